@@ -1,0 +1,141 @@
+//! What a good tool reports for a case.
+
+use crate::ids::GoldenId;
+use crate::lines::Lines;
+use crate::path::FilePattern;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How bad a thing is; the order of the variants is from worst to mildest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Exploitable or destructive now.
+    Critical,
+    /// Serious.
+    High,
+    /// Worth fixing.
+    Medium,
+    /// Minor.
+    Low,
+    /// Remark only.
+    Info,
+}
+
+impl Severity {
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Info => "info",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a match with the golden means. The order is the order in which goldens are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Acceptance {
+    /// Counts for recall.
+    #[default]
+    Required,
+    /// True but not demanded: its match is neither a true nor a false positive.
+    Acceptable,
+    /// A known false alarm: reporting it is a named false positive.
+    Trap,
+}
+
+/// One golden issue of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Golden {
+    /// Unique within the case.
+    pub id: GoldenId,
+    /// How bad it is.
+    pub severity: Option<Severity>,
+    /// What kind of issue it is, in the suite's own words.
+    pub category: Option<String>,
+    /// Where it lies.
+    pub file: Option<FilePattern>,
+    /// The lines it lies on.
+    pub lines: Option<Lines>,
+    /// The function it lies in.
+    pub function: Option<String>,
+    /// A short name.
+    pub title: Option<String>,
+    /// What is wrong and why it matters.
+    pub description: Option<String>,
+    /// Words a report of it is expected to use.
+    pub keywords: Vec<String>,
+    /// The rule that reports it.
+    pub rule_id: Option<String>,
+    /// Other names of that rule.
+    pub rule_aliases: Vec<String>,
+    /// A stable locator made by a scanner.
+    pub anchor: Option<String>,
+    /// The identity key, where it is given rather than built.
+    pub identity_key: Option<String>,
+    /// Weakness numbers.
+    pub cwe: Vec<u32>,
+    /// Why the code is wrong.
+    pub root_cause: Option<String>,
+    /// How it is exploited.
+    pub attack_scenario: Option<String>,
+    /// How it is mended.
+    pub fix: Option<String>,
+    /// The one issue an audit of the case is about.
+    pub target: bool,
+    /// What a match with it means.
+    pub acceptance: Acceptance,
+}
+
+impl Golden {
+    /// A required golden with nothing but a name: the ground that tests and importers build on.
+    pub fn named(id: impl Into<String>) -> Self {
+        Self {
+            id: GoldenId::new(id),
+            severity: None,
+            category: None,
+            file: None,
+            lines: None,
+            function: None,
+            title: None,
+            description: None,
+            keywords: Vec::new(),
+            rule_id: None,
+            rule_aliases: Vec::new(),
+            anchor: None,
+            identity_key: None,
+            cwe: Vec::new(),
+            root_cause: None,
+            attack_scenario: None,
+            fix: None,
+            target: false,
+            acceptance: Acceptance::Required,
+        }
+    }
+
+    /// Title, or description, or the id: what to show a person in one line.
+    pub fn headline(&self) -> &str {
+        self.title.as_deref().or(self.description.as_deref()).unwrap_or(self.id.as_str())
+    }
+
+    /// Whether it counts for recall.
+    pub fn is_required(&self) -> bool {
+        self.acceptance == Acceptance::Required
+    }
+
+    /// The rule and its other names.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.rule_id.iter().chain(&self.rule_aliases).map(String::as_str)
+    }
+}

@@ -1,0 +1,73 @@
+//! Names of things, each its own type, so that one cannot be passed for another.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it stands.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text of the name.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+id!(
+    /// A case of a suite.
+    CaseId
+);
+id!(
+    /// A golden of a case.
+    GoldenId
+);
+id!(
+    /// A finding of a trial.
+    FindingId
+);
+id!(
+    /// A system under test.
+    ToolName
+);
+id!(
+    /// What decides a pair or audits a response; a person is `human:<name>`.
+    JudgeName
+);
+
+impl JudgeName {
+    /// A label made by a person.
+    pub fn is_human(&self) -> bool {
+        self.as_str().starts_with("human:")
+    }
+}

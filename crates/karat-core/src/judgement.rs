@@ -1,0 +1,131 @@
+//! One recorded decision of one judge.
+
+use crate::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A decision, and the trial it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The case.
+    pub case: CaseId,
+    /// The tool whose trial was judged.
+    pub tool: ToolName,
+    /// The number of the trial.
+    pub trial: u32,
+    /// Who decided.
+    pub judge: JudgeName,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What a judge may decide.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Whether a finding reports a golden.
+    Pair(PairDecision),
+    /// What a whole response is worth.
+    Audit(AuditDecision),
+}
+
+/// Whether a finding reports a golden.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairDecision {
+    /// `None`: the finding matched some golden, and the source does not say which.
+    pub golden: Option<GoldenId>,
+    /// The finding.
+    pub finding: FindingId,
+    /// The decision.
+    pub matched: bool,
+    /// Near the truth, not the whole of it.
+    pub partial: Option<bool>,
+    /// How sure the judge was, from 0 to 1.
+    pub confidence: Option<f64>,
+    /// The judge's words.
+    pub explanation: Option<String>,
+}
+
+/// The decisions an audit makes about one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditDecision {
+    /// `None`: the response gave no verdict, which counts as wrong.
+    pub said_vulnerable: Option<bool>,
+    /// How sure the response was, from 0 to 1.
+    pub confidence_expressed: Option<f64>,
+    /// What each finding is.
+    pub findings: Vec<ClassifiedFinding>,
+    /// Whether and how well the target was found.
+    pub target: Option<TargetAssessment>,
+    /// The judge's words.
+    pub explanation: Option<String>,
+}
+
+/// What a finding is, in an audit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassifiedFinding {
+    /// The finding.
+    pub finding: FindingId,
+    /// Its class.
+    pub classification: Classification,
+    /// Whether it is the target.
+    pub matches_target: Option<bool>,
+    /// Whether it is a legitimate concern.
+    pub is_valid_concern: Option<bool>,
+}
+
+/// The classes of findings in an audit: three valid ones, six invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Classification {
+    /// The target itself.
+    TargetMatch,
+    /// Near the target.
+    PartialMatch,
+    /// Another true issue.
+    BonusValid,
+    /// Made up.
+    Hallucinated,
+    /// Real code, wrongly understood.
+    Mischaracterized,
+    /// Meant to be so.
+    DesignChoice,
+    /// True, and not asked for.
+    OutOfScope,
+    /// Sounds grave, is not.
+    SecurityTheater,
+    /// A remark.
+    Informational,
+}
+
+/// How well the claimed type fits the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TypeMatch {
+    /// The same name.
+    Exact,
+    /// The same thing by another name.
+    Semantic,
+    /// Related.
+    Partial,
+    /// Something else.
+    Wrong,
+    /// No type was claimed.
+    NotMentioned,
+}
+
+/// Whether and how well the target was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetAssessment {
+    /// Found or not.
+    pub found: bool,
+    /// By which finding.
+    pub finding: Option<FindingId>,
+    /// How well the type fits.
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification, from 0 to 1.
+    pub rcir: Option<f64>,
+    /// Attack vector validity, from 0 to 1.
+    pub ava: Option<f64>,
+    /// Fix suggestion validity, from 0 to 1.
+    pub fsv: Option<f64>,
+}

@@ -1,0 +1,16 @@
+//! The pure heart of Karat.
+//!
+//! Goldens and findings go in, a scorecard comes out: [`scorecard::score`]. Nothing here opens a file, reads a clock or the
+//! environment, or depends on the order of a hash map; the same values in give the same values out, to the bit.
+
+pub mod finding;
+pub mod golden;
+pub mod identity;
+pub mod ids;
+pub mod judgement;
+pub mod lines;
+pub mod matching;
+pub mod path;
+pub mod profile;
+pub mod suite;
+pub mod trial;

@@ -1,0 +1,420 @@
+//! The greatest total weight, exactly, one connected component at a time.
+//!
+//! Within a component this is the sparse form of Jonker and Volgenant's method: rows are put in one after another, each along
+//! a shortest augmenting path, with a cheaper auction-like pass before. A row may stay free at no cost, so nothing is ever
+//! matched that lowers the total, and no matrix is ever built.
+
+use super::ambiguity;
+use super::{Chosen, Edge};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::{Add, Sub};
+
+/// Assigns so that the weights of the highest tier of rows add up to the most, then, among all such assignments, those of the
+/// next tier, and so on. `tier[row]` is higher for rows that are served earlier.
+pub fn assign(columns: usize, tier: &[u8], edges: &[Edge]) -> Vec<Chosen> {
+    let mut chosen = Vec::new();
+    for component in components(tier.len(), columns, edges) {
+        if let [edge] = component.edges.as_slice() {
+            if edge.weight > 0 {
+                chosen.push(Chosen { row: edge.row, column: edge.column, ambiguous: false });
+            }
+            continue;
+        }
+        let tiers = component.rows.iter().map(|&row| tier[row as usize]);
+        let (lowest, highest) = tiers.fold((u8::MAX, 0), |(lo, hi), t| (lo.min(t), hi.max(t)));
+        if lowest == highest {
+            solve_component::<i64>(&component, |edge| edge.weight, &mut chosen);
+        } else {
+            // A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
+            let lift = |edge: &Edge| i128::from(edge.weight) << (44 * u32::from(tier[edge.row as usize].min(2)));
+            solve_component::<i128>(&component, lift, &mut chosen);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Whole numbers an assignment can be computed in.
+pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {}
+impl Weight for i64 {}
+impl Weight for i128 {}
+
+/// Rows and columns that hang together, and the edges between them, sorted by row and column.
+struct Component {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    edges: Vec<Edge>,
+}
+
+fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Component> {
+    let mut parent: Vec<u32> = (0..u32::try_from(rows + columns).unwrap_or(u32::MAX)).collect();
+    fn root(parent: &mut [u32], mut node: u32) -> u32 {
+        while parent[node as usize] != node {
+            let up = parent[parent[node as usize] as usize];
+            parent[node as usize] = up;
+            node = up;
+        }
+        node
+    }
+    let offset = rows as u32;
+    for edge in edges {
+        let a = root(&mut parent, edge.row);
+        let b = root(&mut parent, offset + edge.column);
+        // The smaller index becomes the root, so that components come out in the order of their first row.
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    let mut slot = vec![u32::MAX; rows + columns];
+    let mut result: Vec<Component> = Vec::new();
+    let mut sorted: Vec<Edge> = edges.to_vec();
+    sorted.sort_unstable_by_key(|e| (e.row, e.column));
+    for edge in sorted {
+        let root = root(&mut parent, edge.row) as usize;
+        if slot[root] == u32::MAX {
+            slot[root] = result.len() as u32;
+            result.push(Component { rows: Vec::new(), columns: Vec::new(), edges: Vec::new() });
+        }
+        let component = &mut result[slot[root] as usize];
+        if component.rows.last() != Some(&edge.row) {
+            component.rows.push(edge.row);
+        }
+        component.columns.push(edge.column);
+        component.edges.push(edge);
+    }
+    for component in &mut result {
+        component.columns.sort_unstable();
+        component.columns.dedup();
+    }
+    result
+}
+
+fn solve_component<W: Weight>(component: &Component, weight: impl Fn(&Edge) -> W, chosen: &mut Vec<Chosen>) {
+    let mut graph = Graph { starts: vec![0], columns: component.columns.len(), edges: Vec::with_capacity(component.edges.len()) };
+    for group in component.edges.chunk_by(|a, b| a.row == b.row) {
+        for edge in group {
+            let column = component.columns.binary_search(&edge.column).unwrap_or_default();
+            graph.edges.push((column as u32, weight(edge)));
+        }
+        graph.starts.push(graph.edges.len());
+    }
+    let solution = solve(&graph);
+    let ambiguous = ambiguity::ambiguous_rows(&graph, &solution);
+    for (row, &column) in solution.column_of.iter().enumerate() {
+        if column != FREE {
+            chosen.push(Chosen {
+                row: component.rows[row],
+                column: component.columns[column as usize],
+                ambiguous: ambiguous[row],
+            });
+        }
+    }
+}
+
+/// A component with its own numbering: the edges of row `r` are `edges[starts[r]..starts[r + 1]]`.
+pub(super) struct Graph<W> {
+    pub(super) starts: Vec<usize>,
+    pub(super) columns: usize,
+    pub(super) edges: Vec<(u32, W)>,
+}
+
+impl<W> Graph<W> {
+    pub(super) fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn of_row(&self, row: usize) -> &[(u32, W)] {
+        &self.edges[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+/// Stands for "no column" and "no row".
+pub(super) const FREE: u32 = u32::MAX;
+
+/// An optimum with its certificate: for every edge `profit[row] + price[column] >= weight`, with equality on chosen edges;
+/// profits and prices are never negative and are 0 where free.
+pub(super) struct Solution<W> {
+    pub(super) column_of: Vec<u32>,
+    pub(super) row_of: Vec<u32>,
+    pub(super) profit: Vec<W>,
+    pub(super) price: Vec<W>,
+}
+
+fn solve<W: Weight>(graph: &Graph<W>) -> Solution<W> {
+    let zero = W::default();
+    let mut solution = Solution {
+        column_of: vec![FREE; graph.rows()],
+        row_of: vec![FREE; graph.columns],
+        profit: vec![zero; graph.rows()],
+        price: vec![zero; graph.columns],
+    };
+    let mut open: Vec<u32> = (0..graph.rows() as u32).collect();
+    for _ in 0..2 {
+        open = bid(graph, &mut solution, open);
+    }
+    let mut search = Search::new(graph);
+    for row in open {
+        search.augment(graph, &mut solution, row);
+    }
+    solution
+}
+
+/// Each open row takes the column that leaves it the most, and pays for it what makes its second choice as good.
+/// Rows that were pushed out, or could not decide, are returned. Rows that no column pays for drop out for good.
+fn bid<W: Weight>(graph: &Graph<W>, solution: &mut Solution<W>, open: Vec<u32>) -> Vec<u32> {
+    let zero = W::default();
+    let mut left = Vec::new();
+    let mut budget = open.len() * 4;
+    let mut queue: std::collections::VecDeque<u32> = open.into();
+    while let Some(row) = queue.pop_front() {
+        let (mut best, mut best_column, mut second) = (zero, FREE, zero);
+        for &(column, weight) in graph.of_row(row as usize) {
+            let gain = weight - solution.price[column as usize];
+            if gain > best {
+                second = best;
+                (best, best_column) = (gain, column);
+            } else if gain == best && best_column != FREE {
+                second = gain;
+                // Among equals a free column pushes nobody out.
+                if solution.row_of[best_column as usize] != FREE && solution.row_of[column as usize] == FREE {
+                    best_column = column;
+                }
+            } else if gain > second {
+                second = gain;
+            }
+        }
+        if best_column == FREE {
+            solution.profit[row as usize] = zero;
+            continue;
+        }
+        let owner = solution.row_of[best_column as usize];
+        if owner != FREE && best == second {
+            solution.profit[row as usize] = zero;
+            left.push(row);
+            continue;
+        }
+        solution.price[best_column as usize] = solution.price[best_column as usize] + (best - second);
+        solution.profit[row as usize] = second;
+        solution.row_of[best_column as usize] = row;
+        solution.column_of[row as usize] = best_column;
+        if owner != FREE {
+            solution.column_of[owner as usize] = FREE;
+            solution.profit[owner as usize] = zero;
+            if budget > 0 {
+                budget -= 1;
+                queue.push_front(owner);
+            } else {
+                left.push(owner);
+            }
+        }
+    }
+    left.sort_unstable();
+    left
+}
+
+/// Scratch space of the shortest-path search, kept between rows.
+struct Search<W> {
+    /// The least loss at which a column was reached in this round.
+    loss: Vec<W>,
+    reached_from: Vec<u32>,
+    round_of: Vec<u32>,
+    settled: Vec<bool>,
+    round: u32,
+    heap: BinaryHeap<Reverse<(W, u32)>>,
+}
+
+impl<W: Weight> Search<W> {
+    fn new(graph: &Graph<W>) -> Self {
+        Self {
+            loss: vec![W::default(); graph.columns],
+            reached_from: vec![FREE; graph.columns],
+            round_of: vec![0; graph.columns],
+            settled: vec![false; graph.columns],
+            round: 0,
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// Puts one more row in, moving others along the cheapest alternating path, which ends at a free column or at a row that
+    /// gives its column up.
+    fn augment(&mut self, graph: &Graph<W>, solution: &mut Solution<W>, start: u32) {
+        let zero = W::default();
+        self.round += 1;
+        self.heap.clear();
+        // The start row's profit is what its best column leaves it, which keeps every reduced loss at or above 0.
+        let best = graph.of_row(start as usize).iter().map(|&(c, w)| w - solution.price[c as usize]).max();
+        let Some(best) = best.filter(|&b| b > zero) else {
+            solution.profit[start as usize] = zero;
+            return;
+        };
+        solution.profit[start as usize] = best;
+
+        let mut settled_columns: Vec<u32> = Vec::new();
+        let mut row = start;
+        let mut at = zero;
+        // The cheapest way to end by a row giving up: its loss so far plus its whole profit.
+        let mut give_up = (best, start);
+        let end = loop {
+            let profit = solution.profit[row as usize];
+            if at + profit < give_up.0 {
+                give_up = (at + profit, row);
+            }
+            for &(column, weight) in graph.of_row(row as usize) {
+                let c = column as usize;
+                let loss = at + (profit + solution.price[c] - weight);
+                if loss >= give_up.0 {
+                    continue;
+                }
+                if self.round_of[c] != self.round {
+                    self.round_of[c] = self.round;
+                    self.settled[c] = false;
+                } else if self.settled[c] || loss >= self.loss[c] {
+                    continue;
+                }
+                self.loss[c] = loss;
+                self.reached_from[c] = row;
+                self.heap.push(Reverse((loss, column)));
+            }
+            let next = loop {
+                match self.heap.pop() {
+                    Some(Reverse((loss, c))) if !self.settled[c as usize] && loss == self.loss[c as usize] => {
+                        break Some((loss, c));
+                    }
+                    Some(_) => {}
+                    None => break None,
+                }
+            };
+            match next {
+                Some((loss, column)) if loss < give_up.0 => {
+                    self.settled[column as usize] = true;
+                    at = loss;
+                    let owner = solution.row_of[column as usize];
+                    if owner == FREE {
+                        break Some(column);
+                    }
+                    settled_columns.push(column);
+                    row = owner;
+                }
+                _ => break None,
+            }
+        };
+
+        let total = if end.is_some() { at } else { give_up.0 };
+        // Profits fall and prices rise along the searched tree by what the path cost beyond each node.
+        solution.profit[start as usize] = solution.profit[start as usize] - total;
+        for &column in &settled_columns {
+            let slack = total - self.loss[column as usize];
+            solution.price[column as usize] = solution.price[column as usize] + slack;
+            let owner = solution.row_of[column as usize] as usize;
+            solution.profit[owner] = solution.profit[owner] - slack;
+        }
+        let mut column = match end {
+            Some(column) => column,
+            None if give_up.1 == start => return,
+            None => {
+                let column = solution.column_of[give_up.1 as usize];
+                solution.column_of[give_up.1 as usize] = FREE;
+                solution.row_of[column as usize] = FREE;
+                column
+            }
+        };
+        loop {
+            let row = self.reached_from[column as usize];
+            let previous = solution.column_of[row as usize];
+            solution.column_of[row as usize] = column;
+            solution.row_of[column as usize] = row;
+            if row == start {
+                return;
+            }
+            column = previous;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pathfinding::matrix::Matrix;
+    use pathfinding::prelude::kuhn_munkres;
+    use proptest::prelude::*;
+
+    fn total(edges: &[Edge], chosen: &[Chosen]) -> i64 {
+        chosen.iter().map(|c| weight_of(edges, c)).sum()
+    }
+
+    fn weight_of(edges: &[Edge], chosen: &Chosen) -> i64 {
+        edges.iter().find(|e| (e.row, e.column) == (chosen.row, chosen.column)).map_or(0, |e| e.weight)
+    }
+
+    /// The optimum by another hand: a dense matrix in which a missing edge weighs 0.
+    fn oracle(rows: usize, columns: usize, edges: &[Edge]) -> i64 {
+        let size = rows.max(columns).max(1);
+        let mut matrix = Matrix::new(size, size, 0_i64);
+        for edge in edges {
+            matrix[(edge.row as usize, edge.column as usize)] = edge.weight;
+        }
+        kuhn_munkres(&matrix).0
+    }
+
+    fn problems() -> impl Strategy<Value = (usize, usize, Vec<Edge>)> {
+        (1_usize..9, 1_usize..9, 1_i64..12).prop_flat_map(|(rows, columns, top)| {
+            let edge = proptest::option::weighted(0.5, 1..=top);
+            proptest::collection::vec(edge, rows * columns).prop_map(move |weights| {
+                let edges = weights.iter().enumerate().filter_map(|(i, w)| {
+                    w.map(|weight| Edge { row: (i / columns) as u32, column: (i % columns) as u32, weight })
+                });
+                (rows, columns, edges.collect())
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_total_is_the_greatest((rows, columns, edges) in problems()) {
+            let chosen = assign(columns, &vec![0; rows], &edges);
+            prop_assert_eq!(total(&edges, &chosen), oracle(rows, columns, &edges));
+            let mut used_rows: Vec<u32> = chosen.iter().map(|c| c.row).collect();
+            let mut used_columns: Vec<u32> = chosen.iter().map(|c| c.column).collect();
+            used_rows.dedup();
+            used_columns.sort_unstable();
+            used_columns.dedup();
+            prop_assert_eq!(used_rows.len(), chosen.len());
+            prop_assert_eq!(used_columns.len(), chosen.len());
+        }
+
+        #[test]
+        fn a_pair_is_ambiguous_just_when_the_total_survives_its_ban((rows, columns, edges) in problems()) {
+            let best = oracle(rows, columns, &edges);
+            for pair in assign(columns, &vec![0; rows], &edges) {
+                let without: Vec<Edge> =
+                    edges.iter().copied().filter(|e| (e.row, e.column) != (pair.row, pair.column)).collect();
+                prop_assert_eq!(pair.ambiguous, oracle(rows, columns, &without) == best, "{:?}", pair);
+            }
+        }
+
+        #[test]
+        fn higher_tiers_are_served_first((rows, columns, edges) in problems(), seed in 0_usize..8) {
+            let tier: Vec<u8> = (0..rows).map(|r| ((r * 7 + seed) % 3) as u8).collect();
+            let chosen = assign(columns, &tier, &edges);
+            let upper: Vec<Edge> = edges.iter().copied().filter(|e| tier[e.row as usize] == 2).collect();
+            let got: i64 = chosen.iter().filter(|c| tier[c.row as usize] == 2).map(|c| weight_of(&edges, c)).sum();
+            prop_assert_eq!(got, oracle(rows, columns, &upper));
+            let two: Vec<Edge> = edges.iter().copied().filter(|e| tier[e.row as usize] >= 1)
+                .map(|e| Edge { weight: e.weight << if tier[e.row as usize] == 2 { 20 } else { 0 }, ..e }).collect();
+            let got: i64 = chosen.iter().filter(|c| tier[c.row as usize] >= 1).map(|c| weight_of(&two, c)).sum();
+            prop_assert_eq!(got, oracle(rows, columns, &two));
+        }
+    }
+
+    #[test]
+    fn a_weaker_pair_is_given_up_for_a_better_total() {
+        let edges = [
+            Edge { row: 0, column: 0, weight: 90 },
+            Edge { row: 0, column: 1, weight: 80 },
+            Edge { row: 1, column: 0, weight: 85 },
+        ];
+        let chosen = assign(2, &[0, 0], &edges);
+        assert_eq!(chosen.iter().map(|c| (c.row, c.column)).collect::<Vec<_>>(), [(0, 1), (1, 0)]);
+    }
+}

@@ -1,0 +1,3 @@
+//! From goldens and findings to matches, misses and extras, each with its reasons.
+
+pub mod assign;

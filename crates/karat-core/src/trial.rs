@@ -1,0 +1,88 @@
+//! One execution of a tool on a case.
+
+use crate::finding::Finding;
+use crate::ids::{CaseId, ToolName};
+use crate::suite::Verdict;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How an execution ended. A failed trial is never an empty list of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The tool ran; its findings, perhaps none, are what it reported.
+    Reported,
+    /// The tool failed.
+    Crashed,
+    /// The tool did not end in time.
+    TimedOut,
+    /// The tool's output could not be read.
+    Unparsable,
+    /// The tool was never run.
+    Skipped,
+}
+
+impl Outcome {
+    /// All outcomes, in the order in which they are shown.
+    pub const ALL: [Self; 5] = [Self::Reported, Self::Crashed, Self::TimedOut, Self::Unparsable, Self::Skipped];
+
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed_out",
+            Self::Unparsable => "unparsable",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// What one execution of a tool on a case brought.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The case it ran on.
+    pub case: CaseId,
+    /// The tool that ran.
+    pub tool: ToolName,
+    /// Which of the repetitions it is, counted from 1.
+    pub number: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the tool said of the case as a whole.
+    pub verdict: Option<Verdict>,
+    /// How sure it was of that, from 0 to 1.
+    pub confidence: Option<f64>,
+    /// Wall-clock time.
+    pub latency_ms: Option<f64>,
+    /// Tokens sent to a model.
+    pub tokens_in: Option<u64>,
+    /// Tokens received from a model.
+    pub tokens_out: Option<u64>,
+    /// What it cost.
+    pub cost_usd: Option<f64>,
+    /// Free text, where the tool answers in prose.
+    pub response: Option<String>,
+    /// What it reported.
+    pub findings: Vec<Finding>,
+}
+
+impl Trial {
+    /// A trial that reported nothing.
+    pub fn reported(case: CaseId, tool: ToolName, number: u32) -> Self {
+        Self {
+            case,
+            tool,
+            number,
+            outcome: Outcome::Reported,
+            verdict: None,
+            confidence: None,
+            latency_ms: None,
+            tokens_in: None,
+            tokens_out: None,
+            cost_usd: None,
+            response: None,
+            findings: Vec::new(),
+        }
+    }
+}
