@@ -1,0 +1,3 @@
+//! Karat as a library: everything with effects around the pure core.
+
+pub mod import;
