@@ -1,0 +1,88 @@
+//! What judges said of one trial, by index, with disagreement settled.
+
+use crate::finding::Finding;
+use crate::golden::Golden;
+use crate::ids::JudgeName;
+use crate::judgement::{AuditDecision, Decision, Judgement, PairDecision};
+use std::collections::{BTreeMap, HashMap};
+
+/// The settled decision about a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decided<'a> {
+    /// Match or not.
+    pub matched: bool,
+    /// The deciding judge's confidence.
+    pub confidence: Option<f64>,
+    /// The deciding judge.
+    pub judge: &'a JudgeName,
+    /// Index of the deciding judgement.
+    pub judgement: usize,
+}
+
+/// All decisions about one trial.
+#[derive(Debug, Default)]
+pub struct Decisions<'a> {
+    /// By golden and finding index.
+    pub pairs: BTreeMap<(usize, usize), Decided<'a>>,
+    /// By finding index: whether it matched a golden the source does not name.
+    pub unnamed: BTreeMap<usize, Decided<'a>>,
+    /// The audit, by the first judge that made one; a person goes before a model.
+    pub audit: Option<&'a AuditDecision>,
+    /// Pair judgements that name a golden or finding the trial does not have.
+    pub strangers: Vec<usize>,
+}
+
+impl<'a> Decisions<'a> {
+    /// Settles the given judgements, which must all be about the trial with these goldens and findings.
+    ///
+    /// People go before models. Among several of a kind the majority decides; an even split is no match.
+    pub fn settle(judgements: &[(usize, &'a Judgement)], goldens: &[Golden], findings: &[Finding]) -> Self {
+        if judgements.is_empty() {
+            return Self::default();
+        }
+        let golden_index: HashMap<&str, usize> = goldens.iter().enumerate().map(|(i, g)| (g.id.as_str(), i)).collect();
+        let finding_index: HashMap<&str, usize> =
+            findings.iter().enumerate().map(|(i, f)| (f.id.as_str(), i)).collect();
+        let mut named: BTreeMap<(usize, usize), Vec<Vote<'a>>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<usize, Vec<Vote<'a>>> = BTreeMap::new();
+        let mut audits: Vec<(bool, &AuditDecision)> = Vec::new();
+        let mut strangers = Vec::new();
+        for &(index, judgement) in judgements {
+            match &judgement.decision {
+                Decision::Audit(audit) => audits.push((!judgement.judge.is_human(), audit)),
+                Decision::Pair(pair) => {
+                    let vote = Vote { index, judge: &judgement.judge, pair };
+                    let finding = finding_index.get(pair.finding.as_str());
+                    let golden = pair.golden.as_ref().map(|id| golden_index.get(id.as_str()));
+                    match (golden, finding) {
+                        (Some(Some(&g)), Some(&f)) => named.entry((g, f)).or_default().push(vote),
+                        (None, Some(&f)) => unnamed.entry(f).or_default().push(vote),
+                        _ => strangers.push(index),
+                    }
+                }
+            }
+        }
+        audits.sort_by_key(|(model, _)| *model);
+        Self {
+            pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
+            unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
+            audit: audits.first().map(|(_, audit)| *audit),
+            strangers,
+        }
+    }
+}
+
+struct Vote<'a> {
+    index: usize,
+    judge: &'a JudgeName,
+    pair: &'a PairDecision,
+}
+
+fn decide<'a>(votes: &[Vote<'a>]) -> Option<Decided<'a>> {
+    let any_human = votes.iter().any(|vote| vote.judge.is_human());
+    let heard: Vec<&Vote<'a>> = votes.iter().filter(|vote| !any_human || vote.judge.is_human()).collect();
+    let yes = heard.iter().filter(|vote| vote.pair.matched).count();
+    let matched = 2 * yes > heard.len();
+    let spokesman = heard.iter().find(|vote| vote.pair.matched == matched).or(heard.first())?;
+    Some(Decided { matched, confidence: spokesman.pair.confidence, judge: spokesman.judge, judgement: spokesman.index })
+}

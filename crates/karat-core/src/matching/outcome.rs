@@ -1,0 +1,245 @@
+//! What became of each golden and each finding of a trial, and why.
+
+use crate::identity::matcher::Via;
+use crate::ids::JudgeName;
+use crate::trial::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The parts of a pair's score. A part that does not apply to the golden is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// How near the paths are.
+    pub file: Option<f64>,
+    /// How near the lines are.
+    pub line: Option<f64>,
+    /// The share of the golden's keywords that the finding uses.
+    pub keyword: Option<f64>,
+    /// The share of the golden's prose that the finding covers.
+    pub text: Option<f64>,
+    /// The judge's confidence if it matched, else 0.
+    pub judge: Option<f64>,
+}
+
+/// The other side of a pair, with the pair's score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Index of the finding (of a golden's candidate) or of the golden (of a finding's candidate).
+    pub index: usize,
+    /// The final score.
+    pub score: f64,
+    /// What it is made of.
+    pub parts: Parts,
+    /// What a judge said, where one did.
+    pub judged: Option<bool>,
+}
+
+/// Who decided that a pair is a match.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DecidedBy {
+    /// The score passed the threshold.
+    Score,
+    /// A judge said so.
+    Judge(JudgeName),
+    /// Identity keys.
+    Identity(Via),
+}
+
+/// Something to know of a match, miss or extra.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Flag {
+    /// The finding reports a known false alarm.
+    Trap,
+    /// Another assignment has equal weight.
+    Ambiguous,
+    /// The judge failed.
+    Unjudged,
+    /// The finding lies on lines the change did not touch.
+    OutsideChange,
+}
+
+impl Flag {
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trap => "trap",
+            Self::Ambiguous => "ambiguous",
+            Self::Unjudged => "unjudged",
+            Self::OutsideChange => "outside_change",
+        }
+    }
+}
+
+/// A golden and the finding that reports it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// Index of the golden.
+    pub golden: usize,
+    /// Index of the finding.
+    pub finding: usize,
+    /// The final score; identity and recorded matches have none of their own.
+    pub score: Option<f64>,
+    /// What the score is made of.
+    pub parts: Parts,
+    /// Who decided.
+    pub decided_by: DecidedBy,
+    /// Index of the deciding judgement.
+    pub judgement: Option<usize>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+    /// The golden's best other candidate.
+    pub runner_up: Option<Candidate>,
+}
+
+/// A golden nobody found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Miss {
+    /// Index of the golden.
+    pub golden: usize,
+    /// Its best candidate.
+    pub best: Option<Candidate>,
+    /// Why that was no match.
+    pub why: MissReason,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// Why a golden was missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissReason {
+    /// The trial did not end in a report.
+    TrialFailed(Outcome),
+    /// The trial reported nothing at all.
+    NothingReported,
+    /// No finding has anything in common with it.
+    NoCandidate,
+    /// The best candidate scores too low.
+    BelowThreshold,
+    /// The best candidate reports another golden better.
+    TakenByAnother,
+    /// A judge said that the best candidate does not report it.
+    JudgedNo,
+    /// No finding has its key.
+    KeyAbsent,
+    /// No key can be built for it, and nothing else may match it.
+    NoKey,
+    /// No recorded judgement matches it.
+    NotRecorded,
+    /// The profile looks at verdicts alone.
+    NotCompared,
+}
+
+impl MissReason {
+    /// The reason in words.
+    pub fn text(self) -> String {
+        match self {
+            Self::TrialFailed(outcome) => format!("the trial ended as {}", outcome.as_str()),
+            Self::NothingReported => "the tool reported nothing".to_owned(),
+            Self::NoCandidate => "no finding comes near it".to_owned(),
+            Self::BelowThreshold => "the best candidate scores too low".to_owned(),
+            Self::TakenByAnother => "the best candidate reports another golden better".to_owned(),
+            Self::JudgedNo => "a judge refused the best candidate".to_owned(),
+            Self::KeyAbsent => "no finding has its key".to_owned(),
+            Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
+            Self::NotRecorded => "no recorded judgement matches it".to_owned(),
+            Self::NotCompared => "the profile compares verdicts alone".to_owned(),
+        }
+    }
+}
+
+/// A finding that matched nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extra {
+    /// Index of the finding.
+    pub finding: usize,
+    /// Its best golden, or the trap it fell into.
+    pub best: Option<Candidate>,
+    /// Why that was no match.
+    pub why: ExtraReason,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// Why a finding is an extra.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraReason {
+    /// The case has no goldens.
+    CleanCase,
+    /// It has nothing in common with any golden.
+    NothingNear,
+    /// Its best golden is too far off.
+    BelowThreshold,
+    /// A judge said that it does not report its best golden.
+    JudgedNo,
+    /// Its best golden was given to a better finding, and the pair does not count.
+    OtherChosen,
+    /// It reports a known false alarm.
+    Trap,
+    /// Its key is none of the expected ones.
+    UnexpectedKey,
+    /// It has no key.
+    NoKey,
+    /// No recorded judgement matches it to a golden.
+    NotRecorded,
+    /// The profile looks at verdicts alone.
+    NotCompared,
+}
+
+impl ExtraReason {
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::CleanCase => "the case has no goldens",
+            Self::NothingNear => "no golden comes near it",
+            Self::BelowThreshold => "its best golden scores too low",
+            Self::JudgedNo => "a judge refused its best golden",
+            Self::OtherChosen => "its best golden went to a better finding",
+            Self::Trap => "it reports a known false alarm",
+            Self::UnexpectedKey => "its key is none of the expected ones",
+            Self::NoKey => "it has no key: file, rule_id or lines are missing",
+            Self::NotRecorded => "no recorded judgement matches it",
+            Self::NotCompared => "the profile compares verdicts alone",
+        }
+    }
+}
+
+/// A further report of a golden that was found already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duplicate {
+    /// Index of the finding.
+    pub finding: usize,
+    /// Index of the golden, where it is known.
+    pub golden: Option<usize>,
+    /// The score of the pair.
+    pub score: Option<f64>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// What became of every golden and finding of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrialResult {
+    /// Required goldens that were found.
+    pub matches: Vec<Match>,
+    /// Required goldens that were not.
+    pub misses: Vec<Miss>,
+    /// Findings that matched nothing, traps among them.
+    pub extras: Vec<Extra>,
+    /// Further reports of found goldens.
+    pub duplicates: Vec<Duplicate>,
+    /// Findings that report acceptable goldens.
+    pub acceptable: Vec<Match>,
+}
+
+impl TrialResult {
+    /// Every finding and every required golden must be accounted for once.
+    ///
+    /// # Panics
+    /// When one is not: a scorer that loses or doubles things must not go on.
+    pub fn assert_conserved(&self, findings: usize, required: usize) {
+        let placed = self.matches.len() + self.acceptable.len() + self.duplicates.len() + self.extras.len();
+        assert_eq!(placed, findings, "findings were lost or counted twice");
+        assert_eq!(self.matches.len() + self.misses.len(), required, "goldens were lost or counted twice");
+    }
+}

@@ -1,0 +1,353 @@
+//! One trial held against its case: every finding and every golden gets its outcome.
+
+use super::assign::{self, Chosen, Edge};
+use super::decisions::Decisions;
+use super::outcome::{
+    Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, Parts, TrialResult,
+};
+use super::pair::PreparedCase;
+use super::text::Vocabulary;
+use crate::finding::Finding;
+use crate::golden::Acceptance;
+use crate::identity::{key, matcher};
+use crate::profile::{Assignment, Method, Profile};
+use crate::trial::{Outcome, Trial};
+
+/// Matches one trial by the profile's method. Conservation is asserted, `recorded` excepted.
+pub fn match_trial(
+    case: &PreparedCase<'_>,
+    trial: &Trial,
+    decisions: &Decisions<'_>,
+    vocabulary: &Vocabulary,
+    profile: &Profile,
+) -> TrialResult {
+    let goldens = &case.case.goldens;
+    let findings = &trial.findings;
+    if trial.outcome != Outcome::Reported {
+        let mut result = TrialResult::default();
+        for (golden, _) in goldens.iter().enumerate().filter(|(_, g)| g.is_required()) {
+            let why = MissReason::TrialFailed(trial.outcome);
+            result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+        }
+        return result;
+    }
+    let mut result = match profile.method {
+        Method::Score => by_score(case, findings, decisions, vocabulary, profile),
+        Method::Identity => by_identity(case, findings, profile),
+        Method::Recorded => by_record(case, findings, decisions),
+        Method::Verdict => uncompared(case, findings),
+    };
+    flag_outside_change(&mut result, case, findings);
+    if profile.method != Method::Recorded {
+        result.assert_conserved(findings.len(), goldens.iter().filter(|g| g.is_required()).count());
+    }
+    result
+}
+
+/// The best pairs seen so far of one golden or one finding.
+#[derive(Clone, Default)]
+struct Best {
+    first: Option<Seen>,
+    second: Option<Seen>,
+}
+
+#[derive(Clone)]
+struct Seen {
+    counts: bool,
+    index: usize,
+    score: f64,
+    parts: Parts,
+    judged: Option<bool>,
+}
+
+impl Best {
+    fn see(&mut self, seen: &Seen) {
+        if better(seen, self.first.as_ref()) {
+            self.second = self.first.replace(seen.clone());
+        } else if better(seen, self.second.as_ref()) {
+            self.second = Some(seen.clone());
+        }
+    }
+
+    /// The best pair with anyone but `index`.
+    fn other_than(&self, index: usize) -> Option<&Seen> {
+        self.first.as_ref().filter(|seen| seen.index != index).or(self.second.as_ref())
+    }
+}
+
+/// Pairs are seen in rising order of index, so an equal one never displaces an earlier one.
+fn better(seen: &Seen, than: Option<&Seen>) -> bool {
+    than.is_none_or(|than| (seen.counts, seen.score) > (than.counts, than.score))
+}
+
+impl Seen {
+    fn candidate(&self) -> Option<Candidate> {
+        let worth_showing = self.counts || self.score > 0.0 || self.judged.is_some();
+        worth_showing.then_some(Candidate {
+            index: self.index,
+            score: self.score,
+            parts: self.parts,
+            judged: self.judged,
+        })
+    }
+}
+
+fn by_score(
+    case: &PreparedCase<'_>,
+    findings: &[Finding],
+    decisions: &Decisions<'_>,
+    vocabulary: &Vocabulary,
+    profile: &Profile,
+) -> TrialResult {
+    let goldens = &case.case.goldens;
+    let prepared = case.prepare(findings, vocabulary, &profile.file);
+    let threshold = assign::quantum(profile.threshold);
+    let hold = |g: usize, f: usize| -> Option<Seen> {
+        let (heuristic, mut parts) = case.score(g, &prepared, f, vocabulary, profile)?;
+        let decided = decisions.pairs.get(&(g, f));
+        let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
+        parts.judge = judge;
+        let share = profile.heuristic_share;
+        Some(Seen {
+            counts: decided.map_or(assign::quantum(heuristic) >= threshold, |d| d.matched),
+            index: f,
+            score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
+            parts,
+            judged: decided.map(|d| d.matched),
+        })
+    };
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut of_golden = vec![Best::default(); goldens.len()];
+    let mut of_finding = vec![Best::default(); findings.len()];
+    for (g, best) in of_golden.iter_mut().enumerate() {
+        for (f, best_of_finding) in of_finding.iter_mut().enumerate() {
+            let Some(seen) = hold(g, f) else { continue };
+            if seen.counts {
+                // A pair that counts weighs something, however low a judge's confidence.
+                let weight = assign::quantum(seen.score).max(1);
+                edges.push(Edge { row: g as u32, column: f as u32, weight });
+            }
+            best.see(&seen);
+            best_of_finding.see(&Seen { index: g, ..seen });
+        }
+    }
+
+    let chosen = match profile.assignment {
+        Assignment::Greedy => assign::greedy::assign(goldens.len(), findings.len(), &edges),
+        Assignment::Exact => {
+            let acceptance: Vec<Acceptance> = goldens.iter().map(|g| g.acceptance).collect();
+            assign::exact::assign(findings.len(), &assign::tiers(&acceptance), &edges)
+        }
+    };
+
+    let mut result = TrialResult::default();
+    let (finding_of, golden_of) = both_ways(&chosen, goldens.len(), findings.len());
+    for pair in &chosen {
+        let (g, f) = (pair.row as usize, pair.column as usize);
+        let Some(seen) = hold(g, f) else { continue };
+        let decided = decisions.pairs.get(&(g, f));
+        let found = Match {
+            golden: g,
+            finding: f,
+            score: Some(seen.score),
+            parts: seen.parts,
+            decided_by: decided.map_or(DecidedBy::Score, |d| DecidedBy::Judge(d.judge.clone())),
+            judgement: decided.map(|d| d.judgement),
+            flags: if pair.ambiguous { vec![Flag::Ambiguous] } else { Vec::new() },
+            runner_up: of_golden[g].other_than(f).and_then(Seen::candidate),
+        };
+        put(&mut result, found, goldens[g].acceptance);
+    }
+    for (g, golden) in goldens.iter().enumerate() {
+        if golden.is_required() && finding_of[g].is_none() {
+            let best = of_golden[g].first.as_ref();
+            let why = match best.and_then(|seen| Some((seen, seen.candidate()?))) {
+                _ if findings.is_empty() => MissReason::NothingReported,
+                None => MissReason::NoCandidate,
+                Some((seen, _)) if seen.counts => MissReason::TakenByAnother,
+                Some((seen, _)) if seen.judged == Some(false) => MissReason::JudgedNo,
+                Some(_) => MissReason::BelowThreshold,
+            };
+            result.misses.push(Miss { golden: g, best: best.and_then(Seen::candidate), why, flags: Vec::new() });
+        }
+    }
+    let repeats = repeats(&edges, &finding_of, &golden_of);
+    for (f, best) in of_finding.iter().enumerate() {
+        if golden_of[f].is_some() {
+            continue;
+        }
+        if let Some((golden, weight)) = repeats[f] {
+            let score =
+                best.first.as_ref().filter(|seen| seen.index == golden).map_or(weight as f64 / 1e9, |seen| seen.score);
+            result.duplicates.push(Duplicate {
+                finding: f,
+                golden: Some(golden),
+                score: Some(score),
+                flags: Vec::new(),
+            });
+            continue;
+        }
+        let candidate = best.first.as_ref().and_then(Seen::candidate);
+        let why = match &candidate {
+            _ if goldens.is_empty() => ExtraReason::CleanCase,
+            None => ExtraReason::NothingNear,
+            Some(c) if c.judged == Some(true) => ExtraReason::OtherChosen,
+            Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
+            Some(_) => ExtraReason::BelowThreshold,
+        };
+        result.extras.push(Extra { finding: f, best: candidate, why, flags: Vec::new() });
+    }
+    result.extras.sort_by_key(|extra| extra.finding);
+    result
+}
+
+/// For each unassigned finding its best pair that counts with a golden somebody else was given.
+fn repeats(edges: &[Edge], finding_of: &[Option<usize>], golden_of: &[Option<usize>]) -> Vec<Option<(usize, i64)>> {
+    let mut best: Vec<Option<(usize, i64)>> = vec![None; golden_of.len()];
+    for edge in edges {
+        let (g, f) = (edge.row as usize, edge.column as usize);
+        let improves = best[f].is_none_or(|(_, weight)| edge.weight > weight);
+        if golden_of[f].is_none() && finding_of[g].is_some() && improves {
+            best[f] = Some((g, edge.weight));
+        }
+    }
+    best
+}
+
+fn both_ways(chosen: &[Chosen], goldens: usize, findings: usize) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let mut finding_of = vec![None; goldens];
+    let mut golden_of = vec![None; findings];
+    for pair in chosen {
+        finding_of[pair.row as usize] = Some(pair.column as usize);
+        golden_of[pair.column as usize] = Some(pair.row as usize);
+    }
+    (finding_of, golden_of)
+}
+
+/// A pair goes where its golden's acceptance says.
+fn put(result: &mut TrialResult, found: Match, acceptance: Acceptance) {
+    match acceptance {
+        Acceptance::Required => result.matches.push(found),
+        Acceptance::Acceptable => result.acceptable.push(found),
+        Acceptance::Trap => {
+            let mut flags = found.flags;
+            flags.insert(0, Flag::Trap);
+            let best = Candidate {
+                index: found.golden,
+                score: found.score.unwrap_or(1.0),
+                parts: found.parts,
+                judged: found.judgement.map(|_| true),
+            };
+            result.extras.push(Extra { finding: found.finding, best: Some(best), why: ExtraReason::Trap, flags });
+        }
+    }
+}
+
+fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile) -> TrialResult {
+    let goldens = &case.case.goldens;
+    let rules = &profile.identity;
+    let matched = matcher::match_all(goldens, findings, rules);
+    let mut result = TrialResult::default();
+    let mut golden_found = vec![false; goldens.len()];
+    let mut finding_used = vec![false; findings.len()];
+    for &(golden, finding, via) in &matched.matched {
+        golden_found[golden] = true;
+        finding_used[finding] = true;
+        let found = Match {
+            golden,
+            finding,
+            score: None,
+            parts: Parts::default(),
+            decided_by: DecidedBy::Identity(via),
+            judgement: None,
+            flags: Vec::new(),
+            runner_up: None,
+        };
+        put(&mut result, found, goldens[golden].acceptance);
+    }
+    for (golden, g) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
+        let has_key = !key::of_golden(g).is_empty();
+        let by_rule = rules.rule_fallback && g.file.is_some() && g.rules().next().is_some();
+        let why = match (findings.is_empty(), has_key || by_rule) {
+            (_, false) => MissReason::NoKey,
+            (true, _) => MissReason::NothingReported,
+            (false, _) => MissReason::KeyAbsent,
+        };
+        result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+    }
+    for &(finding, golden) in &matched.duplicates {
+        finding_used[finding] = true;
+        result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
+    }
+    for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {
+        let why = match key::all_of_finding(f, rules).is_empty() {
+            _ if goldens.is_empty() => ExtraReason::CleanCase,
+            true => ExtraReason::NoKey,
+            false => ExtraReason::UnexpectedKey,
+        };
+        result.extras.push(Extra { finding, best: None, why, flags: Vec::new() });
+    }
+    result.extras.sort_by_key(|extra| extra.finding);
+    result
+}
+
+/// Takes recorded matches as they stand, many to one included.
+fn by_record(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
+    let goldens = &case.case.goldens;
+    let mut result = TrialResult::default();
+    let mut golden_found = vec![false; goldens.len()];
+    let mut finding_used = vec![false; findings.len()];
+    for (&(golden, finding), decided) in decisions.pairs.iter().filter(|(_, decided)| decided.matched) {
+        golden_found[golden] = true;
+        finding_used[finding] = true;
+        let found = Match {
+            golden,
+            finding,
+            score: decided.confidence,
+            parts: Parts { judge: Some(decided.confidence.unwrap_or(1.0)), ..Parts::default() },
+            decided_by: DecidedBy::Judge(decided.judge.clone()),
+            judgement: Some(decided.judgement),
+            flags: Vec::new(),
+            runner_up: None,
+        };
+        put(&mut result, found, goldens[golden].acceptance);
+    }
+    for (golden, _) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
+        let why = if findings.is_empty() { MissReason::NothingReported } else { MissReason::NotRecorded };
+        result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+    }
+    for finding in (0..findings.len()).filter(|f| !finding_used[*f]) {
+        if decisions.unnamed.get(&finding).is_some_and(|decided| decided.matched) {
+            result.duplicates.push(Duplicate { finding, golden: None, score: None, flags: Vec::new() });
+        } else {
+            let why = ExtraReason::NotRecorded;
+            result.extras.push(Extra { finding, best: None, why, flags: Vec::new() });
+        }
+    }
+    result.extras.sort_by_key(|extra| extra.finding);
+    result
+}
+
+fn uncompared(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
+    let required = case.case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
+    let miss = |golden| Miss { golden, best: None, why: MissReason::NotCompared, flags: Vec::new() };
+    let extra = |finding| Extra { finding, best: None, why: ExtraReason::NotCompared, flags: Vec::new() };
+    TrialResult {
+        misses: required.map(|(golden, _)| miss(golden)).collect(),
+        extras: (0..findings.len()).map(extra).collect(),
+        ..TrialResult::default()
+    }
+}
+
+fn flag_outside_change(result: &mut TrialResult, case: &PreparedCase<'_>, findings: &[Finding]) {
+    let Some(change) = &case.case.change else { return };
+    let outside = |f: usize| change.excludes(findings[f].file.as_ref(), findings[f].lines());
+    let matches = result.matches.iter_mut().chain(&mut result.acceptable).map(|m| (m.finding, &mut m.flags));
+    let extras = result.extras.iter_mut().map(|e| (e.finding, &mut e.flags));
+    let duplicates = result.duplicates.iter_mut().map(|d| (d.finding, &mut d.flags));
+    for (finding, flags) in matches.chain(extras).chain(duplicates) {
+        if outside(finding) {
+            flags.push(Flag::OutsideChange);
+        }
+    }
+}

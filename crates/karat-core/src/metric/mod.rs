@@ -1,0 +1,18 @@
+//! Metrics: what each one is, and how it is computed from counts. A number knows its direction and when it is undefined.
+
+pub mod confusion;
+pub mod counts;
+pub mod estimate;
+pub mod table;
+
+/// A value, or the reason why there is none. 0/0 is never a number.
+pub type Value = Result<f64, Undefined>;
+
+/// Why a metric has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Undefined(pub &'static str);
+
+/// A share, undefined for the given reason when there is nothing to share.
+pub(crate) fn ratio(part: f64, whole: f64, reason: &'static str) -> Value {
+    if whole > 0.0 { Ok(part / whole) } else { Err(Undefined(reason)) }
+}

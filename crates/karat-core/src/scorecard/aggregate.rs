@@ -1,0 +1,222 @@
+//! From trials to cases, from cases to the suite.
+
+use super::{CaseScore, Metrics, TrialScore};
+use crate::metric::confusion::Confusion;
+use crate::metric::counts::Counts;
+use crate::metric::estimate::Estimate;
+use crate::metric::table::{Aggregation, METRICS, Metric};
+use crate::metric::{Undefined, Value};
+use crate::profile::{Method, Profile};
+use crate::stats::summary::{mean, sample_std};
+use crate::suite::{Case, Suite, Verdict};
+use std::collections::BTreeSet;
+
+/// The finding-level metrics of a case: means over the trials that count, and what only several trials tell.
+pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
+    let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
+    let ids = METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases).map(|m| m.id);
+    ids.map(|id| {
+        let value = match id {
+            "found_any" | "found_all" | "consistency" => steadiness(id, case, &counted, profile),
+            _ => mean_value(counted.iter().map(|t| trial_value(id, case, t, profile))),
+        };
+        (id, value)
+    })
+    .collect()
+}
+
+/// The mean of the defined values; where there are none, the reason of the last undefined one.
+fn mean_value(values: impl Iterator<Item = Value>) -> Value {
+    let mut reason = Undefined("no trial counts");
+    let mut defined = Vec::new();
+    for value in values {
+        match value {
+            Ok(value) => defined.push(value),
+            Err(undefined) => reason = undefined,
+        }
+    }
+    mean(&defined).ok_or(reason)
+}
+
+/// A finding-level metric of one trial.
+fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
+    if profile.method == Method::Verdict {
+        return Err(Undefined("the profile compares verdicts alone"));
+    }
+    if id == "clean_pass" {
+        return if !case.is_clean() {
+            Err(Undefined("no clean case"))
+        } else {
+            let failed = trial.outcome != crate::trial::Outcome::Reported;
+            Ok(if !failed && trial.counts.fp == 0 { 1.0 } else { 0.0 })
+        };
+    }
+    if case.is_clean() {
+        return Err(Undefined("no required golden"));
+    }
+    let value = from_counts(id, trial.counts, profile);
+    match value {
+        Err(_) if profile.undefined_is_zero => Ok(0.0),
+        value => value,
+    }
+}
+
+fn from_counts(id: &str, counts: Counts, profile: &Profile) -> Value {
+    match id {
+        "precision" => counts.precision(),
+        "recall" => counts.recall(),
+        "f1" => counts.f(1.0),
+        "f2" => counts.f(2.0),
+        "f_beta" => counts.f(profile.beta),
+        _ => Err(Undefined("not a metric of counts")),
+    }
+}
+
+fn steadiness(id: &str, case: &Case, trials: &[&TrialScore], profile: &Profile) -> Value {
+    let required = case.required().count();
+    if profile.method == Method::Verdict {
+        return Err(Undefined("the profile compares verdicts alone"));
+    }
+    if required == 0 {
+        return Err(Undefined("no required golden"));
+    }
+    if trials.is_empty() || (id == "consistency" && trials.len() < 2) {
+        return Err(Undefined("too few trials"));
+    }
+    let counts = found_in(case, trials);
+    let all = counts.iter().filter(|(_, found)| *found == trials.len()).count();
+    let none = counts.iter().filter(|(_, found)| *found == 0).count();
+    let part = match id {
+        "found_any" => required - none,
+        "found_all" => all,
+        _ => all + none,
+    };
+    Ok(part as f64 / required as f64)
+}
+
+/// For each required golden the number of counted trials that found it.
+pub(super) fn found_counts(case: &Case, score: &CaseScore) -> Vec<(usize, usize)> {
+    found_in(case, &score.counted().collect::<Vec<_>>())
+}
+
+fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
+    let required = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required()).map(|(i, _)| i);
+    let has = |trial: &TrialScore, golden| trial.result.matches.iter().any(|m| m.golden == golden);
+    required.map(|golden| (golden, trials.iter().filter(|t| has(t, golden)).count())).collect()
+}
+
+/// All metrics over some cases.
+pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+    let numbers: BTreeSet<u32> = cases.iter().flat_map(|c| c.counted()).map(|t| t.number).collect();
+    let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
+    for metric in METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases) {
+        metrics.push((metric.id, mean_of_cases(metric, cases, suite, profile, &numbers)));
+    }
+    metrics.extend(verdict_metrics(cases, suite, &numbers));
+    metrics
+}
+
+fn mean_of_cases(
+    metric: &Metric,
+    cases: &[&CaseScore],
+    suite: &Suite,
+    profile: &Profile,
+    numbers: &BTreeSet<u32>,
+) -> Estimate {
+    let mut reason = Undefined("no case");
+    let mut values = Vec::with_capacity(cases.len());
+    let mut left_out = 0;
+    for score in cases {
+        match score.values.iter().find(|(id, _)| *id == metric.id).map(|(_, value)| *value) {
+            Some(Ok(value)) => values.push(value),
+            Some(Err(undefined)) => {
+                reason = undefined;
+                // Clean cases have no precision or recall by design; only the others are missing from the mean.
+                left_out += usize::from(suite.cases[score.case].is_clean() == (metric.id == "clean_pass"));
+            }
+            None => {}
+        }
+    }
+    let by_trial: Vec<f64> = numbers
+        .iter()
+        .filter_map(|&number| {
+            let values = cases.iter().filter_map(|score| {
+                let trial = score.counted().find(|t| t.number == number)?;
+                trial_value(metric.id, &suite.cases[score.case], trial, profile).ok()
+            });
+            mean(&values.collect::<Vec<_>>())
+        })
+        .collect();
+    let over_trials = matches!(metric.id, "found_any" | "found_all" | "consistency");
+    Estimate {
+        left_out,
+        std_trials: if over_trials { None } else { sample_std(&by_trial) },
+        std_cases: sample_std(&values),
+        ..Estimate::new(mean(&values).ok_or(reason), values.len(), metric.direction)
+    }
+}
+
+/// Verdicts of some cases against the truth, of all trials or of one number.
+pub(super) fn confusion(cases: &[&CaseScore], suite: &Suite, number: Option<u32>) -> Confusion {
+    let mut confusion = Confusion::default();
+    for score in cases {
+        let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
+        let trials: Vec<&TrialScore> = score.counted().filter(|t| number.is_none_or(|n| t.number == n)).collect();
+        for trial in &trials {
+            confusion.add(vulnerable, trial.verdict_correct, 1.0 / trials.len() as f64);
+        }
+    }
+    confusion
+}
+
+/// The tier 1 metrics over some cases.
+pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, numbers: &BTreeSet<u32>) -> Metrics {
+    let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
+    let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
+    let all = confusion(cases, suite, None);
+    let by_trial: Vec<Confusion> = numbers.iter().map(|&n| confusion(cases, suite, Some(n))).collect();
+    let of = |metric: &Metric| {
+        let n = match metric.id {
+            "tpr" | "fnr" | "verdict_recall" => vulnerable,
+            "fpr" | "specificity" => judged.len() - vulnerable,
+            _ => judged.len(),
+        };
+        let spread: Vec<f64> = by_trial.iter().filter_map(|c| verdict_value(metric.id, *c).ok()).collect();
+        let estimate = Estimate::new(verdict_value(metric.id, all), n, metric.direction);
+        Estimate { std_trials: sample_std(&spread), ..estimate }
+    };
+    METRICS.iter().filter(|m| m.aggregation == Aggregation::OverVerdicts).map(|m| (m.id, of(m))).collect()
+}
+
+fn verdict_value(id: &str, c: Confusion) -> Value {
+    match id {
+        "accuracy" => c.accuracy(),
+        "verdict_precision" => c.precision(),
+        "verdict_recall" | "tpr" => c.tpr(),
+        "verdict_f1" => c.f(1.0),
+        "verdict_f2" => c.f(2.0),
+        "fpr" => c.fpr(),
+        "fnr" => c.fnr(),
+        "specificity" => c.specificity(),
+        "youden" => c.youden(),
+        _ => Err(Undefined("not a metric of verdicts")),
+    }
+}
+
+/// Precision, recall and F from pooled counts.
+pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {
+    let of = |metric: &Metric| {
+        let value = match profile.method {
+            Method::Verdict => Err(Undefined("the profile compares verdicts alone")),
+            _ => from_counts(metric.id, counts, profile),
+        };
+        let n = match metric.id {
+            "precision" => counts.tp + counts.fp,
+            "recall" => counts.tp + counts.fn_,
+            _ => counts.tp + counts.fp + counts.fn_,
+        };
+        Estimate { method: Some("pooled over items"), ..Estimate::new(value, n, metric.direction) }
+    };
+    let pooled = ["precision", "recall", "f1", "f2", "f_beta"];
+    METRICS.iter().filter(|m| pooled.contains(&m.id)).map(|m| (m.id, of(m))).collect()
+}

@@ -1,0 +1,307 @@
+//! From a suite, trials and judgements to all metrics of every tool.
+
+mod aggregate;
+mod slice;
+mod trial;
+
+pub use slice::{Slice, Slices};
+pub use trial::TrialScore;
+
+use crate::ids::{CaseId, GoldenId, ToolName};
+use crate::judgement::Judgement;
+use crate::matching::decisions::Decisions;
+use crate::matching::pair::{PreparedCase, prose};
+use crate::matching::text::Vocabulary;
+use crate::metric::Value;
+use crate::metric::confusion::Confusion;
+use crate::metric::counts::Counts;
+use crate::metric::estimate::Estimate;
+use crate::profile::{Method, Profile};
+use crate::suite::{Case, Suite};
+use crate::trial::{Outcome, Trial};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Metrics by id, in the order of the table.
+pub type Metrics = Vec<(&'static str, Estimate)>;
+
+/// The result of scoring: one entry for each tool, in the order in which tools first appear.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scorecard {
+    /// The tools.
+    pub tools: Vec<ToolScore>,
+    /// What a reader must know before believing a number.
+    pub warnings: Vec<String>,
+}
+
+/// All metrics of one tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolScore {
+    /// The tool.
+    pub tool: ToolName,
+    /// How many trials were planned: cases times repetitions.
+    pub trials: usize,
+    /// How they ended.
+    pub outcomes: BTreeMap<Outcome, usize>,
+    /// Whether every case passed.
+    pub pass: bool,
+    /// Pooled counts.
+    pub counts: Counts,
+    /// What one-to-one assignment would make of recorded matches; only where those are taken as they stand.
+    pub one_to_one: Option<Counts>,
+    /// Verdicts about whole cases.
+    pub verdicts: Confusion,
+    /// Means over cases.
+    pub metrics: Metrics,
+    /// The same from pooled counts.
+    pub micro: Metrics,
+    /// Parts of the suite.
+    pub by: Slices,
+    /// The plain mean over the values of each slice.
+    pub macro_by: BTreeMap<String, Metrics>,
+    /// Goldens found in some trials and not in others.
+    pub flaky: Vec<FlakyGolden>,
+    /// Every case of the suite, in its order.
+    pub cases: Vec<CaseScore>,
+}
+
+/// A golden found in some trials and not in others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlakyGolden {
+    /// Its case.
+    pub case: CaseId,
+    /// The golden.
+    pub golden: GoldenId,
+    /// In how many trials it was found.
+    pub found: usize,
+    /// Of how many.
+    pub trials: usize,
+}
+
+/// One tool on one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseScore {
+    /// Index of the case in the suite.
+    pub case: usize,
+    /// Whether every trial passed: no miss, and no extra unless extras are allowed.
+    pub pass: bool,
+    /// Means over the trials that count.
+    pub values: Vec<(&'static str, Value)>,
+    /// The trials, by number.
+    pub trials: Vec<TrialScore>,
+}
+
+/// Scores every tool that has trials. Pure: the same values in give the same values out, whatever the number of threads.
+pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile) -> Scorecard {
+    let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
+    let mut warnings = Vec::new();
+    let plan = Plan::new(trials, &case_index, suite.cases.len(), &mut warnings);
+    let mut judged: HashMap<(usize, &str, u32), Vec<Numbered<'_>>> = HashMap::new();
+    for (i, judgement) in judgements.iter().enumerate() {
+        if let Some(&case) = case_index.get(judgement.case.as_str()) {
+            judged.entry((case, judgement.tool.as_str(), judgement.trial)).or_default().push((i, judgement));
+        }
+    }
+    let vocabulary = if profile.method == Method::Score && profile.text_instead_of_keywords {
+        let texts: Vec<String> = suite.cases.iter().flat_map(|c| &c.goldens).map(prose).collect();
+        Vocabulary::learn(texts.iter().map(String::as_str))
+    } else {
+        Vocabulary::default()
+    };
+
+    let by_case: Vec<Vec<CaseScore>> = suite
+        .cases
+        .par_iter()
+        .enumerate()
+        .map(|(index, case)| {
+            let prepared = PreparedCase::new(case, &vocabulary, profile);
+            let of_tool = |planned: &PlannedTool<'_>| {
+                let one = |&number: &u32| match planned.lines.get(&(index, number)) {
+                    None => TrialScore::skipped(case, number, profile),
+                    Some(&line) => {
+                        let trial = &trials[line];
+                        let heard = judged.get(&(index, trial.tool.as_str(), number)).map_or(&[][..], Vec::as_slice);
+                        let decisions = Decisions::settle(heard, &case.goldens, &trial.findings);
+                        TrialScore::new(&prepared, trial, line, &decisions, &vocabulary, profile)
+                    }
+                };
+                let trials: Vec<TrialScore> = planned.numbers.iter().map(one).collect();
+                CaseScore::new(index, case, trials, profile)
+            };
+            plan.tools.iter().map(of_tool).collect()
+        })
+        .collect();
+
+    let mut columns: Vec<Vec<CaseScore>> = plan.tools.iter().map(|_| Vec::with_capacity(suite.cases.len())).collect();
+    for row in by_case {
+        for (column, score) in columns.iter_mut().zip(row) {
+            column.push(score);
+        }
+    }
+    let tools: Vec<ToolScore> = plan
+        .tools
+        .iter()
+        .zip(columns)
+        .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
+        .collect();
+    Scorecard { tools, warnings }
+}
+
+/// A judgement with its index among those given.
+type Numbered<'a> = (usize, &'a Judgement);
+
+/// What each tool was to run: every case as often as it ran any case.
+struct Plan<'a> {
+    tools: Vec<PlannedTool<'a>>,
+}
+
+struct PlannedTool<'a> {
+    tool: &'a ToolName,
+    numbers: BTreeSet<u32>,
+    /// Line of the submission by case and trial number.
+    lines: HashMap<(usize, u32), usize>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(trials: &'a [Trial], cases: &HashMap<&str, usize>, case_count: usize, warnings: &mut Vec<String>) -> Self {
+        let mut tools: Vec<PlannedTool<'a>> = Vec::new();
+        let mut index: HashMap<&str, usize> = HashMap::new();
+        let mut strangers: BTreeMap<&str, usize> = BTreeMap::new();
+        for (line, trial) in trials.iter().enumerate() {
+            let Some(&case) = cases.get(trial.case.as_str()) else {
+                *strangers.entry(trial.case.as_str()).or_default() += 1;
+                continue;
+            };
+            let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
+                tools.push(PlannedTool { tool: &trial.tool, numbers: BTreeSet::new(), lines: HashMap::new() });
+                tools.len() - 1
+            });
+            tools[slot].numbers.insert(trial.number);
+            tools[slot].lines.insert((case, trial.number), line);
+        }
+        for (case, count) in strangers {
+            warnings
+                .push(format!("{count} trials are about the case `{case}`, which the suite does not have; left out"));
+        }
+        for planned in &tools {
+            let missing = case_count * planned.numbers.len() - planned.lines.len();
+            if missing > 0 {
+                warnings.push(format!(
+                    "{}: {missing} of {} planned trials have no line in the submission and count as skipped",
+                    planned.tool,
+                    case_count * planned.numbers.len()
+                ));
+            }
+        }
+        Self { tools }
+    }
+}
+
+impl CaseScore {
+    fn new(index: usize, case: &Case, trials: Vec<TrialScore>, profile: &Profile) -> Self {
+        Self {
+            case: index,
+            pass: trials.iter().all(|t| t.pass),
+            values: aggregate::case_values(case, &trials, profile),
+            trials,
+        }
+    }
+
+    /// The trials that enter the metrics.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &TrialScore> {
+        self.trials.iter().filter(|t| t.counted)
+    }
+}
+
+impl ToolScore {
+    fn new(
+        tool: ToolName,
+        cases: Vec<CaseScore>,
+        suite: &Suite,
+        trials: &[Trial],
+        profile: &Profile,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let all: Vec<&CaseScore> = cases.iter().collect();
+        let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
+        let mut counts = Counts::default();
+        let mut one_to_one = (profile.method == Method::Recorded).then(Counts::default);
+        for trial in cases.iter().flat_map(|case| &case.trials) {
+            *outcomes.entry(trial.outcome).or_default() += 1;
+            if trial.counted {
+                counts += trial.counts;
+                if let (Some(sum), Some(own)) = (&mut one_to_one, trial.one_to_one) {
+                    *sum += own;
+                }
+            }
+        }
+        warn(&tool, &cases, suite, &outcomes, warnings);
+        let (by, macro_by) = slice::slices(&all, suite, trials, profile, warnings);
+        Self {
+            trials: outcomes.values().sum(),
+            pass: cases.iter().all(|case| case.pass),
+            counts,
+            one_to_one,
+            verdicts: aggregate::confusion(&all, suite, None),
+            metrics: aggregate::metrics(&all, suite, profile),
+            micro: aggregate::micro(counts, profile),
+            by,
+            macro_by,
+            flaky: flaky(&cases, suite),
+            tool,
+            outcomes,
+            cases,
+        }
+    }
+}
+
+fn warn(
+    tool: &ToolName,
+    cases: &[CaseScore],
+    suite: &Suite,
+    outcomes: &BTreeMap<Outcome, usize>,
+    warnings: &mut Vec<String>,
+) {
+    for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable] {
+        if let Some(&count) = outcomes.get(&outcome) {
+            let noun = if count == 1 { "trial" } else { "trials" };
+            warnings.push(format!("{tool}: {count} {noun} ended as {}", outcome.as_str()));
+        }
+    }
+    let trials = || cases.iter().flat_map(|case| case.trials.iter().map(move |trial| (case, trial)));
+    let strangers: usize = trials().map(|(_, trial)| trial.strange_judgements).sum();
+    if strangers > 0 {
+        warnings.push(format!(
+            "{tool}: {strangers} judgements name a golden or finding that its trials do not have; left out"
+        ));
+    }
+    let differing: usize = trials().map(|(_, trial)| trial.differing_keys).sum();
+    if differing > 0 {
+        warnings.push(format!(
+            "{tool}: {differing} findings carry an identity key that differs from the computed one; theirs was used"
+        ));
+    }
+    for (case, trial) in trials() {
+        if let Some(shared) = trial.shared_findings {
+            warnings.push(format!(
+                "{tool}: {} trial {}: {shared} goldens share their finding with another, so TP + FP is not the number of findings",
+                suite.cases[case.case].id, trial.number
+            ));
+        }
+    }
+}
+
+fn flaky(cases: &[CaseScore], suite: &Suite) -> Vec<FlakyGolden> {
+    let mut flaky = Vec::new();
+    for score in cases {
+        let case = &suite.cases[score.case];
+        let trials = score.counted().count();
+        for (golden, found) in aggregate::found_counts(case, score) {
+            if found > 0 && found < trials {
+                let golden = case.goldens[golden].id.clone();
+                flaky.push(FlakyGolden { case: case.id.clone(), golden, found, trials });
+            }
+        }
+    }
+    flaky
+}

@@ -1,0 +1,230 @@
+//! The same metrics over parts of the suite.
+
+use super::aggregate::{metrics, verdict_metrics};
+use super::{CaseScore, Metrics, TrialScore};
+use crate::metric::Undefined;
+use crate::metric::counts::Counts;
+use crate::metric::estimate::Estimate;
+use crate::metric::table::{METRICS, Metric};
+use crate::profile::{Method, Profile};
+use crate::stats::summary::{mean, sample_std};
+use crate::suite::{Case, Suite};
+use crate::trial::Trial;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Dimension, then value, then the slice.
+pub type Slices = BTreeMap<String, BTreeMap<String, Slice>>;
+
+/// One part of the suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// The metrics over it.
+    pub metrics: Metrics,
+    /// How many cases contribute to it.
+    pub cases: usize,
+}
+
+/// A free field with more values than this is a name, not a dimension.
+const MOST_VALUES: usize = 100;
+
+/// All slices, and the plain mean over the values of each dimension.
+pub(super) fn slices(
+    cases: &[&CaseScore],
+    suite: &Suite,
+    trials: &[Trial],
+    profile: &Profile,
+    warnings: &mut Vec<String>,
+) -> (Slices, BTreeMap<String, Metrics>) {
+    let mut by = Slices::new();
+    for (dimension, groups) in groups(cases, suite, warnings) {
+        let slice =
+            |members: Vec<&CaseScore>| Slice { metrics: metrics(&members, suite, profile), cases: members.len() };
+        by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
+    }
+    by.insert("category".to_owned(), by_category(cases, suite, trials, profile));
+    if profile.method != Method::Verdict {
+        by.insert("severity".to_owned(), by_severity(cases, suite, trials, profile));
+    }
+    by.retain(|_, values| !values.is_empty());
+    let macro_by = by.iter().map(|(dimension, values)| (dimension.clone(), macro_mean(values))).collect();
+    (by, macro_by)
+}
+
+type Groups<'c> = BTreeMap<String, BTreeMap<String, Vec<&'c CaseScore>>>;
+
+/// Cases by what they say of themselves.
+fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>) -> Groups<'c> {
+    let mut groups = Groups::new();
+    for &score in cases {
+        let case = &suite.cases[score.case];
+        let own = [
+            ("language", case.language.as_deref()),
+            ("difficulty", case.difficulty.map(|d| d.as_str())),
+            ("repo", case.repo.as_deref()),
+        ];
+        let own = own.into_iter().filter_map(|(dimension, value)| Some((dimension.to_owned(), value?)));
+        let free = case.meta.iter().map(|(field, value)| (format!("meta.{field}"), value.as_str()));
+        for (dimension, value) in own.chain(free) {
+            groups.entry(dimension).or_default().entry(value.to_owned()).or_default().push(score);
+        }
+    }
+    groups.retain(|dimension, values| {
+        let keep = values.len() <= MOST_VALUES;
+        if !keep {
+            let warning = format!("{dimension} has {} values, too many to slice by; left out", values.len());
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        keep
+    });
+    groups
+}
+
+/// Recall by the golden's severity, precision by the finding's own.
+fn by_severity(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> BTreeMap<String, Slice> {
+    let golden = |case: &Case, g: usize| case.goldens[g].severity.map(|s| s.as_str().to_owned());
+    let finding = |trial: &Trial, f: usize| trial.findings[f].severity.map(|s| s.as_str().to_owned());
+    by_label(cases, suite, trials, profile, golden, finding)
+}
+
+/// Recall by the golden's category, precision by the finding's, verdicts by the case's.
+fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> BTreeMap<String, Slice> {
+    let mut slices = if profile.method == Method::Verdict {
+        BTreeMap::new()
+    } else {
+        let golden = |case: &Case, g: usize| case.goldens[g].category.clone();
+        let finding = |trial: &Trial, f: usize| trial.findings[f].category.clone();
+        by_label(cases, suite, trials, profile, golden, finding)
+    };
+    let mut members: BTreeMap<&str, Vec<&CaseScore>> = BTreeMap::new();
+    for &score in cases {
+        for category in BTreeSet::from_iter(&suite.cases[score.case].categories) {
+            members.entry(category).or_default().push(score);
+        }
+    }
+    for (category, members) in members {
+        let numbers: BTreeSet<u32> = members.iter().flat_map(|c| c.counted()).map(|t| t.number).collect();
+        let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
+        slice.cases = slice.cases.max(members.len());
+        slice.metrics.extend(verdict_metrics(&members, suite, &numbers));
+    }
+    slices
+}
+
+/// Counts of one case's trials under one label.
+#[derive(Default)]
+struct Labelled {
+    trials: Vec<Counts>,
+}
+
+fn by_label(
+    cases: &[&CaseScore],
+    suite: &Suite,
+    trials: &[Trial],
+    profile: &Profile,
+    golden_label: impl Fn(&Case, usize) -> Option<String>,
+    finding_label: impl Fn(&Trial, usize) -> Option<String>,
+) -> BTreeMap<String, Slice> {
+    // Recall and precision are kept apart, because a golden and the finding that matched it may bear different labels.
+    let mut recall: BTreeMap<String, Vec<Labelled>> = BTreeMap::new();
+    let mut precision: BTreeMap<String, Vec<Labelled>> = BTreeMap::new();
+    for &score in cases {
+        let case = &suite.cases[score.case];
+        let mut own_recall: BTreeMap<String, Labelled> = BTreeMap::new();
+        let mut own_precision: BTreeMap<String, Labelled> = BTreeMap::new();
+        for trial in score.counted() {
+            for (label, counts) in golden_counts(case, trial, &golden_label) {
+                own_recall.entry(label).or_default().trials.push(counts);
+            }
+            let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
+            for (label, counts) in finding_counts(&trials[line], trial, profile, &finding_label) {
+                own_precision.entry(label).or_default().trials.push(counts);
+            }
+        }
+        for (label, counts) in own_recall {
+            recall.entry(label).or_default().push(counts);
+        }
+        for (label, counts) in own_precision {
+            precision.entry(label).or_default().push(counts);
+        }
+    }
+    let labels: BTreeSet<String> = recall.keys().chain(precision.keys()).cloned().collect();
+    let slice = |label: String| {
+        let recalled = recall.get(&label).map_or(&[][..], Vec::as_slice);
+        let precise = precision.get(&label).map_or(&[][..], Vec::as_slice);
+        let metrics = METRICS.iter().filter_map(|metric| match metric.id {
+            "precision" => Some((metric.id, labelled(metric, precise, |c| c.precision()))),
+            "recall" => Some((metric.id, labelled(metric, recalled, |c| c.recall()))),
+            _ => None,
+        });
+        let metrics: Metrics = metrics.collect();
+        (label, Slice { metrics, cases: recalled.len().max(precise.len()) })
+    };
+    labels.into_iter().map(slice).collect()
+}
+
+fn golden_counts(
+    case: &Case,
+    trial: &TrialScore,
+    label: impl Fn(&Case, usize) -> Option<String>,
+) -> BTreeMap<String, Counts> {
+    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+    let found: BTreeSet<usize> = trial.result.matches.iter().map(|m| m.golden).collect();
+    for golden in found {
+        if let Some(label) = label(case, golden) {
+            counts.entry(label).or_default().tp += 1;
+        }
+    }
+    for miss in &trial.result.misses {
+        if let Some(label) = label(case, miss.golden) {
+            counts.entry(label).or_default().fn_ += 1;
+        }
+    }
+    counts
+}
+
+fn finding_counts(
+    trial: &Trial,
+    score: &TrialScore,
+    profile: &Profile,
+    label: impl Fn(&Trial, usize) -> Option<String>,
+) -> BTreeMap<String, Counts> {
+    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+    let right: BTreeSet<usize> = score.result.matches.iter().map(|m| m.finding).collect();
+    for finding in right {
+        if let Some(label) = label(trial, finding) {
+            counts.entry(label).or_default().tp += 1;
+        }
+    }
+    for finding in score.false_findings(profile) {
+        if let Some(label) = label(trial, finding) {
+            counts.entry(label).or_default().fp += 1;
+        }
+    }
+    counts
+}
+
+fn labelled(metric: &Metric, cases: &[Labelled], value: impl Fn(Counts) -> crate::metric::Value) -> Estimate {
+    let of_case = |case: &Labelled| mean(&case.trials.iter().filter_map(|c| value(*c).ok()).collect::<Vec<_>>());
+    let values: Vec<f64> = cases.iter().filter_map(of_case).collect();
+    let overall = mean(&values).ok_or(Undefined(metric.undefined_when));
+    Estimate { std_cases: sample_std(&values), ..Estimate::new(overall, values.len(), metric.direction) }
+}
+
+/// The plain mean over the values of a dimension.
+fn macro_mean(values: &BTreeMap<String, Slice>) -> Metrics {
+    let of = |metric: &Metric| {
+        let found: Vec<f64> = values
+            .values()
+            .filter_map(|slice| slice.metrics.iter().find(|(id, _)| *id == metric.id))
+            .filter_map(|(_, estimate)| estimate.value)
+            .collect();
+        let present = values.values().any(|slice| slice.metrics.iter().any(|(id, _)| *id == metric.id));
+        let value = mean(&found).ok_or(Undefined(metric.undefined_when));
+        let estimate =
+            Estimate { method: Some("mean over values"), ..Estimate::new(value, found.len(), metric.direction) };
+        present.then_some((metric.id, estimate))
+    };
+    METRICS.iter().filter_map(of).collect()
+}

@@ -1,0 +1,191 @@
+//! One trial's outcome, counts and verdict.
+
+use crate::identity::key;
+use crate::matching::assign::{self, Edge};
+use crate::matching::decisions::Decisions;
+use crate::matching::outcome::{Flag, Miss, MissReason, TrialResult};
+use crate::matching::pair::PreparedCase;
+use crate::matching::text::Vocabulary;
+use crate::matching::trial::match_trial;
+use crate::metric::counts::Counts;
+use crate::profile::{FailedTrials, Method, OutsideChange, Profile};
+use crate::suite::{Case, Verdict};
+use crate::trial::{Outcome, Trial};
+use std::collections::BTreeSet;
+
+/// One trial, scored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialScore {
+    /// Which of the repetitions it is.
+    pub number: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether it enters the metrics.
+    pub counted: bool,
+    /// Index of the trial among those given; `None` for one that has no line.
+    pub line: Option<usize>,
+    /// What it said of the case as a whole.
+    pub verdict: Option<Verdict>,
+    /// Whether that is the truth.
+    pub verdict_correct: bool,
+    /// Said vulnerable, rightly, without finding the target; absent where there is no target to find.
+    pub lucky_guess: Option<bool>,
+    /// How sure it was.
+    pub confidence: Option<f64>,
+    /// What it amounts to.
+    pub counts: Counts,
+    /// No miss, and no extra unless extras are allowed.
+    pub pass: bool,
+    /// What became of every golden and finding.
+    pub result: TrialResult,
+    /// What one-to-one assignment would make of recorded matches.
+    pub one_to_one: Option<Counts>,
+    /// Goldens that share a finding with another, where recorded matches do.
+    pub(crate) shared_findings: Option<usize>,
+    /// Judgements about goldens or findings the trial does not have.
+    pub(crate) strange_judgements: usize,
+    /// Findings whose own key differs from the computed one.
+    pub(crate) differing_keys: usize,
+}
+
+impl TrialScore {
+    pub(super) fn new(
+        prepared: &PreparedCase<'_>,
+        trial: &Trial,
+        line: usize,
+        decisions: &Decisions<'_>,
+        vocabulary: &Vocabulary,
+        profile: &Profile,
+    ) -> Self {
+        let case = prepared.case;
+        let result = match_trial(prepared, trial, decisions, vocabulary, profile);
+        let failed = trial.outcome != Outcome::Reported;
+        let audit = decisions.audit;
+        let verdict = if failed {
+            None
+        } else if let Some(audit) = audit {
+            audit.said_vulnerable.map(|yes| if yes { Verdict::Vulnerable } else { Verdict::Safe })
+        } else {
+            Some(trial.verdict.unwrap_or_else(|| verdict_from_findings(case, trial)))
+        };
+        let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
+            Some(target) => Some(target.found),
+            None => target_matched(case, &result, profile),
+        };
+        let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
+        let shared = shared_findings(&result);
+        let differs = |f: &&crate::finding::Finding| {
+            f.identity_key.is_some() && key::computed(f, &profile.identity).is_some_and(|k| Some(k) != f.identity_key)
+        };
+        Self {
+            number: trial.number,
+            outcome: trial.outcome,
+            counted: !failed || profile.failed_trials == FailedTrials::Miss,
+            line: Some(line),
+            verdict,
+            verdict_correct: verdict == Some(case.verdict),
+            lucky_guess: target_found.map(|found| guessed && !found),
+            confidence: audit.and_then(|audit| audit.confidence_expressed).or(trial.confidence),
+            counts: counts(&result, profile),
+            pass: !failed && result.misses.is_empty() && (result.extras.is_empty() || case.allow_unexpected),
+            one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
+            shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
+            strange_judgements: decisions.strangers.len(),
+            differing_keys: if profile.method == Method::Identity {
+                trial.findings.iter().filter(differs).count()
+            } else {
+                0
+            },
+            result,
+        }
+    }
+
+    /// A planned trial that never ran.
+    pub(super) fn skipped(case: &Case, number: u32, profile: &Profile) -> Self {
+        let why = MissReason::TrialFailed(Outcome::Skipped);
+        let missed = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
+        let misses: Vec<Miss> = missed.map(|(golden, _)| Miss { golden, best: None, why, flags: Vec::new() }).collect();
+        Self {
+            number,
+            outcome: Outcome::Skipped,
+            counted: profile.failed_trials == FailedTrials::Miss,
+            line: None,
+            verdict: None,
+            verdict_correct: false,
+            lucky_guess: None,
+            confidence: None,
+            counts: Counts { fn_: misses.len(), ..Counts::default() },
+            pass: false,
+            one_to_one: None,
+            shared_findings: None,
+            strange_judgements: 0,
+            differing_keys: 0,
+            result: TrialResult { misses, ..TrialResult::default() },
+        }
+    }
+
+    /// Findings that count against the tool, by index.
+    pub(crate) fn false_findings<'s>(&'s self, profile: &'s Profile) -> impl Iterator<Item = usize> + 's {
+        false_findings(&self.result, profile)
+    }
+}
+
+fn counts(result: &TrialResult, profile: &Profile) -> Counts {
+    // Recorded matches may hold a golden more than once; it still is one golden.
+    let found: BTreeSet<usize> = result.matches.iter().map(|m| m.golden).collect();
+    Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
+}
+
+fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+    let left_out =
+        |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
+    let extras = result.extras.iter().filter(move |e| !left_out(&e.flags)).map(|e| e.finding);
+    let duplicates = result.duplicates.iter().filter(|_| profile.duplicates_are_false).map(|d| d.finding);
+    let acceptable = result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding);
+    extras.chain(duplicates).chain(acceptable)
+}
+
+fn verdict_from_findings(case: &Case, trial: &Trial) -> Verdict {
+    let alarm = if case.cwe.is_empty() {
+        !trial.findings.is_empty()
+    } else {
+        trial.findings.iter().any(|f| f.cwe.iter().any(|n| case.cwe.contains(n)))
+    };
+    if alarm { Verdict::Vulnerable } else { Verdict::Safe }
+}
+
+/// Whether the target golden, or where none is marked any required one, was matched.
+fn target_matched(case: &Case, result: &TrialResult, profile: &Profile) -> Option<bool> {
+    if profile.method == Method::Verdict || case.is_clean() {
+        return None;
+    }
+    let marked = case.required().any(|g| g.target);
+    Some(result.matches.iter().any(|m| !marked || case.goldens[m.golden].target))
+}
+
+/// Goldens beyond the first of each finding.
+fn shared_findings(result: &TrialResult) -> usize {
+    let pairs: BTreeSet<(usize, usize)> = result.matches.iter().map(|m| (m.finding, m.golden)).collect();
+    let findings: BTreeSet<usize> = pairs.iter().map(|(finding, _)| *finding).collect();
+    pairs.len() - findings.len()
+}
+
+fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
+    let edges: Vec<Edge> = result
+        .matches
+        .iter()
+        .map(|m| Edge {
+            row: m.golden as u32,
+            column: m.finding as u32,
+            weight: assign::quantum(m.score.unwrap_or(1.0)).max(1),
+        })
+        .collect();
+    let chosen = assign::exact::assign(trial.findings.len(), &vec![0; case.goldens.len()], &edges);
+    let matched: BTreeSet<usize> = result.matches.iter().map(|m| m.finding).collect();
+    Counts {
+        tp: chosen.len(),
+        // What was matched and is now left over repeats a golden that was found: no false positive.
+        fp: trial.findings.len() - matched.len() - result.acceptable.len() - result.duplicates.len(),
+        fn_: case.required().count() - chosen.len(),
+    }
+}
