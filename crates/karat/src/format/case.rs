@@ -1,0 +1,315 @@
+//! `case.yaml`, a line of `cases.jsonl`, and a CRB `challenge.yaml`: one type for all three.
+
+use super::{ValueFault, id_fault};
+use karat_core::golden::{Acceptance, Golden, Severity};
+use karat_core::ids::{CaseId, GoldenId};
+use karat_core::lines::Lines;
+use karat_core::path::FilePattern;
+use karat_core::suite::{Case, Difficulty, PullRequest, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One unit of evaluation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "case")]
+pub struct CaseV1 {
+    /// Unique within the suite.
+    pub id: String,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Programming language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// How hard it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<Difficulty>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// A tier of the benchmark's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Scalar>,
+    /// The pull request it is dressed as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pr: Option<PullRequestV1>,
+    /// The truth about the case as a whole; absent: vulnerable if it has required goldens, else safe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Weakness numbers the verdict is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cwe: Vec<u32>,
+    /// The repository it was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// Id of its fixed or vulnerable sibling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// What a good tool reports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<IssueV1>,
+    /// Whether findings beyond the goldens leave it passed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_unexpected: bool,
+    /// Free fields to slice and cluster by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meta: BTreeMap<String, Scalar>,
+}
+
+/// The pull request a case is dressed as.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PullRequestV1 {
+    /// Its title.
+    #[serde(default)]
+    pub title: String,
+    /// Its description.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// A text, a number or a truth value: what a free field may hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scalar {
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+impl std::fmt::Display for Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Whole(value) => value.fmt(f),
+            Self::Number(value) => value.fmt(f),
+            Self::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+/// Something a good tool reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IssueV1 {
+    /// Unique within the case.
+    pub id: String,
+    /// How bad it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// What kind of issue it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Where it lies; `*` within a segment, `**` across.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub line_end: Option<u32>,
+    /// The function it lies in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// A short name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is wrong and why it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words a report of it is expected to use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+    /// The rule that reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_id: Option<String>,
+    /// Other names of that rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_aliases: Vec<String>,
+    /// A stable locator made by a scanner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<String>,
+    /// The identity key, where it is given rather than built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_key: Option<String>,
+    /// Weakness numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cwe: Vec<u32>,
+    /// Why the code is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<String>,
+    /// How it is exploited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attack_scenario: Option<String>,
+    /// How it is mended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// The one issue an audit of the case is about.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub target: bool,
+    /// What a match with it means.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub acceptance: Acceptance,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_default(value: &Acceptance) -> bool {
+    *value == Acceptance::default()
+}
+
+impl CaseV1 {
+    /// The case, and every fault that the schema cannot see.
+    pub fn into_case(self) -> (Case, Vec<ValueFault>) {
+        let mut faults: Vec<ValueFault> = id_fault(&["id"], &self.id).into_iter().collect();
+        let mut ids: BTreeSet<String> = BTreeSet::new();
+        let mut goldens = Vec::with_capacity(self.issues.len());
+        for (i, issue) in self.issues.into_iter().enumerate() {
+            let index = i.to_string();
+            faults.extend(id_fault(&["issues", &index, "id"], &issue.id));
+            if !ids.insert(issue.id.clone()) {
+                let message = format!("the issue id `{}` stands twice in this case", issue.id);
+                faults.push(ValueFault::new(&["issues", &index, "id"], "duplicate-id", message));
+            }
+            let (golden, own) = issue.into_golden(&index);
+            faults.extend(own);
+            goldens.push(golden);
+        }
+        let required = goldens.iter().any(Golden::is_required);
+        let case = Case {
+            id: CaseId::new(self.id),
+            name: self.name,
+            description: self.description,
+            language: self.language,
+            difficulty: self.difficulty,
+            categories: self.categories,
+            tier: self.tier.map(|tier| tier.to_string()),
+            pr: self.pr.map(|pr| PullRequest { title: pr.title, description: pr.description }),
+            verdict: self.verdict.unwrap_or(if required { Verdict::Vulnerable } else { Verdict::Safe }),
+            cwe: self.cwe,
+            repo: self.repo,
+            twin: self.twin.map(CaseId::new),
+            goldens,
+            allow_unexpected: self.allow_unexpected,
+            meta: self.meta.into_iter().map(|(key, value)| (key, value.to_string())).collect(),
+            change: None,
+        };
+        (case, faults)
+    }
+}
+
+impl IssueV1 {
+    fn into_golden(self, index: &str) -> (Golden, Vec<ValueFault>) {
+        let mut faults = Vec::new();
+        let mut fault = |key: &str, code, message: String| {
+            faults.push(ValueFault::new(&["issues", index, key], code, message));
+        };
+        let blank = |text: &Option<String>| text.as_ref().is_none_or(|t| t.trim().is_empty());
+        if blank(&self.title) && blank(&self.description) {
+            fault("id", "no-text", format!("the issue `{}` needs a title or a description", self.id));
+        }
+        let file = self.file.as_deref().and_then(FilePattern::new);
+        match (&self.file, &file) {
+            (Some(raw), None) => fault("file", "bad-path", format!("the path {raw:?} is blank")),
+            (Some(raw), Some(pattern)) if pattern.path().escapes() => {
+                fault("file", "path-escapes", format!("the path {raw:?} climbs out of the case"));
+            }
+            _ => {}
+        }
+        match (self.line_start, self.line_end) {
+            (Some(start), Some(end)) if end < start => {
+                fault("line_end", "lines-reversed", format!("line_end is {end}, before line_start {start}"));
+            }
+            (None, Some(_)) => fault("line_end", "no-line-start", "line_end without line_start".to_owned()),
+            _ => {}
+        }
+        let golden = Golden {
+            id: GoldenId::new(self.id),
+            severity: self.severity,
+            category: self.category,
+            file,
+            lines: Lines::from_start(self.line_start, self.line_end),
+            function: self.function,
+            title: self.title,
+            description: self.description,
+            keywords: self.keywords,
+            rule_id: self.rule_id,
+            rule_aliases: self.rule_aliases,
+            anchor: self.anchor,
+            identity_key: self.identity_key,
+            cwe: self.cwe,
+            root_cause: self.root_cause,
+            attack_scenario: self.attack_scenario,
+            fix: self.fix,
+            target: self.target,
+            acceptance: self.acceptance,
+        };
+        (golden, faults)
+    }
+}
+
+impl From<&Case> for CaseV1 {
+    fn from(case: &Case) -> Self {
+        let required = case.goldens.iter().any(Golden::is_required);
+        let implied = if required { Verdict::Vulnerable } else { Verdict::Safe };
+        Self {
+            id: case.id.to_string(),
+            name: case.name.clone(),
+            description: case.description.clone(),
+            language: case.language.clone(),
+            difficulty: case.difficulty,
+            categories: case.categories.clone(),
+            tier: case.tier.clone().map(Scalar::Text),
+            pr: case.pr.as_ref().map(|pr| PullRequestV1 { title: pr.title.clone(), description: pr.description.clone() }),
+            verdict: (case.verdict != implied).then_some(case.verdict),
+            cwe: case.cwe.clone(),
+            repo: case.repo.clone(),
+            twin: case.twin.as_ref().map(ToString::to_string),
+            issues: case.goldens.iter().map(IssueV1::from).collect(),
+            allow_unexpected: case.allow_unexpected,
+            meta: case.meta.iter().map(|(key, value)| (key.clone(), Scalar::Text(value.clone()))).collect(),
+        }
+    }
+}
+
+impl From<&Golden> for IssueV1 {
+    fn from(golden: &Golden) -> Self {
+        Self {
+            id: golden.id.to_string(),
+            severity: golden.severity,
+            category: golden.category.clone(),
+            file: golden.file.as_ref().map(ToString::to_string),
+            line_start: golden.lines.map(|l| l.start),
+            line_end: golden.lines.map(|l| l.end),
+            function: golden.function.clone(),
+            title: golden.title.clone(),
+            description: golden.description.clone(),
+            keywords: golden.keywords.clone(),
+            rule_id: golden.rule_id.clone(),
+            rule_aliases: golden.rule_aliases.clone(),
+            anchor: golden.anchor.clone(),
+            identity_key: golden.identity_key.clone(),
+            cwe: golden.cwe.clone(),
+            root_cause: golden.root_cause.clone(),
+            attack_scenario: golden.attack_scenario.clone(),
+            fix: golden.fix.clone(),
+            target: golden.target,
+            acceptance: golden.acceptance,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Recorded judgements: one line is one decision of one judge.
+
+use super::ValueFault;
+use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
+use karat_core::judgement::{
+    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, PairDecision, TargetAssessment, TypeMatch,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One decision; `kind` says of what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[schemars(title = "judgement line")]
+pub enum JudgementV1 {
+    /// Whether a finding reports a golden.
+    Pair {
+        /// The case.
+        case: String,
+        /// The tool whose trial was judged.
+        tool: String,
+        /// The number of the trial.
+        trial: u32,
+        /// Who decided; a person is `human:<name>`.
+        judge: String,
+        /// The golden; null: the finding matched some golden, or none at all, and the source does not say which.
+        #[serde(default)]
+        golden: Option<String>,
+        /// The finding.
+        finding: String,
+        /// The decision.
+        r#match: bool,
+        /// Near the truth, not the whole of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial: Option<bool>,
+        /// How sure the judge was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        confidence: Option<f64>,
+        /// The judge's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
+    },
+    /// What a whole response is worth.
+    Audit {
+        /// The case.
+        case: String,
+        /// The tool whose trial was judged.
+        tool: String,
+        /// The number of the trial.
+        trial: u32,
+        /// Who decided; a person is `human:<name>`.
+        judge: String,
+        /// Whether the response called the case vulnerable; null: it gave no verdict.
+        #[serde(default)]
+        said_vulnerable: Option<bool>,
+        /// How sure the response was.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        confidence_expressed: Option<f64>,
+        /// What each finding is.
+        #[serde(default)]
+        findings: Vec<ClassifiedFindingV1>,
+        /// Whether and how well the target was found.
+        #[serde(default)]
+        target: Option<TargetV1>,
+        /// The judge's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
+    },
+}
+
+/// What a finding is, in an audit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassifiedFindingV1 {
+    /// The finding.
+    pub finding: String,
+    /// Its class.
+    pub classification: Classification,
+    /// Whether it is the target.
+    #[serde(default)]
+    pub matches_target: Option<bool>,
+    /// Whether it is a legitimate concern.
+    #[serde(default)]
+    pub is_valid_concern: Option<bool>,
+}
+
+/// Whether and how well the target was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetV1 {
+    /// Found or not.
+    pub found: bool,
+    /// By which finding.
+    #[serde(default)]
+    pub finding: Option<String>,
+    /// How well the type fits.
+    #[serde(default)]
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rcir: Option<f64>,
+    /// Attack vector validity.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub ava: Option<f64>,
+    /// Fix suggestion validity.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub fsv: Option<f64>,
+}
+
+impl JudgementV1 {
+    /// The judgement, and every fault that the schema cannot see.
+    pub fn into_judgement(self) -> (Judgement, Vec<ValueFault>) {
+        let mut faults = Vec::new();
+        let mut share = |path: &[&str], value: Option<f64>| {
+            if value.is_some_and(|v| !(0.0..=1.0).contains(&v)) {
+                faults.push(ValueFault::new(path, "out-of-range", "expected a number from 0 to 1"));
+            }
+        };
+        let (case, tool, trial, judge, decision) = match self {
+            Self::Pair { case, tool, trial, judge, golden, finding, r#match, partial, confidence, explanation } => {
+                share(&["confidence"], confidence);
+                let decision = PairDecision {
+                    golden: golden.map(GoldenId::new),
+                    finding: FindingId::new(finding),
+                    matched: r#match,
+                    partial,
+                    confidence,
+                    explanation,
+                };
+                (case, tool, trial, judge, Decision::Pair(decision))
+            }
+            Self::Audit { case, tool, trial, judge, said_vulnerable, confidence_expressed, findings, target, explanation } => {
+                share(&["confidence_expressed"], confidence_expressed);
+                if let Some(target) = &target {
+                    share(&["target", "rcir"], target.rcir);
+                    share(&["target", "ava"], target.ava);
+                    share(&["target", "fsv"], target.fsv);
+                }
+                let decision = AuditDecision {
+                    said_vulnerable,
+                    confidence_expressed,
+                    findings: findings.into_iter().map(ClassifiedFinding::from).collect(),
+                    target: target.map(TargetAssessment::from),
+                    explanation,
+                };
+                (case, tool, trial, judge, Decision::Audit(decision))
+            }
+        };
+        let judgement = Judgement {
+            case: CaseId::new(case),
+            tool: ToolName::new(tool),
+            trial,
+            judge: JudgeName::new(judge),
+            decision,
+        };
+        (judgement, faults)
+    }
+}
+
+impl From<ClassifiedFindingV1> for ClassifiedFinding {
+    fn from(v1: ClassifiedFindingV1) -> Self {
+        Self {
+            finding: FindingId::new(v1.finding),
+            classification: v1.classification,
+            matches_target: v1.matches_target,
+            is_valid_concern: v1.is_valid_concern,
+        }
+    }
+}
+
+impl From<TargetV1> for TargetAssessment {
+    fn from(v1: TargetV1) -> Self {
+        Self {
+            found: v1.found,
+            finding: v1.finding.map(FindingId::new),
+            type_match: v1.type_match,
+            rcir: v1.rcir,
+            ava: v1.ava,
+            fsv: v1.fsv,
+        }
+    }
+}
+
+impl From<&Judgement> for JudgementV1 {
+    fn from(judgement: &Judgement) -> Self {
+        let (case, tool) = (judgement.case.to_string(), judgement.tool.to_string());
+        let (trial, judge) = (judgement.trial, judgement.judge.to_string());
+        match &judgement.decision {
+            Decision::Pair(pair) => Self::Pair {
+                case,
+                tool,
+                trial,
+                judge,
+                golden: pair.golden.as_ref().map(ToString::to_string),
+                finding: pair.finding.to_string(),
+                r#match: pair.matched,
+                partial: pair.partial,
+                confidence: pair.confidence,
+                explanation: pair.explanation.clone(),
+            },
+            Decision::Audit(audit) => Self::Audit {
+                case,
+                tool,
+                trial,
+                judge,
+                said_vulnerable: audit.said_vulnerable,
+                confidence_expressed: audit.confidence_expressed,
+                findings: audit
+                    .findings
+                    .iter()
+                    .map(|f| ClassifiedFindingV1 {
+                        finding: f.finding.to_string(),
+                        classification: f.classification,
+                        matches_target: f.matches_target,
+                        is_valid_concern: f.is_valid_concern,
+                    })
+                    .collect(),
+                target: audit.target.as_ref().map(|t| TargetV1 {
+                    found: t.found,
+                    finding: t.finding.as_ref().map(ToString::to_string),
+                    type_match: t.type_match,
+                    rcir: t.rcir,
+                    ava: t.ava,
+                    fsv: t.fsv,
+                }),
+                explanation: audit.explanation.clone(),
+            },
+        }
+    }
+}
