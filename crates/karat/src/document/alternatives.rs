@@ -1,0 +1,167 @@
+//! Which of several alternative schemas a value is meant to follow, so that only the faults of that one are reported.
+
+use super::schema::{Checker, Place, allowed_of, is_of_type, seen, span, type_name, types_of};
+use super::{Fault, Node, Value};
+use serde_json::Value as Json;
+
+impl<'s> Checker<'s> {
+    /// The branch of `anyOf` or `oneOf` that the node is meant to follow, or the fault of a node that follows none.
+    pub(super) fn choose(&mut self, node: &Node, branches: &'s [Json], place: Place<'_>) -> Result<&'s Json, Fault> {
+        let fitting: Vec<&'s Json> = branches.iter().filter(|branch| self.fits_type(node, branch, 0)).collect();
+        let fitting = match &node.value {
+            Value::String(_) => self.by_value(node, fitting, place)?,
+            Value::Object(_) if fitting.len() > 1 => self.by_tag(node, fitting, place)?,
+            _ => fitting,
+        };
+        match fitting.as_slice() {
+            [] => Err(self.no_branch(node, branches, place)),
+            [only] => Ok(only),
+            several => Ok(self.best(node, several, place)),
+        }
+    }
+
+    /// Among branches that name their texts, the one that names this text; all of them failing, those that take any text.
+    fn by_value(&self, node: &Node, branches: Vec<&'s Json>, place: Place<'_>) -> Result<Vec<&'s Json>, Fault> {
+        let value = node.to_json();
+        let mut named = Vec::new();
+        let mut open = Vec::new();
+        for branch in &branches {
+            match self.facets(branch).into_iter().find_map(allowed_of) {
+                Some(allowed) if allowed.contains(&&value) => return Ok(vec![branch]),
+                Some(allowed) => named.extend(allowed),
+                None => open.push(*branch),
+            }
+        }
+        if open.is_empty() && !named.is_empty() {
+            return Err(self.wrong_value(node, &named, place));
+        }
+        Ok(open)
+    }
+
+    /// Among mappings told apart by a key with a fixed value, or by which key is there, the one that the node names.
+    fn by_tag(&self, node: &Node, branches: Vec<&'s Json>, place: Place<'_>) -> Result<Vec<&'s Json>, Fault> {
+        if let Some((tag, values)) = self.tag(&branches) {
+            let Some(value) = node.get(&[tag.into()]) else {
+                let listed: Vec<String> =
+                    values.iter().map(|value| format!("`{}`", value.as_str().unwrap_or("?"))).collect();
+                let message = format!("the key `{tag}` is missing{}", place.for_it());
+                return Err(Fault::new("missing-key", span(node, place), message)
+                    .with_label(format!("`{tag}` is needed here"))
+                    .with_help(format!("`{tag}` is one of {}", listed.join(", "))));
+            };
+            let json = value.to_json();
+            let named = values.iter().position(|allowed| **allowed == json).and_then(|index| branches.get(index));
+            return match named {
+                Some(branch) => Ok(vec![branch]),
+                None => {
+                    let key = super::Key { name: tag.to_owned(), span: node.span.clone() };
+                    Err(self.wrong_value(value, &values, Place { key: Some(&key), ..Place::default() }))
+                }
+            };
+        }
+        // Variants written as `{ name: … }` have one required key each.
+        let by_key = branches.iter().find(|branch| {
+            let required = self.facets(branch).into_iter().find_map(|f| f.get("required")?.as_array());
+            match required.map(Vec::as_slice) {
+                Some([Json::String(only)]) => node.get(&[only.as_str().into()]).is_some(),
+                _ => false,
+            }
+        });
+        Ok(by_key.map_or(branches.clone(), |branch| vec![branch]))
+    }
+
+    /// The key that has a fixed value in each branch, and those values.
+    fn tag(&self, branches: &[&'s Json]) -> Option<(&'s str, Vec<&'s Json>)> {
+        let fixed = |branch: &'s Json| -> Vec<(&'s str, &'s Json)> {
+            let facets = self.facets(branch);
+            let properties = facets.into_iter().filter_map(|f| f.get("properties")?.as_object()).flatten();
+            properties.filter_map(|(name, schema)| Some((name.as_str(), schema.get("const")?))).collect()
+        };
+        let all: Vec<_> = branches.iter().map(|branch| fixed(branch)).collect();
+        let candidates = all.first()?;
+        candidates.iter().find_map(|(name, _)| {
+            let values = all.iter().map(|f| f.iter().find(|(other, _)| other == name).map(|(_, value)| *value));
+            Some((*name, values.collect::<Option<Vec<_>>>()?))
+        })
+    }
+
+    /// The branch with the fewest faults, and the first of equals.
+    fn best(&mut self, node: &Node, branches: &[&'s Json], place: Place<'_>) -> &'s Json {
+        let mut best = (usize::MAX, branches[0]);
+        for branch in branches {
+            let mut trial = Checker { root: self.root, text: self.text, faults: Vec::new(), steps: self.steps };
+            trial.node(node, branch, place);
+            self.steps = trial.steps;
+            if trial.faults.len() < best.0 {
+                best = (trial.faults.len(), branch);
+            }
+            if trial.faults.is_empty() {
+                break;
+            }
+        }
+        best.1
+    }
+
+    fn no_branch(&self, node: &Node, branches: &'s [Json], place: Place<'_>) -> Fault {
+        let mut types: Vec<&str> = Vec::new();
+        for branch in branches {
+            self.types(branch, 0, &mut types);
+        }
+        if types.len() == 1 {
+            return self.wrong_type(node, &types, place);
+        }
+        let mut names: Vec<&str> = types.iter().filter(|t| **t != "null").map(|t| type_name(t)).collect();
+        names.dedup();
+        let expected = if names.is_empty() { "another value".into() } else { names.join(" or ") };
+        let message = format!("expected {expected}{}, found {}", place.for_it(), seen(node));
+        let fault = self.wrong_type(node, &types, place);
+        Fault { message, ..fault }
+    }
+
+    /// Whether a value of this type can follow the branch at all.
+    fn fits_type(&self, node: &Node, branch: &'s Json, depth: usize) -> bool {
+        let mut types = Vec::new();
+        self.types(branch, depth, &mut types);
+        types.is_empty() || types.iter().any(|name| is_of_type(node, name))
+    }
+
+    /// The types that the branch takes; none where it does not say.
+    fn types(&self, branch: &'s Json, depth: usize, types: &mut Vec<&'s str>) {
+        if depth > 8 {
+            return;
+        }
+        for facet in self.facets(branch) {
+            let named = match (types_of(facet), allowed_of(facet)) {
+                (Some(named), _) => named,
+                (None, Some(allowed)) => allowed.into_iter().map(json_type).collect(),
+                (None, None) => Vec::new(),
+            };
+            for name in named {
+                if !types.contains(&name) {
+                    types.push(name);
+                }
+            }
+            for inner in ["oneOf", "anyOf"].iter().filter_map(|word| facet.get(word)?.as_array()).flatten() {
+                self.types(inner, depth + 1, types);
+            }
+        }
+    }
+
+    fn facets(&self, schema: &'s Json) -> Vec<&'s Json> {
+        let mut facets = Vec::new();
+        self.gather(schema, &mut facets);
+        facets
+    }
+}
+
+fn json_type(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Number(number) if number.is_f64() => "number",
+        Json::Number(_) => "integer",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}

@@ -1,0 +1,165 @@
+//! From a text to a Rust value, or to all the reasons why not.
+
+use super::{Fault, Node, Parsed, Segment, Source, Value, json, schema, toml, yaml};
+use crate::diagnostic::Diagnostic;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use std::ops::Range;
+
+/// The language a file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// YAML 1.2.
+    Yaml,
+    /// TOML 1.1.
+    Toml,
+    /// JSON.
+    Json,
+}
+
+/// A parsed file, kept so that later checks can point into it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What the file says, with places.
+    pub node: Node,
+    /// The file's text.
+    pub source: Source<'static>,
+}
+
+impl Document {
+    /// An error at that place, or at the nearest value around it that exists.
+    pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
+        self.source.diagnostic(Fault::new(code, self.node.place(path), message))
+    }
+}
+
+/// The schema of a type, for [`decode`]; make it once and use it for many files.
+pub fn schema_of<T: JsonSchema>() -> Json {
+    schemars::schema_for!(T).to_value()
+}
+
+/// Reads a text as a value of the type that the schema is of.
+pub fn decode<T: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    syntax: Syntax,
+    schema: &Json,
+) -> Result<(T, Document), Vec<Diagnostic>> {
+    let source = Source::new(file, text.strip_prefix('\u{feff}').unwrap_or(text));
+    match read(source.text(), syntax, schema) {
+        Ok((value, node)) => Ok((value, Document { node, source: source.into_owned() })),
+        Err(faults) => Err(source.diagnostics(faults)),
+    }
+}
+
+/// Reads the bytes of a file as [`decode`] does.
+pub fn decode_bytes<T: DeserializeOwned>(
+    file: &str,
+    bytes: &[u8],
+    syntax: Syntax,
+    schema: &Json,
+) -> Result<(T, Document), Vec<Diagnostic>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => decode(file, text, syntax, schema),
+        Err(error) => Err(vec![not_utf8(file, bytes, error, 1, 0)]),
+    }
+}
+
+/// The fault of bytes that are not UTF-8, at the first that is not.
+pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, line: usize, base: usize) -> Diagnostic {
+    let at = error.valid_up_to();
+    // The line alone is read leniently, so that a file of any size costs no copy.
+    let start = bytes[..at].iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
+    let lines_before = bytes[..start].iter().filter(|b| **b == b'\n').count();
+    let valid = std::str::from_utf8(&bytes[start..at]).unwrap_or_default();
+    let shown = format!("{valid}\u{fffd}");
+    let bad = bytes.get(at).copied().unwrap_or_default();
+    let fault = Fault::new("not-utf8", valid.len()..shown.len(), format!("the byte 0x{bad:02x} is not UTF-8 text"))
+        .with_help("save the file as UTF-8");
+    Source::part(file, shown, line + lines_before, base + start).diagnostic(fault)
+}
+
+pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> Result<(T, Node), Vec<Fault>> {
+    let Parsed { node, mut faults } = match syntax {
+        Syntax::Yaml => yaml::parse_recoverable(text),
+        Syntax::Toml => toml::parse_recoverable(text),
+        Syntax::Json => json::parse_recoverable(text),
+    };
+    let Some(node) = node else { return Err(faults) };
+    let mut found = schema::check(&node, schema, text);
+    if syntax == Syntax::Toml && !faults.is_empty() {
+        // What lies on a broken line may be missing from the table or wrong in it, and must not be held against the file.
+        let broken: Vec<Range<usize>> = faults.iter().map(|fault| line_of(text, fault.span.start)).collect();
+        found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));
+    }
+    faults.extend(found);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    match serde_json::from_value(node.to_json()) {
+        Ok(value) => Ok((value, node)),
+        Err(error) => Err(vec![leftover::<T>(&node, &error.to_string())]),
+    }
+}
+
+fn line_of(text: &str, at: usize) -> Range<usize> {
+    let at = text.floor_char_boundary(at);
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    start..text[at..].find('\n').map_or(text.len(), |newline| at + newline) + 1
+}
+
+/// The fault of a value that follows the schema but not the type: a rule that only the type's own code knows.
+///
+/// Serde says where in a text it stopped, so the node is written out with one value on each line, and the line tells the node.
+fn leftover<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
+    let mut text = String::new();
+    let mut places = Vec::new();
+    write_lines(node, &mut text, &mut places);
+    let (span, message) = match serde_json::from_str::<T>(&text) {
+        Ok(_) => (node.span.clone(), message.to_owned()),
+        Err(error) => {
+            let whole = error.to_string();
+            let suffix = format!(" at line {} column {}", error.line(), error.column());
+            let said = whole.strip_suffix(&suffix).unwrap_or(&whole).to_owned();
+            (places.get(error.line().saturating_sub(1)).cloned().unwrap_or(node.span.clone()), said)
+        }
+    };
+    Fault::new("invalid-value", span, message)
+}
+
+fn write_lines(node: &Node, text: &mut String, places: &mut Vec<Range<usize>>) {
+    let mut line = |text: &mut String, written: &str, span: &Range<usize>| {
+        text.push_str(written);
+        text.push('\n');
+        places.push(span.clone());
+    };
+    match &node.value {
+        Value::Array(items) => {
+            line(text, "[", &node.span);
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                write_lines(item, text, places);
+            }
+            text.push(']');
+        }
+        Value::Object(entries) => {
+            line(text, "{", &node.span);
+            for (index, (key, child)) in entries.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Json::String(key.name.clone()).to_string());
+                text.push_str(":\n");
+                places.push(key.span.clone());
+                write_lines(child, text, places);
+            }
+            text.push('}');
+        }
+        _ => text.push_str(&node.to_json().to_string()),
+    }
+    text.push('\n');
+    places.push(node.span.clone());
+}

@@ -1,0 +1,67 @@
+//! The bounds a schema sets to a number, a text or a list.
+
+use super::schema::{Place, seen, span};
+use super::{Fault, Node, Value};
+use serde_json::Value as Json;
+
+/// The fault of a value that is outside the bounds which this part of the schema sets.
+pub(super) fn check(node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
+    match &node.value {
+        Value::Int(whole) => format_bounds(facet)
+            .filter(|(least, most)| whole < least || whole > most)
+            .map(|(least, most)| out_of_range(node, place, &format!("from {least} to {most}")))
+            .or_else(|| number(node, *whole as f64, facet, place)),
+        Value::Float(number_) => number(node, *number_, facet, place),
+        Value::String(text) => length(node, text.chars().count(), facet, place, ["minLength", "maxLength"]),
+        Value::Array(items) => length(node, items.len(), facet, place, ["minItems", "maxItems"]),
+        _ => None,
+    }
+}
+
+fn number(node: &Node, number: f64, facet: &Json, place: Place<'_>) -> Option<Fault> {
+    let bound = |word: &str| facet.get(word).and_then(Json::as_f64);
+    let shown = |word: &str| facet.get(word).map(ToString::to_string).unwrap_or_default();
+    let outside: [(&str, &str, fn(f64, f64) -> bool); 4] = [
+        ("minimum", "of at least", |n, b| n < b),
+        ("maximum", "of at most", |n, b| n > b),
+        ("exclusiveMinimum", "above", |n, b| n <= b),
+        ("exclusiveMaximum", "below", |n, b| n >= b),
+    ];
+    let (word, name, _) =
+        outside.iter().find(|(word, _, is_outside)| bound(word).is_some_and(|b| is_outside(number, b)))?;
+    Some(out_of_range(node, place, &format!("{name} {}", shown(word))))
+}
+
+fn out_of_range(node: &Node, place: Place<'_>, expected: &str) -> Fault {
+    let message = format!("expected a number {expected}{}, found {}", place.for_it(), seen(node));
+    Fault::new("out-of-range", span(node, place), message).with_label(format!("expected a number {expected}"))
+}
+
+fn length(node: &Node, length: usize, facet: &Json, place: Place<'_>, words: [&str; 2]) -> Option<Fault> {
+    let bound = |word: &str| facet.get(word).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
+    let (unit, what) = if words[0] == "minItems" { ("item", "a list") } else { ("character", "text") };
+    let plural = |n: usize| format!("{n} {unit}{}", if n == 1 { "" } else { "s" });
+    let (code, expected) = if let Some(least) = bound(words[0]).filter(|least| length < *least) {
+        ("too-short", format!("at least {}", plural(least)))
+    } else {
+        let most = bound(words[1]).filter(|most| length > *most)?;
+        ("too-long", format!("at most {}", plural(most)))
+    };
+    let message = format!("expected {what} of {expected}{}, found {}", place.for_it(), plural(length));
+    Some(Fault::new(code, span(node, place), message).with_label(format!("expected {expected}")))
+}
+
+/// The bounds of Rust's whole numbers, which schemars names as formats.
+fn format_bounds(facet: &Json) -> Option<(i128, i128)> {
+    match facet.get("format")?.as_str()? {
+        "uint8" => Some((0, u8::MAX.into())),
+        "uint16" => Some((0, u16::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        "uint64" | "uint" => Some((0, u64::MAX.into())),
+        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
+        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
+        _ => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! JSONL: one value a line, read as a stream, with all faults of all lines.
+
+use super::decode::{not_utf8, read};
+use super::{Fault, Segment, Source, Syntax, json};
+use crate::diagnostic::{Diagnostic, Level};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use std::io::BufRead;
+
+/// How much of a bad file is put up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes a line may have.
+    pub line_bytes: usize,
+    /// The most diagnostics that are kept; the others are counted.
+    pub faults: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line_bytes: 64 << 20, faults: 200 }
+    }
+}
+
+/// A line of a file, for checks that point into it.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// The file as the user knows it.
+    pub file: &'a str,
+    /// The line, counted from 1.
+    pub number: usize,
+    /// The line without its line break.
+    pub text: &'a str,
+    /// The byte of the file at which the line begins.
+    pub offset: usize,
+}
+
+impl Line<'_> {
+    /// An error at that place, or at the nearest value around it that exists.
+    pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
+        // The line is parsed with places only now: lines without faults are never parsed twice.
+        let span = json::parse_recoverable(self.text).node.map_or(0..self.text.len(), |node| node.place(path));
+        self.source().diagnostic(Fault::new(code, span, message))
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source::part(self.file, self.text, self.number, self.offset)
+    }
+}
+
+/// Reads a JSONL file line by line and hands each value on; what the receiver says about a value is added to the result.
+///
+/// Blank lines are skipped. The type must refuse unknown keys, because lines that serde takes are not checked further.
+pub fn decode_lines<T: DeserializeOwned>(
+    file: &str,
+    reader: impl BufRead,
+    schema: &Json,
+    each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    decode_lines_within(Limits::default(), file, reader, schema, each)
+}
+
+/// [`decode_lines`] with limits of one's own.
+pub fn decode_lines_within<T: DeserializeOwned>(
+    limits: Limits,
+    file: &str,
+    mut reader: impl BufRead,
+    schema: &Json,
+    mut each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let mut kept = Kept { limit: limits.faults, diagnostics: Vec::new(), more: 0, worst: Level::Note };
+    let mut buffer = Vec::new();
+    let (mut number, mut offset) = (0, 0);
+    loop {
+        buffer.clear();
+        number += 1;
+        let length = match next_line(&mut reader, &mut buffer, limits.line_bytes) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) => {
+                let message = format!("cannot be read on from line {number}: {error}");
+                kept.push(Diagnostic::of_file(file, "unreadable", message));
+                break;
+            }
+        };
+        let mut start = offset;
+        offset += length;
+        if length > buffer.len() {
+            kept.push(too_long(file, number, start, &buffer, limits.line_bytes));
+            continue;
+        }
+        let mut bytes = buffer.as_slice();
+        if number == 1
+            && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
+        {
+            bytes = rest;
+            start += 3;
+        }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text.trim_end_matches(['\n', '\r']),
+            Err(error) => {
+                kept.push(not_utf8(file, bytes, error, number, start));
+                continue;
+            }
+        };
+        if text.trim().is_empty() {
+            continue;
+        }
+        let line = Line { file, number, text, offset: start };
+        match line_value(&line, schema) {
+            Ok(value) => each(number, value, &line).into_iter().for_each(|d| kept.push(d)),
+            Err(faults) => line.source().diagnostics(faults).into_iter().for_each(|d| kept.push(d)),
+        }
+    }
+    kept.into_diagnostics(file)
+}
+
+fn line_value<T: DeserializeOwned>(line: &Line<'_>, schema: &Json) -> Result<T, Vec<Fault>> {
+    match serde_json::from_str(line.text) {
+        Ok(value) => Ok(value),
+        Err(_) => read(line.text, Syntax::Json, schema).map(|(value, _)| value),
+    }
+}
+
+/// Reads a line with its line break, and returns its whole length, of which the buffer holds no more than the limit.
+fn next_line(reader: &mut impl BufRead, buffer: &mut Vec<u8>, limit: usize) -> std::io::Result<usize> {
+    let mut length = 0;
+    loop {
+        let chunk = match reader.fill_buf() {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            chunk => chunk?,
+        };
+        let newline = chunk.iter().position(|b| *b == b'\n');
+        let taken = newline.map_or(chunk.len(), |at| at + 1);
+        let room = limit.saturating_sub(buffer.len());
+        buffer.extend_from_slice(&chunk[..taken.min(room)]);
+        length += taken;
+        reader.consume(taken);
+        if newline.is_some() || taken == 0 {
+            return Ok(length);
+        }
+    }
+}
+
+fn too_long(file: &str, number: usize, offset: usize, buffer: &[u8], limit: usize) -> Diagnostic {
+    let beginning = String::from_utf8_lossy(&buffer[..buffer.len().min(400)]).into_owned();
+    let fault = Fault::new("line-too-long", 0..0, format!("a line of more than {limit} bytes"))
+        .with_help("write one value on each line");
+    Source::part(file, beginning, number, offset).diagnostic(fault)
+}
+
+/// Diagnostics up to a limit, and a count of the rest.
+struct Kept {
+    limit: usize,
+    diagnostics: Vec<Diagnostic>,
+    more: usize,
+    worst: Level,
+}
+
+impl Kept {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < self.limit {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.more += 1;
+            self.worst = self.worst.min(diagnostic.level);
+        }
+    }
+
+    fn into_diagnostics(mut self, file: &str) -> Vec<Diagnostic> {
+        if self.more > 0 {
+            let message = format!("{} more faults are not shown", self.more);
+            // It is as bad as the worst of them, so that an error which is not shown still refuses the file.
+            self.diagnostics.push(Diagnostic::of_file(file, "more-faults", message).with_level(self.worst));
+        }
+        self.diagnostics
+    }
+}

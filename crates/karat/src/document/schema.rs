@@ -1,0 +1,343 @@
+//! Checks a node against a JSON Schema, as far as the schemas generated from Karat's own types go.
+//!
+//! A schema is taken apart into *facets*: itself, what it refers to, all of `allOf`, and the chosen branch of `anyOf` or
+//! `oneOf`. A mapping may have the keys that any facet names, which is what serde does with flattened and tagged types.
+
+use super::source::shortened;
+use super::suggest::nearest;
+use super::{Fault, Key, Node, Value};
+use serde_json::Value as Json;
+
+/// How many nodes may be looked at before checking is given up; only alternatives within alternatives come near it.
+const STEP_LIMIT: usize = 20_000_000;
+/// How many facets one schema may have; a schema that refers to itself alone would have endlessly many.
+const FACET_LIMIT: usize = 64;
+
+/// All faults of the node by that schema; the text is the one the node was parsed from.
+pub fn check(node: &Node, schema: &Json, text: &str) -> Vec<Fault> {
+    let mut checker = Checker { root: schema, text, faults: Vec::new(), steps: 0 };
+    checker.node(node, schema, Place::default());
+    if checker.steps > STEP_LIMIT {
+        let message = "too many alternatives within alternatives: not all of it could be checked";
+        checker.faults.push(Fault::new("too-large", node.span.clone(), message));
+    }
+    checker.faults
+}
+
+pub(super) struct Checker<'s> {
+    pub(super) root: &'s Json,
+    pub(super) text: &'s str,
+    pub(super) faults: Vec<Fault>,
+    pub(super) steps: usize,
+}
+
+/// What the value under check is called.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place<'n> {
+    /// The key it lies under.
+    pub(super) key: Option<&'n Key>,
+    /// Whether it is an item of the list under that key.
+    pub(super) item: bool,
+}
+
+impl Place<'_> {
+    /// ` for `line_start``, ` for an item of `cwe``, or nothing at the top.
+    pub(super) fn for_it(&self) -> String {
+        match self.key {
+            None => String::new(),
+            Some(key) if self.item => format!(" for an item of `{}`", shortened(&key.name)),
+            Some(key) => format!(" for `{}`", shortened(&key.name)),
+        }
+    }
+}
+
+impl<'s> Checker<'s> {
+    pub(super) fn node(&mut self, node: &Node, schema: &'s Json, place: Place<'_>) {
+        self.steps += 1;
+        if self.steps > STEP_LIMIT {
+            return;
+        }
+        let mut facets = Vec::new();
+        self.gather(schema, &mut facets);
+        // Chosen branches add their own facets, which may hold alternatives again, so the list grows while it is walked.
+        let mut next = 0;
+        while let Some(facet) = facets.get(next).copied() {
+            next += 1;
+            for word in ["oneOf", "anyOf"] {
+                let Some(branches) = facet.get(word).and_then(Json::as_array) else { continue };
+                match self.choose(node, branches, place) {
+                    Ok(branch) => self.gather(branch, &mut facets),
+                    Err(fault) => return self.faults.push(fault),
+                }
+            }
+        }
+        for facet in &facets {
+            if let Some(fault) = self.own(node, facet, place) {
+                // The first fault of a value is enough: what else is wrong with it mostly follows.
+                return self.faults.push(fault);
+            }
+        }
+        match &node.value {
+            Value::Object(entries) => self.object(node, entries, &facets, place),
+            Value::Array(items) => self.array(items, &facets, place),
+            _ => {}
+        }
+    }
+
+    /// The schema and all that holds beside it without a choice.
+    pub(super) fn gather(&self, schema: &'s Json, facets: &mut Vec<&'s Json>) {
+        if facets.len() >= FACET_LIMIT || facets.iter().any(|facet| std::ptr::eq(*facet, schema)) {
+            return;
+        }
+        facets.push(schema);
+        if let Some(target) = schema.get("$ref").and_then(Json::as_str).and_then(|r| self.resolve(r)) {
+            self.gather(target, facets);
+        }
+        for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            self.gather(part, facets);
+        }
+    }
+
+    fn resolve(&self, reference: &str) -> Option<&'s Json> {
+        self.root.pointer(reference.strip_prefix('#')?)
+    }
+
+    /// What the facet says about the value itself, apart from what lies within it.
+    fn own(&self, node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
+        if *facet == Json::Bool(false) {
+            return Some(Fault::new(
+                "unexpected-value",
+                span(node, place),
+                format!("no value is allowed{}", place.for_it()),
+            ));
+        }
+        if let Some(types) = types_of(facet)
+            && !types.iter().any(|name| is_of_type(node, name))
+        {
+            return Some(self.wrong_type(node, &types, place));
+        }
+        if let Some(allowed) = allowed_of(facet) {
+            let value = node.to_json();
+            if !allowed.iter().any(|a| **a == value) {
+                return Some(self.wrong_value(node, &allowed, place));
+            }
+        }
+        super::limits::check(node, facet, place)
+    }
+
+    pub(super) fn wrong_type(&self, node: &Node, types: &[&str], place: Place<'_>) -> Fault {
+        let expected: Vec<&str> = types.iter().filter(|t| **t != "null").map(|t| type_name(t)).collect();
+        let expected = if expected.is_empty() { "nothing".into() } else { expected.join(" or ") };
+        let message = format!("expected {expected}{}, found {}", place.for_it(), seen(node));
+        let fault = Fault::new("wrong-type", span(node, place), message).with_label(format!("expected {expected}"));
+        let help = match &node.value {
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) if types.contains(&"string") => {
+                let written = self.text.get(node.span.clone()).filter(|w| !w.is_empty() && w.len() <= 40);
+                written.map(|written| format!("quote it: \"{written}\""))
+            }
+            Value::String(text) if types.contains(&"boolean") => match text.to_ascii_lowercase().as_str() {
+                "yes" | "on" | "true" | "y" | "1" => Some("write `true`, without quotes".into()),
+                "no" | "off" | "false" | "n" | "0" => Some("write `false`, without quotes".into()),
+                _ => None,
+            },
+            Value::String(text)
+                if text.parse::<i64>().is_ok() && (types.contains(&"integer") || types.contains(&"number")) =>
+            {
+                Some(format!("write it without quotes: {text}"))
+            }
+            Value::Float(number) if types.contains(&"integer") && number.fract() == 0.0 && number.abs() < 1e15 => {
+                Some(format!("write it without a point: {number:.0}"))
+            }
+            Value::Null => place.key.map(|key| format!("give `{}` a value, or remove the key", shortened(&key.name))),
+            _ if types.contains(&"array") => Some("write it as a list of one: [ … ]".into()),
+            _ => None,
+        };
+        Fault { help, ..fault }
+    }
+
+    pub(super) fn wrong_value(&self, node: &Node, allowed: &[&Json], place: Place<'_>) -> Fault {
+        let words: Vec<&str> = allowed.iter().filter_map(|a| a.as_str()).collect();
+        let listed: Vec<String> = allowed.iter().map(|a| format!("`{}`", plain(a))).collect();
+        let expected = match listed.as_slice() {
+            [only] => only.clone(),
+            _ => format!("one of {}", listed.join(", ")),
+        };
+        let message = format!("expected {expected}{}, found {}", place.for_it(), seen(node));
+        let fault = Fault::new("unknown-value", span(node, place), message);
+        match &node.value {
+            Value::String(text) => match nearest(text, words.iter().copied()) {
+                Some(word) => fault.with_label(format!("did you mean `{word}`?")),
+                None => fault.with_label("not a known value"),
+            },
+            _ => fault,
+        }
+    }
+
+    fn array(&mut self, items: &[Node], facets: &[&'s Json], place: Place<'_>) {
+        let place = Place { item: true, ..place };
+        for facet in facets {
+            let first = facet.get("prefixItems").and_then(Json::as_array);
+            let rest = facet.get("items");
+            for (index, item) in items.iter().enumerate() {
+                if let Some(schema) = first.and_then(|first| first.get(index)).or(rest) {
+                    self.node(item, schema, place);
+                }
+            }
+        }
+    }
+
+    fn object(&mut self, node: &Node, entries: &[(Key, Node)], facets: &[&'s Json], place: Place<'_>) {
+        let known: Vec<(&str, &'s Json)> = facets
+            .iter()
+            .filter_map(|f| f.get("properties")?.as_object())
+            .flatten()
+            .map(|(k, v)| (k.as_str(), v))
+            .collect();
+        let is_closed = |f: &&&Json| {
+            ["additionalProperties", "unevaluatedProperties"].iter().any(|w| f.get(w) == Some(&Json::Bool(false)))
+        };
+        let closed = facets.iter().find(is_closed).is_some();
+        let others: Vec<&'s Json> =
+            facets.iter().filter_map(|f| f.get("additionalProperties")).filter(|o| o.is_object()).collect();
+        let mut meant = Vec::new();
+        for (key, child) in entries {
+            let place = Place { key: Some(key), item: false };
+            let mut named = false;
+            for (_, schema) in known.iter().filter(|(name, _)| *name == key.name) {
+                named = true;
+                self.node(child, schema, place);
+            }
+            if named {
+                continue;
+            }
+            let patterned = patterned(facets, &key.name);
+            if let Some(schema) = patterned.first().or(others.first()) {
+                self.node(child, schema, place);
+            } else if closed {
+                self.faults.push(unknown_key(key, entries, &known, &mut meant));
+            }
+        }
+        for name in facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str) {
+            // A required key that is only misspelt is already spoken of.
+            if entries.iter().all(|(key, _)| key.name != name) && !meant.contains(&name) {
+                meant.push(name);
+                let schema = known.iter().find(|(known, _)| *known == name).map(|(_, schema)| *schema);
+                self.faults.push(self.missing_key(node, name, schema, place));
+            }
+        }
+    }
+
+    fn missing_key(&self, node: &Node, name: &str, schema: Option<&'s Json>, place: Place<'_>) -> Fault {
+        let message = format!(
+            "the key `{name}` is missing{}",
+            place.key.map_or_else(String::new, |key| {
+                format!(" in {}`{}`", if place.item { "an item of " } else { "" }, shortened(&key.name))
+            })
+        );
+        let fault =
+            Fault::new("missing-key", span(node, place), message).with_label(format!("`{name}` is needed here"));
+        let mut facets = Vec::new();
+        if let Some(schema) = schema {
+            self.gather(schema, &mut facets);
+        }
+        let described = facets.iter().find_map(|f| f.get("description")?.as_str());
+        match described.and_then(|text| text.lines().next()) {
+            Some(line) => fault.with_help(format!("`{name}`: {line}")),
+            None => fault,
+        }
+    }
+}
+
+fn unknown_key<'s>(key: &Key, entries: &[(Key, Node)], known: &[(&'s str, &Json)], meant: &mut Vec<&'s str>) -> Fault {
+    let fault = Fault::new("unknown-key", key.span.clone(), format!("unknown key `{}`", shortened(&key.name)));
+    if key.name == "<<" {
+        return fault.with_help("YAML 1.2 has no merge keys: write the keys out");
+    }
+    let free = known.iter().map(|(name, _)| *name).filter(|name| entries.iter().all(|(other, _)| other.name != *name));
+    if let Some(name) = nearest(&key.name, free) {
+        meant.push(name);
+        return fault.with_label(format!("did you mean `{name}`?"));
+    }
+    if let Some(name) = nearest(&key.name, known.iter().map(|(name, _)| *name)) {
+        return fault.with_label(format!("did you mean `{name}`, which is given already?"));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in known.iter().map(|(name, _)| format!("`{name}`")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.as_slice() {
+        [] => fault.with_help("no keys are known here"),
+        _ => fault.with_label("not known here").with_help(format!("the known keys are {}", names.join(", "))),
+    }
+}
+
+/// The schemas of keys that follow a pattern, as generated for mappings from numbers.
+fn patterned<'s>(facets: &[&'s Json], name: &str) -> Vec<&'s Json> {
+    let patterns = facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()).flatten();
+    patterns.filter(|(p, _)| regex::Regex::new(p).is_ok_and(|p| p.is_match(name))).map(|(_, schema)| schema).collect()
+}
+
+/// Where to point for a value: at its key where it takes no room itself.
+pub(super) fn span(node: &Node, place: Place<'_>) -> std::ops::Range<usize> {
+    match place.key {
+        Some(key) if node.span.is_empty() && !place.item => key.span.clone(),
+        _ => node.span.clone(),
+    }
+}
+
+/// The types that the facet itself names.
+pub(super) fn types_of(facet: &Json) -> Option<Vec<&str>> {
+    match facet.get("type")? {
+        Json::String(name) => Some(vec![name]),
+        Json::Array(names) => Some(names.iter().filter_map(Json::as_str).collect()),
+        _ => None,
+    }
+}
+
+/// The values that the facet itself allows, where it names them.
+pub(super) fn allowed_of(facet: &Json) -> Option<Vec<&Json>> {
+    facet.get("const").map(|only| vec![only]).or_else(|| Some(facet.get("enum")?.as_array()?.iter().collect()))
+}
+
+pub(super) fn is_of_type(node: &Node, name: &str) -> bool {
+    match &node.value {
+        Value::Null => name == "null",
+        Value::Bool(_) => name == "boolean",
+        Value::Int(_) => matches!(name, "integer" | "number"),
+        Value::Float(_) => name == "number",
+        Value::String(_) => name == "string",
+        Value::Array(_) => name == "array",
+        Value::Object(_) => name == "object",
+    }
+}
+
+pub(super) fn type_name(name: &str) -> &'static str {
+    match name {
+        "null" => "nothing",
+        "boolean" => "`true` or `false`",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "text",
+        "array" => "a list",
+        _ => "a mapping",
+    }
+}
+
+/// The value as a message calls it.
+pub(super) fn seen(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "nothing".into(),
+        Value::Bool(b) => format!("`{b}`"),
+        Value::Int(i) => format!("the number {i}"),
+        Value::Float(f) => format!("the number {f:?}"),
+        Value::String(text) => format!("the text \"{}\"", shortened(text)),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "a mapping".into(),
+    }
+}
+
+fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
