@@ -207,6 +207,11 @@ impl CaseScore {
         }
     }
 
+    /// How many trials enter the metrics.
+    pub fn counted_trials(&self) -> usize {
+        self.counted().count()
+    }
+
     /// The trials that enter the metrics.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &TrialScore> {
         self.trials.iter().filter(|t| t.counted)

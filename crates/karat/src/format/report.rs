@@ -1,0 +1,457 @@
+//! The report: the one source of truth that every other format is drawn from.
+
+use karat_core::golden::{Acceptance, Severity};
+use karat_core::matching::outcome::Flag;
+use karat_core::metric::table::Direction;
+use karat_core::profile::Profile;
+use karat_core::suite::Verdict;
+use karat_core::trial::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of this version of the format.
+pub const SCHEMA: &str = "karat.report/1";
+
+/// Metrics by id.
+pub type MetricsV1 = BTreeMap<String, EstimateV1>;
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "report")]
+pub struct ReportV1 {
+    /// Always `karat.report/1`.
+    pub schema: String,
+    /// What was scored against.
+    pub suite: SuiteV1,
+    /// The rules, fully resolved.
+    pub profile: Profile,
+    /// Where random numbers start from.
+    pub seed: u64,
+    /// The goldens of every case.
+    pub cases: Vec<CaseInfoV1>,
+    /// The tools, in the order in which they first appear.
+    pub tools: Vec<ToolV1>,
+    /// Who decided pairs, and how often.
+    pub judges: Vec<JudgeV1>,
+    /// What can differ between two executions of the same work.
+    pub measured: MeasuredV1,
+    /// What a reader must know before believing a number.
+    pub warnings: Vec<String>,
+}
+
+/// What was scored against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteV1 {
+    /// What people call it.
+    pub name: String,
+    /// A hash of everything the cases say and hold.
+    pub digest: String,
+    /// How many cases it has.
+    pub cases: usize,
+    /// How many goldens they have.
+    pub issues: usize,
+}
+
+/// A case and its goldens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseInfoV1 {
+    /// The case.
+    pub case: String,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The truth about it as a whole.
+    pub verdict: Verdict,
+    /// What a good tool reports.
+    pub issues: Vec<IssueInfoV1>,
+}
+
+/// A golden, as far as a reader needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IssueInfoV1 {
+    /// The golden.
+    pub id: String,
+    /// Its title or description.
+    pub title: String,
+    /// How bad it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// What kind of issue it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Where it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+    /// What a match with it means.
+    pub acceptance: Acceptance,
+}
+
+/// A number with all that is known about how far to trust it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateV1 {
+    /// The value; null where it is undefined.
+    pub value: Option<f64>,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+    /// The 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci: Option<[f64; 2]>,
+    /// How the value or its interval came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// How many cases it rests on; of a pooled one, how many items.
+    pub n: usize,
+    /// Cases left out because the metric is undefined on them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// Spread of the suite's mean over trials, dividing by n − 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub std_trials: Option<f64>,
+    /// Spread over cases, dividing by n − 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub std_cases: Option<f64>,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Too few cases to lean on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreliable: bool,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// All metrics of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolV1 {
+    /// The tool.
+    pub tool: String,
+    /// How many trials were planned.
+    pub trials: usize,
+    /// How they ended.
+    pub outcomes: BTreeMap<Outcome, usize>,
+    /// Whether every case passed.
+    pub pass: bool,
+    /// Pooled counts.
+    pub counts: CountsV1,
+    /// What one-to-one assignment would make of recorded matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_to_one: Option<CountsV1>,
+    /// Verdicts about whole cases, each weighing 1.
+    pub verdicts: ConfusionV1,
+    /// Means over cases.
+    pub metrics: MetricsV1,
+    /// The same from pooled counts.
+    pub micro: MetricsV1,
+    /// Parts of the suite: dimension, then value.
+    pub by: BTreeMap<String, BTreeMap<String, SliceV1>>,
+    /// The plain mean over the values of each dimension.
+    pub macro_by: BTreeMap<String, MetricsV1>,
+    /// Goldens found in some trials and not in others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<FlakyV1>,
+    /// Every case of the suite.
+    pub cases: Vec<CaseResultV1>,
+}
+
+/// True positives, false positives and misses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CountsV1 {
+    /// Required goldens found.
+    pub tp: usize,
+    /// Findings that report nothing true.
+    pub fp: usize,
+    /// Required goldens missed.
+    pub r#fn: usize,
+}
+
+/// Verdicts against the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfusionV1 {
+    /// Vulnerable, and said so.
+    pub tp: f64,
+    /// Safe, and called vulnerable.
+    pub fp: f64,
+    /// Safe, and said so.
+    pub tn: f64,
+    /// Vulnerable, and called safe.
+    pub r#fn: f64,
+}
+
+/// One part of the suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SliceV1 {
+    /// The metrics over it.
+    pub metrics: MetricsV1,
+    /// How many cases contribute to it.
+    pub cases: usize,
+}
+
+/// A golden found in some trials and not in others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlakyV1 {
+    /// Its case.
+    pub case: String,
+    /// The golden.
+    pub golden: String,
+    /// In how many trials it was found.
+    pub found: usize,
+    /// Of how many.
+    pub trials: usize,
+}
+
+/// One tool on one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseResultV1 {
+    /// The case.
+    pub case: String,
+    /// Whether every trial passed.
+    pub pass: bool,
+    /// Means over trials.
+    pub metrics: MetricsV1,
+    /// The trials, by number.
+    pub trials: Vec<TrialResultV1>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialResultV1 {
+    /// Which of the repetitions it is.
+    pub trial: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it said of the case as a whole.
+    pub verdict: Option<Verdict>,
+    /// Whether that is the truth.
+    pub verdict_correct: bool,
+    /// Said vulnerable, rightly, without finding the target.
+    pub lucky_guess: Option<bool>,
+    /// How sure it was.
+    pub confidence: Option<f64>,
+    /// Required goldens found.
+    pub tp: usize,
+    /// Findings that report nothing true.
+    pub fp: usize,
+    /// Required goldens missed.
+    pub r#fn: usize,
+    /// The findings, as far as a reader needs them.
+    pub findings: Vec<FindingInfoV1>,
+    /// Required goldens that were found.
+    pub matches: Vec<MatchV1>,
+    /// Required goldens that were not.
+    pub misses: Vec<MissV1>,
+    /// Findings that matched nothing, traps among them.
+    pub extras: Vec<ExtraV1>,
+    /// Further reports of found goldens.
+    pub duplicates: Vec<DuplicateV1>,
+    /// Findings that report acceptable goldens.
+    pub acceptable: Vec<MatchV1>,
+}
+
+/// A finding, as far as a reader needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingInfoV1 {
+    /// The finding.
+    pub id: String,
+    /// Its title, message or rule, cut to one readable line.
+    pub title: String,
+    /// The rule that fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_id: Option<String>,
+    /// How bad the tool finds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Where it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+}
+
+/// The parts of a pair's score; one that does not apply to the golden is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartsV1 {
+    /// How near the paths are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<f64>,
+    /// How near the lines are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<f64>,
+    /// The share of the golden's keywords that the finding uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<f64>,
+    /// The share of the golden's prose that the finding covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<f64>,
+    /// The judge's confidence if it matched, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<f64>,
+}
+
+/// A pair that was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CandidateV1 {
+    /// The golden, where the pair is a finding's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub golden: Option<String>,
+    /// The finding, where the pair is a golden's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// The score.
+    pub score: f64,
+    /// What it is made of.
+    pub parts: PartsV1,
+    /// What a judge said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<bool>,
+}
+
+/// A judge's words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgementInfoV1 {
+    /// Who decided.
+    pub judge: String,
+    /// How sure it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// What it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+}
+
+/// A golden and the finding that reports it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MatchV1 {
+    /// The golden.
+    pub golden: String,
+    /// The finding.
+    pub finding: String,
+    /// The final score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What it is made of.
+    pub parts: PartsV1,
+    /// `score`, `judge`, `key`, `glob_key` or `file_and_rule`.
+    pub decided_by: String,
+    /// The deciding judgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<JudgementInfoV1>,
+    /// The golden's best other candidate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_up: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A golden nobody found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissV1 {
+    /// The golden.
+    pub golden: String,
+    /// Why it was missed.
+    pub why: String,
+    /// Its best candidate.
+    pub best: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A finding that matched nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExtraV1 {
+    /// The finding.
+    pub finding: String,
+    /// Why it matched nothing.
+    pub why: String,
+    /// Its best golden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A further report of a found golden.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DuplicateV1 {
+    /// The finding.
+    pub finding: String,
+    /// The golden, where it is known.
+    pub golden: Option<String>,
+    /// The score of the pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// Who decided pairs, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeV1 {
+    /// The judge.
+    pub judge: String,
+    /// Questions asked now.
+    pub asked: usize,
+    /// Decisions taken from recordings.
+    pub cached: usize,
+    /// Questions whose answer could not change anything.
+    pub saved: usize,
+    /// Questions that got no answer.
+    pub unjudged: usize,
+    /// Tokens spent.
+    pub tokens: u64,
+    /// Money spent.
+    pub usd: f64,
+    /// Agreement with other judges.
+    pub agreement: Option<f64>,
+}
+
+/// What can differ between two executions of the same work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeasuredV1 {
+    /// By tool.
+    pub latency: BTreeMap<String, LatencyV1>,
+    /// By tool.
+    pub cost: BTreeMap<String, CostV1>,
+    /// By tool: the isolation that was in force.
+    #[serde(default)]
+    pub isolation: BTreeMap<String, String>,
+    /// Seconds by stage.
+    #[serde(default)]
+    pub times: BTreeMap<String, f64>,
+}
+
+/// How long trials took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyV1 {
+    /// The mean over trials that say so.
+    pub mean_ms: f64,
+    /// How many say so.
+    pub n: usize,
+}
+
+/// What trials cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostV1 {
+    /// All trials together.
+    pub usd: f64,
+    /// For each required golden found; null where none was.
+    pub usd_per_tp: Option<f64>,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received.
+    pub tokens_out: u64,
+    /// How many trials say what they cost.
+    pub n: usize,
+}

@@ -1,0 +1,43 @@
+//! The published JSON Schemas: one line for each format.
+
+use super::case::CaseV1;
+use super::config::ConfigV1;
+use super::judgement::JudgementV1;
+use super::report::ReportV1;
+use super::submission::TrialV1;
+use karat_core::profile::Profile;
+use schemars::{JsonSchema, Schema};
+
+/// A published schema.
+pub struct Published {
+    /// The file it stands in, under `schemas/`.
+    pub file: &'static str,
+    /// What it describes.
+    pub describes: &'static str,
+    /// Makes it from the types.
+    pub make: fn() -> Schema,
+}
+
+/// All published schemas.
+pub static SCHEMAS: &[Published] = &[
+    published::<ConfigV1>("config.json", "karat.toml"),
+    published::<CaseV1>("case.json", "case.yaml, a line of cases.jsonl, and challenge.yaml"),
+    published::<TrialV1>("submission.json", "a line of a submission"),
+    published::<JudgementV1>("judgement.json", "a line of recorded judgements"),
+    published::<Profile>("profile.json", "a fully resolved profile"),
+    published::<ReportV1>("report.json", "a report"),
+];
+
+const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {
+    Published { file, describes, make: || schemars::schema_for!(T) }
+}
+
+impl Published {
+    /// The file's content.
+    pub fn text(&self) -> String {
+        let value = (self.make)().to_value();
+        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,116 @@
+//! Submissions and judgements: read whole or refused whole, and written so that they can be read again.
+
+use crate::diagnostic::{Diagnostic, Faults, Level};
+use crate::document::{decode_lines, schema_of, suggest};
+use crate::format::judgement::JudgementV1;
+use crate::format::submission::TrialV1;
+use crate::suite::segments;
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead, Write};
+
+/// A named stream of lines.
+pub struct Lines<'a> {
+    /// The file as the user knows it.
+    pub file: String,
+    /// Its bytes.
+    pub reader: Box<dyn BufRead + 'a>,
+}
+
+/// Reads submissions. A case the suite does not have, and a trial that stands twice, are faults; all are named at once.
+pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
+    let schema = schema_of::<TrialV1>();
+    let cases: Option<HashSet<&str>> = suite.map(|suite| suite.cases.iter().map(|c| c.id.as_str()).collect());
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut places: HashMap<(String, String, u32), String> = HashMap::new();
+    let mut faults = Vec::new();
+    for input in inputs {
+        let file = input.file;
+        faults.extend(decode_lines::<TrialV1>(&file, input.reader, &schema, |number, value, line| {
+            let (trial, found) = value.into_trial();
+            let mut own: Vec<Diagnostic> =
+                found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
+            if let Some(known) = cases.as_ref().filter(|known| !known.contains(trial.case.as_str())) {
+                let mut names: Vec<&str> = known.iter().copied().collect();
+                names.sort_unstable();
+                let message = format!("the suite has no case `{}`", trial.case);
+                let mut fault = line.at(&["case".into()], "unknown-case", message);
+                fault.help = suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
+                own.push(fault);
+            }
+            let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
+            let place = format!("{file}:{number}");
+            if let Some(earlier) = places.insert(key, place) {
+                let message = format!(
+                    "trial {} of {} on {} is stated already, at {earlier}",
+                    trial.number, trial.tool, trial.case
+                );
+                own.push(line.at(&["trial".into()], "duplicate-trial", message));
+            }
+            trials.push(trial);
+            own
+        }));
+    }
+    refuse(faults)?;
+    Ok(trials)
+}
+
+/// Reads judgements. A golden that its case does not have is a fault; one about a trial that is not at hand is not.
+pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<Judgement>, Faults> {
+    let schema = schema_of::<JudgementV1>();
+    let goldens: Option<HashMap<&str, HashSet<&str>>> = suite.map(|suite| {
+        suite.cases.iter().map(|c| (c.id.as_str(), c.goldens.iter().map(|g| g.id.as_str()).collect())).collect()
+    });
+    let mut judgements = Vec::new();
+    let mut faults = Vec::new();
+    for input in inputs {
+        faults.extend(decode_lines::<JudgementV1>(&input.file, input.reader, &schema, |_, value, line| {
+            let (judgement, found) = value.into_judgement();
+            let mut own: Vec<Diagnostic> =
+                found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
+            if let Some(goldens) = &goldens {
+                match (goldens.get(judgement.case.as_str()), &judgement.decision) {
+                    (None, _) => {
+                        let message = format!("the suite has no case `{}`", judgement.case);
+                        own.push(line.at(&["case".into()], "unknown-case", message));
+                    }
+                    (Some(known), Decision::Pair(pair)) => {
+                        if let Some(golden) = pair.golden.as_ref().filter(|g| !known.contains(g.as_str())) {
+                            let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
+                            own.push(line.at(&["golden".into()], "unknown-golden", message));
+                        }
+                    }
+                    (Some(_), Decision::Audit(_)) => {}
+                }
+            }
+            judgements.push(judgement);
+            own
+        }));
+    }
+    refuse(faults)?;
+    Ok(judgements)
+}
+
+fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
+    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(()) }
+}
+
+/// Writes trials as a submission.
+pub fn write_trials<'t>(out: &mut dyn Write, trials: impl IntoIterator<Item = &'t Trial>) -> io::Result<()> {
+    for trial in trials {
+        serde_json::to_writer(&mut *out, &TrialV1::from(trial))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// Writes judgements, one a line.
+pub fn write_judgements<'j>(out: &mut dyn Write, judgements: impl IntoIterator<Item = &'j Judgement>) -> io::Result<()> {
+    for judgement in judgements {
+        serde_json::to_writer(&mut *out, &JudgementV1::from(judgement))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}

@@ -1,0 +1,311 @@
+//! From a scorecard to a report.
+
+use crate::format::report::{
+    CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1,
+    FlakyV1, IssueInfoV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PartsV1, ReportV1,
+    SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
+};
+use karat_core::finding::Finding;
+use karat_core::identity::matcher::Via;
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Match, Parts};
+use karat_core::metric::counts::Counts;
+use karat_core::metric::estimate::Estimate;
+use karat_core::metric::table;
+use karat_core::profile::Profile;
+use karat_core::scorecard::{CaseScore, Scorecard, ToolScore, TrialScore};
+use karat_core::suite::{Case, Suite};
+use karat_core::trial::Trial;
+use std::collections::{BTreeMap, HashMap};
+
+/// All that a report is made of.
+pub struct Scored<'a> {
+    /// The suite.
+    pub suite: &'a Suite,
+    /// The trials that were scored.
+    pub trials: &'a [Trial],
+    /// The judgements that were heard.
+    pub judgements: &'a [Judgement],
+    /// The rules.
+    pub profile: &'a Profile,
+    /// Where random numbers start from.
+    pub seed: u64,
+    /// What came of it.
+    pub scorecard: &'a Scorecard,
+    /// Things noticed before scoring.
+    pub notes: &'a [String],
+}
+
+/// The report of it all.
+pub fn report(scored: &Scored<'_>) -> ReportV1 {
+    let suite = scored.suite;
+    ReportV1 {
+        schema: SCHEMA.to_owned(),
+        suite: SuiteV1 {
+            name: suite.name.clone(),
+            digest: suite.digest.clone(),
+            cases: suite.cases.len(),
+            issues: suite.cases.iter().map(|c| c.goldens.len()).sum(),
+        },
+        profile: scored.profile.clone(),
+        seed: scored.seed,
+        cases: suite.cases.iter().map(case_info).collect(),
+        tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
+        judges: judges(scored.judgements),
+        measured: measured(scored),
+        warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),
+    }
+}
+
+/// A seed that depends on the data alone.
+pub fn seed_from(suite: &Suite) -> u64 {
+    let hash = blake3::hash(suite.digest.as_bytes());
+    hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+}
+
+fn case_info(case: &Case) -> CaseInfoV1 {
+    let issue = |g: &karat_core::golden::Golden| IssueInfoV1 {
+        id: g.id.to_string(),
+        title: one_line(g.headline()),
+        severity: g.severity,
+        category: g.category.clone(),
+        file: g.file.as_ref().map(ToString::to_string),
+        line_start: g.lines.map(|l| l.start),
+        line_end: g.lines.map(|l| l.end),
+        acceptance: g.acceptance,
+    };
+    CaseInfoV1 {
+        case: case.id.to_string(),
+        name: case.name.clone(),
+        verdict: case.verdict,
+        issues: case.goldens.iter().map(issue).collect(),
+    }
+}
+
+/// The first line of a text, cut where a table would be lost.
+fn one_line(text: &str) -> String {
+    const MOST: usize = 300;
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line.to_owned(),
+    }
+}
+
+fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
+    let slice = |s: &karat_core::scorecard::Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
+    let slices = |values: &BTreeMap<String, karat_core::scorecard::Slice>| {
+        values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
+    };
+    ToolV1 {
+        tool: score.tool.to_string(),
+        trials: score.trials,
+        outcomes: score.outcomes.clone(),
+        pass: score.pass,
+        counts: counts(score.counts),
+        one_to_one: score.one_to_one.map(counts),
+        verdicts: ConfusionV1 {
+            tp: score.verdicts.tp,
+            fp: score.verdicts.fp,
+            tn: score.verdicts.tn,
+            r#fn: score.verdicts.fn_,
+        },
+        metrics: metrics(&score.metrics),
+        micro: metrics(&score.micro),
+        by: score.by.iter().map(|(dimension, values)| (dimension.clone(), slices(values))).collect(),
+        macro_by: score.macro_by.iter().map(|(dimension, m)| (dimension.clone(), metrics(m))).collect(),
+        flaky: score
+            .flaky
+            .iter()
+            .map(|f| FlakyV1 { case: f.case.to_string(), golden: f.golden.to_string(), found: f.found, trials: f.trials })
+            .collect(),
+        cases: score.cases.iter().map(|c| case_result(c, scored)).collect(),
+    }
+}
+
+fn counts(counts: Counts) -> CountsV1 {
+    CountsV1 { tp: counts.tp, fp: counts.fp, r#fn: counts.fn_ }
+}
+
+fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
+    metrics.iter().map(|(id, estimate)| ((*id).to_owned(), estimate_v1(estimate))).collect()
+}
+
+fn estimate_v1(e: &Estimate) -> EstimateV1 {
+    EstimateV1 {
+        value: e.value,
+        undefined: e.undefined.map(str::to_owned),
+        ci: e.ci,
+        method: e.method.map(str::to_owned),
+        n: e.n,
+        left_out: e.left_out,
+        std_trials: e.std_trials,
+        std_cases: e.std_cases,
+        direction: e.direction,
+        unreliable: e.unreliable(),
+    }
+}
+
+fn case_result(score: &CaseScore, scored: &Scored<'_>) -> CaseResultV1 {
+    let case = &scored.suite.cases[score.case];
+    let trials = score.counted_trials();
+    let estimate = |id: &'static str, value| {
+        let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
+        let estimate = Estimate::new(value, trials, direction);
+        EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..estimate_v1(&estimate) }
+    };
+    CaseResultV1 {
+        case: case.id.to_string(),
+        pass: score.pass,
+        metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
+        trials: score.trials.iter().map(|t| trial_result(t, case, scored)).collect(),
+    }
+}
+
+fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialResultV1 {
+    let findings: &[Finding] = score.line.map_or(&[], |line| &scored.trials[line].findings);
+    let golden = |index: usize| case.goldens[index].id.to_string();
+    let finding = |index: usize| findings[index].id.to_string();
+    let of_golden =
+        |c: &Candidate| CandidateV1 { golden: None, finding: Some(finding(c.index)), ..candidate(c) };
+    let of_finding = |c: &Candidate| CandidateV1 { golden: Some(golden(c.index)), finding: None, ..candidate(c) };
+    let matched = |m: &Match| MatchV1 {
+        golden: golden(m.golden),
+        finding: finding(m.finding),
+        score: m.score,
+        parts: parts(&m.parts),
+        decided_by: decided_by(&m.decided_by).to_owned(),
+        judgement: m.judgement.map(|index| judgement_info(&scored.judgements[index])),
+        runner_up: m.runner_up.as_ref().map(of_golden),
+        flags: m.flags.clone(),
+    };
+    let result = &score.result;
+    TrialResultV1 {
+        trial: score.number,
+        outcome: score.outcome,
+        verdict: score.verdict,
+        verdict_correct: score.verdict_correct,
+        lucky_guess: score.lucky_guess,
+        confidence: score.confidence,
+        tp: score.counts.tp,
+        fp: score.counts.fp,
+        r#fn: score.counts.fn_,
+        findings: findings.iter().map(finding_info).collect(),
+        matches: result.matches.iter().map(matched).collect(),
+        misses: result
+            .misses
+            .iter()
+            .map(|m| MissV1 {
+                golden: golden(m.golden),
+                why: m.why.text(),
+                best: m.best.as_ref().map(of_golden),
+                flags: m.flags.clone(),
+            })
+            .collect(),
+        extras: result
+            .extras
+            .iter()
+            .map(|e| ExtraV1 {
+                finding: finding(e.finding),
+                why: e.why.text().to_owned(),
+                best: e.best.as_ref().map(of_finding),
+                flags: e.flags.clone(),
+            })
+            .collect(),
+        duplicates: result
+            .duplicates
+            .iter()
+            .map(|d| DuplicateV1 {
+                finding: finding(d.finding),
+                golden: d.golden.map(golden),
+                score: d.score,
+                flags: d.flags.clone(),
+            })
+            .collect(),
+        acceptable: result.acceptable.iter().map(matched).collect(),
+    }
+}
+
+fn candidate(c: &Candidate) -> CandidateV1 {
+    CandidateV1 { golden: None, finding: None, score: c.score, parts: parts(&c.parts), judged: c.judged }
+}
+
+fn parts(p: &Parts) -> PartsV1 {
+    PartsV1 { file: p.file, line: p.line, keyword: p.keyword, text: p.text, judge: p.judge }
+}
+
+fn decided_by(decided: &DecidedBy) -> &'static str {
+    match decided {
+        DecidedBy::Score => "score",
+        DecidedBy::Judge(_) => "judge",
+        DecidedBy::Identity(Via::Key) => "key",
+        DecidedBy::Identity(Via::GlobKey) => "glob_key",
+        DecidedBy::Identity(Via::FileAndRule) => "file_and_rule",
+    }
+}
+
+fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
+    let (confidence, explanation) = match &judgement.decision {
+        Decision::Pair(pair) => (pair.confidence, pair.explanation.clone()),
+        Decision::Audit(audit) => (None, audit.explanation.clone()),
+    };
+    JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation }
+}
+
+fn finding_info(f: &Finding) -> FindingInfoV1 {
+    FindingInfoV1 {
+        id: f.id.to_string(),
+        title: one_line(f.headline()),
+        rule_id: f.rule_id.clone(),
+        severity: f.severity,
+        file: f.file.as_ref().map(ToString::to_string),
+        line_start: f.line_start,
+        line_end: f.line_end,
+    }
+}
+
+fn judges(judgements: &[Judgement]) -> Vec<JudgeV1> {
+    let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
+    for judgement in judgements {
+        *heard.entry(judgement.judge.as_str()).or_default() += 1;
+    }
+    let judge = |(name, cached): (&str, usize)| JudgeV1 {
+        judge: name.to_owned(),
+        asked: 0,
+        cached,
+        saved: 0,
+        unjudged: 0,
+        tokens: 0,
+        usd: 0.0,
+        agreement: None,
+    };
+    heard.into_iter().map(judge).collect()
+}
+
+fn measured(scored: &Scored<'_>) -> MeasuredV1 {
+    let mut measured = MeasuredV1::default();
+    let found: HashMap<&str, usize> =
+        scored.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
+    let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for trial in scored.trials {
+        if let Some(latency) = trial.latency_ms {
+            times.entry(trial.tool.as_str()).or_default().push(latency);
+        }
+        if trial.cost_usd.is_some() || trial.tokens_in.is_some() || trial.tokens_out.is_some() {
+            let cost = measured.cost.entry(trial.tool.to_string()).or_default();
+            cost.usd += trial.cost_usd.unwrap_or_default();
+            cost.tokens_in += trial.tokens_in.unwrap_or_default();
+            cost.tokens_out += trial.tokens_out.unwrap_or_default();
+            cost.n += 1;
+        }
+    }
+    for (tool, cost) in &mut measured.cost {
+        let tp = found.get(tool.as_str()).copied().unwrap_or_default();
+        *cost = CostV1 { usd_per_tp: (tp > 0).then(|| cost.usd / tp as f64), ..*cost };
+    }
+    for (tool, values) in times {
+        let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default();
+        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, n: values.len() });
+    }
+    measured
+}

@@ -1,0 +1,53 @@
+//! One row for each tool, slice and metric: what a spreadsheet or a data frame wants.
+
+use super::Look;
+use crate::format::report::{MetricsV1, ReportV1};
+
+const HEADER: [&str; 11] =
+    ["tool", "scope", "dimension", "value_of", "metric", "value", "ci_low", "ci_high", "n", "std_trials", "std_cases"];
+
+/// All metrics of the report in long form.
+pub fn draw(report: &ReportV1, _: &Look) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    // Writing to memory cannot fail, and a row always has the header's length.
+    let _ = writer.write_record(HEADER);
+    let mut rows = |tool: &str, scope: &str, dimension: &str, value_of: &str, metrics: &MetricsV1| {
+        for (id, e) in metrics {
+            let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
+            let _ = writer.write_record([
+                &harmless(tool),
+                scope,
+                &harmless(dimension),
+                &harmless(value_of),
+                id,
+                &number(e.value),
+                &number(e.ci.map(|ci| ci[0])),
+                &number(e.ci.map(|ci| ci[1])),
+                &e.n.to_string(),
+                &number(e.std_trials),
+                &number(e.std_cases),
+            ]);
+        }
+    };
+    for tool in &report.tools {
+        rows(&tool.tool, "suite", "", "", &tool.metrics);
+        rows(&tool.tool, "micro", "", "", &tool.micro);
+        for (dimension, values) in &tool.by {
+            for (value, slice) in values {
+                rows(&tool.tool, "slice", dimension, value, &slice.metrics);
+            }
+        }
+        for (dimension, metrics) in &tool.macro_by {
+            rows(&tool.tool, "macro", dimension, "", metrics);
+        }
+        for case in &tool.cases {
+            rows(&tool.tool, "case", "case", &case.case, &case.metrics);
+        }
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+/// A field that no spreadsheet takes for a formula.
+fn harmless(field: &str) -> String {
+    if field.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{field}") } else { field.to_owned() }
+}

@@ -1,0 +1,83 @@
+//! Aligned columns of text for a terminal of any width.
+
+use crate::diagnostic::harmless;
+use anstyle::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// One field.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    text: String,
+    style: Style,
+    right: bool,
+}
+
+impl Cell {
+    /// Text, to the left.
+    pub fn left(text: impl AsRef<str>) -> Self {
+        Self { text: harmless(text.as_ref()).into_owned(), style: Style::new(), right: false }
+    }
+
+    /// A number, to the right.
+    pub fn right(text: impl AsRef<str>) -> Self {
+        Self { right: true, ..Self::left(text) }
+    }
+
+    /// The same in a style.
+    pub fn styled(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+}
+
+/// Draws rows with two blanks between columns. Where they do not fit, the first column is cut, down to 16 characters.
+pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..columns)
+        .map(|c| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.text.width()).max().unwrap_or(0))
+        .collect();
+    let total = widths.iter().sum::<usize>() + 2 * columns;
+    if let Some(first) = widths.first_mut()
+        && total > width
+    {
+        *first = (*first).saturating_sub(total - width).max(16.min(*first));
+    }
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, &width) in row.iter().zip(&widths) {
+            let text = fit(&cell.text, width);
+            let pad = " ".repeat(width.saturating_sub(text.width()));
+            let plain = cell.style == Style::new() || !colour;
+            let painted = if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
+            line.push_str("  ");
+            if cell.right {
+                line.push_str(&pad);
+                line.push_str(&painted);
+            } else {
+                line.push_str(&painted);
+                line.push_str(&pad);
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Cuts a text to a width, with an ellipsis where something is lost.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}

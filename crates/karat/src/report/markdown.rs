@@ -1,0 +1,68 @@
+//! A report for a pull request or a step summary.
+
+use super::Look;
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
+use crate::format::report::ReportV1;
+use karat_core::metric::estimate::RELIABLE_N;
+
+/// A heading, the leaderboard, and what to be careful of.
+pub fn draw(report: &ReportV1, _: &Look) -> String {
+    let ids = &report.profile.headline;
+    let mut out = format!(
+        "## Karat: {}\n\n{}, {}, profile `{}`\n\n",
+        escape(&report.suite.name),
+        count(report.suite.cases, "case"),
+        count(report.suite.issues, "golden"),
+        escape(&report.profile.name)
+    );
+    let expected = if report.profile.expect_pass { " result |" } else { "" };
+    let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", title(id))).collect();
+    out.push_str(&format!("| tool |{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
+    out.push_str(&format!("|---|{}---:|---:|---:|---:|\n", "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))));
+    for tool in ranked(report) {
+        out.push_str(&format!("| {} |", escape(&tool.tool)));
+        for id in ids {
+            let value = three(headline(report, tool).get(id).and_then(|e| e.value));
+            let value = if is_best(report, tool, id) { format!("**{value}**") } else { value };
+            out.push_str(&format!(" {value} |"));
+        }
+        if report.profile.expect_pass {
+            out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
+        }
+        let counts = tool.counts;
+        out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.r#fn));
+        out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
+    }
+    let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
+    if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
+        out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
+    }
+    if !report.warnings.is_empty() {
+        out.push_str("\n<details><summary>Be careful</summary>\n\n");
+        for warning in &report.warnings {
+            out.push_str(&format!("- {}\n", escape(warning)));
+        }
+        out.push_str("\n</details>\n");
+    }
+    out
+}
+
+/// Text that stays text: no markup, no HTML, no new cell, no new line.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,64 @@
+//! Numbers as people read them. Reports keep them unrounded.
+
+use crate::format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
+use karat_core::metric::table::{self, Direction};
+
+/// Three decimals, or a dash for what has no value.
+pub fn three(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"))
+}
+
+/// A metric's title, or its id where it is not in the table.
+pub fn title(id: &str) -> &str {
+    table::find(id).map_or(id, |metric| metric.title)
+}
+
+/// The metrics the profile puts first: of the whole suite, or the mean over a slice's values.
+pub fn headline<'r>(report: &ReportV1, tool: &'r ToolV1) -> &'r MetricsV1 {
+    let by = report.profile.headline_macro_by.as_ref().and_then(|dimension| tool.macro_by.get(dimension));
+    by.unwrap_or(&tool.metrics)
+}
+
+/// The metric tools are ranked by: F1 where the profile shows it, else the first it shows.
+pub fn rank_metric(report: &ReportV1) -> &str {
+    let shown = &report.profile.headline;
+    shown.iter().find(|id| *id == "f1").or(shown.first()).map_or("f1", String::as_str)
+}
+
+/// Tools from best to worst by the ranking metric; undefined ones last, equal ones by name.
+pub fn ranked(report: &ReportV1) -> Vec<&ToolV1> {
+    let id = rank_metric(report);
+    let mut tools: Vec<&ToolV1> = report.tools.iter().collect();
+    tools.sort_by(|a, b| {
+        let key = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
+        let (a_key, b_key) = (key(a), key(b));
+        let by_value = match (a_key, b_key) {
+            (Some(x), Some(y)) => y.total_cmp(&x),
+            (x, y) => y.is_some().cmp(&x.is_some()),
+        };
+        by_value.then_with(|| a.tool.cmp(&b.tool))
+    });
+    tools
+}
+
+/// The value turned so that more is better.
+fn goodness(estimate: &EstimateV1) -> Option<f64> {
+    estimate.value.map(|v| if estimate.direction == Direction::Down { -v } else { v })
+}
+
+/// Whether no other tool has a better value; with one tool nothing is best.
+pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
+    let value = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
+    let Some(own) = value(tool) else { return false };
+    report.tools.len() > 1 && report.tools.iter().all(|other| value(other).is_none_or(|v| v <= own))
+}
+
+/// `1 case`, `2 cases`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Trials that did not end in a report.
+pub fn failed_trials(tool: &ToolV1) -> usize {
+    tool.outcomes.iter().filter(|(outcome, _)| **outcome != karat_core::trial::Outcome::Reported).map(|(_, n)| n).sum()
+}

@@ -1,0 +1,306 @@
+//! A report for people at a terminal.
+
+use super::Look;
+use super::grid::{self, Cell};
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
+use crate::diagnostic::harmless;
+use crate::format::report::{CaseResultV1, EstimateV1, ReportV1, ToolV1, TrialResultV1};
+use anstyle::{AnsiColor, Style};
+use karat_core::golden::Acceptance;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::profile::Method;
+use std::collections::BTreeMap;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default();
+const CAREFUL: Style = AnsiColor::Yellow.on_default();
+
+/// More cases than this are not listed one by one.
+const MOST_CASES: usize = 24;
+
+/// The leaderboard, the cases, what was missed, and what to be careful of.
+pub fn draw(report: &ReportV1, look: &Look) -> String {
+    let mut out = head(report, look);
+    out.push('\n');
+    out.push_str(&leaderboard(report, look));
+    out.push_str(&footnotes(report, look));
+    if report.profile.method == Method::Recorded {
+        out.push_str(&one_to_one(report, look));
+    }
+    if report.profile.method != Method::Verdict {
+        out.push_str(&cases(report, look));
+        out.push_str(&missed(report, look));
+    }
+    if report.profile.expect_pass {
+        out.push_str(&expectations(report, look));
+    }
+    out.push_str(&warnings(report, look));
+    out
+}
+
+fn paint(text: &str, style: Style, look: &Look) -> String {
+    if look.colour { format!("{}{text}{}", style.render(), style.render_reset()) } else { text.to_owned() }
+}
+
+fn head(report: &ReportV1, look: &Look) -> String {
+    let judges: Vec<&str> = report.judges.iter().map(|j| j.judge.as_str()).collect();
+    let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
+    let facts = format!(
+        "{}, {} · profile {} · judge {}",
+        count(report.suite.cases, "case"),
+        count(report.suite.issues, "golden"),
+        harmless(&report.profile.name),
+        harmless(&judge),
+    );
+    format!("{}  {}\n", paint(&harmless(&report.suite.name), BOLD, look), paint(&facts, DIM, look))
+}
+
+fn leaderboard(report: &ReportV1, look: &Look) -> String {
+    let ids: Vec<&str> = report.profile.headline.iter().map(String::as_str).collect();
+    let verdicts_only = report.profile.method == Method::Verdict;
+    let wide = look.width >= 120;
+    let failed = report.tools.iter().any(|tool| failed_trials(tool) > 0);
+    let mut header = vec![Cell::left("tool").styled(DIM)];
+    header.extend(ids.iter().map(|id| Cell::right(title(id)).styled(DIM)));
+    if !verdicts_only {
+        header.extend(["TP", "FP", "FN"].map(|name| Cell::right(name).styled(DIM)));
+    }
+    if report.profile.expect_pass {
+        header.push(Cell::left("result").styled(DIM));
+    }
+    if failed {
+        header.push(Cell::right("failed").styled(DIM));
+    }
+    let more = if wide && !verdicts_only { &["f2", "found_any", "found_all", "consistency"][..] } else { &[] };
+    header.extend(more.iter().map(|id| Cell::right(title(id)).styled(DIM)));
+    if wide {
+        header.extend(["s/trial", "USD"].map(|name| Cell::right(name).styled(DIM)));
+    }
+    let mut rows = vec![header];
+    for tool in ranked(report) {
+        let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
+        for id in &ids {
+            row.push(metric_cell(report, tool, id, wide));
+        }
+        if !verdicts_only {
+            let counts = [tool.counts.tp, tool.counts.fp, tool.counts.r#fn];
+            row.extend(counts.map(|n| Cell::right(n.to_string())));
+        }
+        if report.profile.expect_pass {
+            row.push(if tool.pass { Cell::left("pass").styled(GOOD) } else { Cell::left("FAIL").styled(BAD) });
+        }
+        if failed {
+            let n = failed_trials(tool);
+            row.push(Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { CAREFUL } else { DIM }));
+        }
+        row.extend(more.iter().map(|id| Cell::right(three(tool.metrics.get(*id).and_then(|e| e.value)))));
+        if wide {
+            let latency = report.measured.latency.get(&tool.tool).map(|l| l.mean_ms / 1000.0);
+            let cost = report.measured.cost.get(&tool.tool).map(|c| c.usd);
+            row.push(Cell::right(latency.map_or("–".to_owned(), |s| format!("{s:.1}"))));
+            row.push(Cell::right(cost.map_or("–".to_owned(), |usd| format!("{usd:.2}"))));
+        }
+        rows.push(row);
+    }
+    grid::draw(&rows, look.width, look.colour)
+}
+
+fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str, wide: bool) -> Cell {
+    let estimate = headline(report, tool).get(id);
+    let mut text = three(estimate.and_then(|e| e.value));
+    if let Some(spread) = estimate.and_then(|e| e.std_trials).filter(|_| wide) {
+        text.push_str(&format!(" ±{spread:.3}"));
+    }
+    let best = is_best(report, tool, id);
+    text.push(if best { '*' } else { ' ' });
+    let style = if best { GOOD } else { Style::new() };
+    Cell::right(text).styled(style)
+}
+
+fn footnotes(report: &ReportV1, look: &Look) -> String {
+    let mut notes = Vec::new();
+    if report.tools.len() > 1 {
+        notes.push("* best".to_owned());
+    }
+    match &report.profile.headline_macro_by {
+        Some(dimension) => notes.push(format!("mean over {dimension}")),
+        None => notes.push("mean over cases".to_owned()),
+    }
+    if look.width >= 120 {
+        notes.push("± over trials".to_owned());
+    }
+    let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
+    if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
+        let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
+        notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
+    }
+    format!("  {}\n", paint(&notes.join(" · "), DIM, look))
+}
+
+fn one_to_one(report: &ReportV1, look: &Look) -> String {
+    let changed: Vec<&ToolV1> =
+        ranked(report).into_iter().filter(|t| t.one_to_one.is_some_and(|c| c != t.counts)).collect();
+    let mut out = format!("\n{}\n", paint("If every finding could match one golden only", BOLD, look));
+    if changed.is_empty() {
+        out.push_str("  nothing would change: the recorded matches are one to one\n");
+        return out;
+    }
+    let mut rows = vec![["tool", "TP", "FP", "FN", "recall"].map(|name| Cell::right(name).styled(DIM)).to_vec()];
+    rows[0][0] = Cell::left("tool").styled(DIM);
+    for tool in changed {
+        let Some(own) = tool.one_to_one else { continue };
+        let change = |was: usize, is: usize| if was == is { is.to_string() } else { format!("{was} → {is}") };
+        let recall = |tp: usize, missed: usize| three((tp + missed > 0).then(|| tp as f64 / (tp + missed) as f64));
+        rows.push(vec![
+            Cell::left(&tool.tool),
+            Cell::right(change(tool.counts.tp, own.tp)),
+            Cell::right(change(tool.counts.fp, own.fp)),
+            Cell::right(change(tool.counts.r#fn, own.r#fn)),
+            Cell::right(format!("{} → {}", recall(tool.counts.tp, tool.counts.r#fn), recall(own.tp, own.r#fn))),
+        ]);
+    }
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    out
+}
+
+/// F1 and goldens found, case by case; of a large suite the cases that went worst.
+fn cases(report: &ReportV1, look: &Look) -> String {
+    let tools = ranked(report);
+    let fitting = ((look.width.saturating_sub(30)) / 20).max(1);
+    let shown = &tools[..tools.len().min(fitting)];
+    let mut order: Vec<usize> = (0..report.cases.len()).collect();
+    let large = order.len() > MOST_CASES;
+    if large {
+        let mean = |case: usize| {
+            let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], "f1")).collect();
+            karat_core::stats::summary::mean(&values)
+        };
+        order.retain(|&case| mean(case).is_some());
+        order.sort_by(|&a, &b| mean(a).unwrap_or(1.0).total_cmp(&mean(b).unwrap_or(1.0)).then(a.cmp(&b)));
+        order.truncate(10);
+    }
+    if order.is_empty() {
+        return String::new();
+    }
+    let heading = if large { "The ten cases that went worst" } else { "Case by case" };
+    let mut header = vec![Cell::left("case").styled(DIM)];
+    header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), 18)).styled(DIM)));
+    let mut rows = vec![header];
+    for &case in &order {
+        let mut row = vec![Cell::left(&report.cases[case].case)];
+        row.extend(shown.iter().map(|tool| case_cell(report, tool, case)));
+        rows.push(row);
+    }
+    let mut out = format!("\n{}\n{}", paint(heading, BOLD, look), grid::draw(&rows, look.width, look.colour));
+    if shown.len() < tools.len() {
+        let note = format!("{} more tools in the JSON report", tools.len() - shown.len());
+        out.push_str(&format!("  {}\n", paint(&note, DIM, look)));
+    }
+    out
+}
+
+fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
+    case.metrics.get(id).and_then(|e| e.value)
+}
+
+fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize) -> Cell {
+    let result = &tool.cases[case];
+    let required = report.cases[case].issues.iter().filter(|i| i.acceptance == Acceptance::Required).count();
+    if required == 0 {
+        return match value(result, "clean_pass") {
+            Some(1.0) => Cell::left("clean").styled(GOOD),
+            Some(_) => {
+                let alarms: usize = result.trials.iter().map(|t| t.fp).sum();
+                Cell::left(if alarms > 0 { count(alarms, "false alarm") } else { "failed".to_owned() }).styled(BAD)
+            }
+            None => Cell::left("–"),
+        };
+    }
+    let found: usize = result.trials.iter().map(|t| t.tp).sum();
+    let all: usize = result.trials.iter().map(|t| t.tp + t.r#fn).sum();
+    let f1 = value(result, "f1");
+    let style = match f1 {
+        Some(f1) if f1 >= 0.8 => GOOD,
+        Some(f1) if f1 < 0.4 => BAD,
+        _ => Style::new(),
+    };
+    Cell::left(format!("{}  {found}/{all} found", three(f1))).styled(style)
+}
+
+/// Goldens that no tool found in any trial.
+fn missed(report: &ReportV1, look: &Look) -> String {
+    let mut never: Vec<(&str, &str)> = Vec::new();
+    for (index, case) in report.cases.iter().enumerate() {
+        for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
+            let found = |t: &TrialResultV1| t.matches.iter().any(|m| m.golden == issue.id);
+            if !report.tools.iter().any(|tool| tool.cases[index].trials.iter().any(found)) {
+                never.push((&case.case, &issue.title));
+            }
+        }
+    }
+    if never.is_empty() || report.tools.is_empty() {
+        return String::new();
+    }
+    let who = if report.tools.len() == 1 { "Never found" } else { "Found by no tool" };
+    let mut out = format!("\n{} {}\n", paint(who, BOLD, look), paint(&format!("({})", never.len()), DIM, look));
+    for (case, title) in never.iter().take(8) {
+        let line = format!("  {}: {}", harmless(case), harmless(title));
+        out.push_str(&grid::fit(&line, look.width));
+        out.push('\n');
+    }
+    if never.len() > 8 {
+        out.push_str(&format!("  {}\n", paint(&format!("and {} more", never.len() - 8), DIM, look)));
+    }
+    out
+}
+
+/// What an exact suite expected and did not get, and what it got and did not expect.
+fn expectations(report: &ReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    for tool in &report.tools {
+        let mut lines: Vec<String> = Vec::new();
+        for (result, info) in tool.cases.iter().zip(&report.cases) {
+            let titles: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
+            for trial in result.trials.iter().filter(|_| !result.pass) {
+                for miss in &trial.misses {
+                    let title = titles.get(miss.golden.as_str()).copied().unwrap_or(&miss.golden);
+                    lines.push(format!("missing     {} · {title} ({})", info.case, miss.why));
+                }
+                for extra in &trial.extras {
+                    let found = trial.findings.iter().find(|f| f.id == extra.finding);
+                    let title = found.map_or(extra.finding.as_str(), |f| f.title.as_str());
+                    lines.push(format!("unexpected  {} · {title} ({})", info.case, extra.why));
+                }
+            }
+        }
+        if lines.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n{}\n", paint(&format!("{} does not pass", harmless(&tool.tool)), BOLD, look)));
+        for line in lines.iter().take(20) {
+            out.push_str(&grid::fit(&format!("  {}", harmless(line)), look.width));
+            out.push('\n');
+        }
+        if lines.len() > 20 {
+            out.push_str(&format!("  {}\n", paint(&format!("and {} more", lines.len() - 20), DIM, look)));
+        }
+    }
+    out
+}
+
+fn warnings(report: &ReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    if !report.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", CAREFUL.bold(), look)));
+    }
+    for warning in report.warnings.iter().take(12) {
+        out.push_str(&format!("  {}\n", harmless(warning)));
+    }
+    if report.warnings.len() > 12 {
+        let more = format!("and {} more in the JSON report", report.warnings.len() - 12);
+        out.push_str(&format!("  {}\n", paint(&more, DIM, look)));
+    }
+    out
+}

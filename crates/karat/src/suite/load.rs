@@ -1,0 +1,247 @@
+//! Reading a suite whole, or naming everything that is wrong with it.
+
+use super::files::Files;
+use super::tree::{self, Tree};
+use super::{LoadedSuite, StatedIn};
+use crate::diagnostic::{Diagnostic, Faults};
+use crate::document::suggest;
+use crate::document::{Segment, Syntax, decode_bytes, decode_lines, schema_of};
+use crate::format::ValueFault;
+use crate::format::case::CaseV1;
+use crate::format::config::{ConfigV1, SuiteKind};
+use karat_core::ids::CaseId;
+use karat_core::suite::{Case, Suite};
+use rayon::prelude::*;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+/// Loads a suite. All faults of all files come at once; nothing is half-loaded.
+pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
+    let mut faults = Vec::new();
+    let mut notes = Vec::new();
+    let mut stated: Vec<Stated> = Vec::new();
+    let config = read_config(&files, &mut faults, &mut notes);
+
+    let schema = schema_of::<CaseV1>();
+    let mut folders_seen = false;
+    for (folder, file) in case_files(&files, &mut faults) {
+        folders_seen = true;
+        stated.extend(read_case(&files, &folder, &file, &schema, &mut faults));
+    }
+    let listed = read_listed(&files, &schema, &mut stated, &mut faults);
+    if !folders_seen && !listed && faults.is_empty() {
+        faults.push(nothing_here(&files));
+    }
+    check_ids(&stated, &mut faults);
+    check_twins(&stated, &mut faults);
+    if config.suite.kind == SuiteKind::Assessment {
+        let message = "kind = \"assessment\": this suite holds documents to assess, not findings to score";
+        faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message));
+    }
+
+    let trees: Vec<io::Result<Tree>> = stated.par_iter().map(|s| tree::read(&files, s.folder.as_deref())).collect();
+    let mut cases = Vec::with_capacity(stated.len());
+    let mut digest = blake3::Hasher::new();
+    let mut folders = HashMap::new();
+    let mut stated_in = BTreeMap::new();
+    for (stated, tree) in stated.into_iter().zip(trees) {
+        let shown = files.display(stated.folder.as_deref().unwrap_or_default());
+        let mut case = stated.case;
+        match tree {
+            Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
+            Ok(tree) => {
+                for link in &tree.refused {
+                    let message = format!("the link {link} leads out of the suite, to a folder or to nothing");
+                    faults.push(Diagnostic::of_file(&shown, "path-escapes", message).with_help("put the file itself there"));
+                }
+                digest.update(&tree::digest(&case, &tree));
+                case.change = tree.change;
+            }
+        }
+        if let Some(folder) = stated.folder {
+            folders.insert(case.id.clone(), folder);
+        }
+        stated_in.insert(case.id.clone(), stated.at);
+        cases.push(case);
+    }
+    if !faults.is_empty() {
+        return Err(Faults(faults));
+    }
+    let suite = Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
+    Ok(LoadedSuite { suite, config, files, notes, folders, stated_in })
+}
+
+/// A case with the place it was stated at.
+struct Stated {
+    case: Case,
+    folder: Option<String>,
+    at: StatedIn,
+    id_at: Diagnostic,
+    twin_at: Option<Diagnostic>,
+}
+
+fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<String>) -> ConfigV1 {
+    let shown = files.display("karat.toml");
+    match files.read("karat.toml") {
+        Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
+        Ok(Some(bytes)) => match decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>()) {
+            Ok((config, _)) => return config,
+            Err(found) => faults.extend(found),
+        },
+        Ok(None) => {
+            if files.read("cases.jsonl").is_ok_and(|f| f.is_some()) || files.has_folder("cases") {
+                notes.push(format!("{shown} is absent; its defaults apply"));
+            }
+        }
+    }
+    let mut config = ConfigV1::default();
+    config.suite.name = match files {
+        Files::Disk(root) => {
+            let real = root.canonicalize().unwrap_or_else(|_| root.clone());
+            real.file_name().map_or_else(|| "suite".to_owned(), |name| name.to_string_lossy().into_owned())
+        }
+        Files::Embedded(name, _) => (*name).to_owned(),
+    };
+    config
+}
+
+/// Folders that hold a case, and the file in each that states it.
+fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    // `cases/<id>/case.yaml` is our own layout; a folder of CRB challenges holds them directly, or under `challenges/`.
+    for (parent, names) in [("cases", &["case.yaml", "case.yml"][..]), ("", &["challenge.yaml"]), ("challenges", &["challenge.yaml"])] {
+        let folders = match files.folders(parent) {
+            Ok(folders) => folders,
+            Err(error) => {
+                faults.push(Diagnostic::of_file(files.display(parent), "unreadable", error.to_string()));
+                continue;
+            }
+        };
+        for name in folders.iter().filter(|name| !name.starts_with(['_', '.'])) {
+            let folder = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
+            let all = names.iter().chain(&["challenge.yaml"]).map(|file| format!("{folder}/{file}"));
+            let file = all.into_iter().find(|path| !matches!(files.open(path), Ok(None)));
+            match file {
+                Some(file) => found.push((folder, file)),
+                None if parent == "cases" && !is_bare_tree(files, &folder) => {
+                    let message = format!("the folder {name} has no case.yaml");
+                    let help = "add one, or start the folder's name with an underscore to have it skipped";
+                    faults.push(Diagnostic::of_file(files.display(&folder), "no-case-file", message).with_help(help));
+                }
+                None => {}
+            }
+        }
+    }
+    found
+}
+
+/// Code of a case that `cases.jsonl` states.
+fn is_bare_tree(files: &Files, folder: &str) -> bool {
+    files.has_folder(&format!("{folder}/after")) && matches!(files.open("cases.jsonl"), Ok(Some(_)))
+}
+
+fn read_case(files: &Files, folder: &str, file: &str, schema: &Json, faults: &mut Vec<Diagnostic>) -> Option<Stated> {
+    let shown = files.display(file);
+    let bytes = match files.read(file) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            faults.push(Diagnostic::of_file(shown, "path-escapes", "the file lies outside the suite"));
+            return None;
+        }
+        Err(error) => {
+            faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string()));
+            return None;
+        }
+    };
+    match decode_bytes::<CaseV1>(&shown, &bytes, Syntax::Yaml, schema) {
+        Err(found) => {
+            faults.extend(found);
+            None
+        }
+        Ok((value, document)) => {
+            let (case, found) = value.into_case();
+            faults.extend(found.iter().map(|f| document.at(&segments(f), f.code, f.message.clone())));
+            let id_at = document.at(&["id".into()], "duplicate-id", "");
+            let twin_at = case.twin.is_some().then(|| document.at(&["twin".into()], "unknown-twin", ""));
+            Some(Stated { case, folder: Some(folder.to_owned()), at: StatedIn::File(file.to_owned()), id_at, twin_at })
+        }
+    }
+}
+
+/// Reads `cases.jsonl`; false where there is none.
+fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &mut Vec<Diagnostic>) -> bool {
+    let shown = files.display("cases.jsonl");
+    let reader = match files.open("cases.jsonl") {
+        Ok(Some(reader)) => reader,
+        Ok(None) => return false,
+        Err(error) => {
+            faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string()));
+            return true;
+        }
+    };
+    let has_trees = files.has_folder("cases");
+    let found = decode_lines::<CaseV1>(&shown, reader, schema, |number, value, line| {
+        let (case, found) = value.into_case();
+        let own = found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
+        let folder = format!("cases/{}", case.id);
+        let plain = !case.id.as_str().split('/').any(|part| part.is_empty() || part == "." || part == "..");
+        // Only the place is kept of each line, so that 100,000 cases cost no second copy of their text.
+        let mark = |code| Diagnostic { line: number, column: 1, ..Diagnostic::of_file(&shown, code, "") };
+        let twin_at = case.twin.is_some().then(|| mark("unknown-twin"));
+        stated.push(Stated {
+            folder: (has_trees && plain && files.has_folder(&folder)).then_some(folder),
+            case,
+            at: StatedIn::Line(number),
+            id_at: mark("duplicate-id"),
+            twin_at,
+        });
+        own
+    });
+    faults.extend(found);
+    true
+}
+
+/// The path of a fault as steps into a document.
+pub(crate) fn segments(fault: &ValueFault) -> Vec<Segment<'_>> {
+    let step = |part: &'_ String| part.parse().map_or(None, |index: usize| Some(Segment::Index(index)));
+    fault.path.iter().map(|part| step(part).unwrap_or(Segment::Key(part))).collect()
+}
+
+fn nothing_here(files: &Files) -> Diagnostic {
+    let shown = files.display("");
+    let exists = files.has_folder("");
+    let message = if exists {
+        "no suite here: there is no karat.toml with cases/, no cases.jsonl, and no folder with a challenge.yaml"
+    } else {
+        "there is no such folder"
+    };
+    Diagnostic::of_file(shown, "no-suite", message).with_help("`karat init DIR` writes a small working suite")
+}
+
+fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
+    let mut first: HashMap<&CaseId, &Stated> = HashMap::new();
+    for case in stated {
+        if let Some(earlier) = first.get(&case.case.id) {
+            let place = format!("{}:{}", earlier.id_at.file, earlier.id_at.line);
+            let message = format!("the case id `{}` is taken already, by {place}", case.case.id);
+            faults.push(Diagnostic { message, ..case.id_at.clone() });
+        } else {
+            first.insert(&case.case.id, case);
+        }
+    }
+}
+
+fn check_twins(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
+    let ids: HashMap<&str, ()> = stated.iter().map(|s| (s.case.id.as_str(), ())).collect();
+    for case in stated {
+        let (Some(twin), Some(at)) = (&case.case.twin, &case.twin_at) else { continue };
+        if twin == &case.case.id {
+            faults.push(Diagnostic { message: format!("the case `{twin}` cannot be its own twin"), ..at.clone() });
+        } else if !ids.contains_key(twin.as_str()) {
+            let near = suggest::nearest(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
+            let help = near.map(|near| format!("did you mean `{near}`?"));
+            faults.push(Diagnostic { message: format!("there is no case `{twin}` to be the twin"), help, ..at.clone() });
+        }
+    }
+}

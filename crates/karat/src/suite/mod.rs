@@ -1,0 +1,84 @@
+//! Suites: loading, checking, and making them.
+
+pub mod files;
+pub mod from_commit;
+pub mod init;
+pub mod lint;
+mod load;
+pub mod starter;
+mod tree;
+
+pub use load::load;
+pub(crate) use load::segments;
+
+use crate::format::config::ConfigV1;
+use files::Files;
+use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
+use karat_core::suite::Suite;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// A suite with the place it came from.
+#[derive(Debug)]
+pub struct LoadedSuite {
+    /// The cases.
+    pub suite: Suite,
+    /// What `karat.toml` says; the defaults where there is none.
+    pub config: ConfigV1,
+    /// Where its files lie.
+    pub files: Files,
+    /// Things a person should know.
+    pub notes: Vec<String>,
+    /// The folder of each case that has one, relative to the root.
+    folders: HashMap<CaseId, String>,
+    /// The file that states each case, and the line in it, for messages.
+    pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
+}
+
+/// Where a case is stated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StatedIn {
+    /// A YAML file of its own.
+    File(String),
+    /// A line of `cases.jsonl`.
+    Line(usize),
+}
+
+impl LoadedSuite {
+    /// The text of a file as the case's change left it; `None` where it is not at hand or not text.
+    pub fn source(&self, case: &CaseId, path: &RepoPath) -> Option<String> {
+        if path.escapes() {
+            return None;
+        }
+        let folder = self.folders.get(case)?;
+        let bytes = self.files.read(&format!("{folder}/after/{path}")).ok()??;
+        String::from_utf8(bytes).ok()
+    }
+
+    /// Whether the case has that file.
+    pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
+        let Some(folder) = self.folders.get(case) else { return false };
+        !path.escapes() && self.files.read(&format!("{folder}/after/{path}")).is_ok_and(|bytes| bytes.is_some())
+    }
+
+    /// Whether the case comes with its code.
+    pub fn has_tree(&self, case: &CaseId) -> bool {
+        self.folders.get(case).is_some_and(|folder| self.files.has_folder(&format!("{folder}/after")))
+    }
+
+    /// The submissions that lie in the suite itself.
+    pub fn own_submissions(&self) -> Vec<String> {
+        let names = self.files.files_with("submissions", "jsonl").unwrap_or_default();
+        names.into_iter().map(|name| format!("submissions/{name}")).collect()
+    }
+}
+
+/// A folder on disk, or a suite shipped in the binary when there is no such folder.
+pub fn locate(place: &str) -> Files {
+    let path = Path::new(place);
+    match starter::embedded(place) {
+        Some(embedded) if !path.exists() => embedded,
+        _ => Files::Disk(path.to_owned()),
+    }
+}
