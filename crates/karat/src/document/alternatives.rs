@@ -44,7 +44,7 @@ impl<'s> Checker<'s> {
             let Some(value) = node.get(&[tag.into()]) else {
                 let listed: Vec<String> =
                     values.iter().map(|value| format!("`{}`", value.as_str().unwrap_or("?"))).collect();
-                let message = format!("the key `{tag}` is missing{}", place.for_it());
+                let message = format!("the key `{tag}` is missing{}", place.in_it());
                 return Err(Fault::new("missing-key", span(node, place), message)
                     .with_label(format!("`{tag}` is needed here"))
                     .with_help(format!("`{tag}` is one of {}", listed.join(", "))));

@@ -86,6 +86,9 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
         Syntax::Toml => toml::parse_recoverable(text),
         Syntax::Json => json::parse_recoverable(text),
     };
+    if syntax != Syntax::Toml && text.trim().is_empty() {
+        return Err(vec![Fault::new("empty-file", 0..0, "the file is empty")]);
+    }
     let Some(node) = node else { return Err(faults) };
     let mut found = schema::check(&node, schema, text);
     if syntax == Syntax::Toml && !faults.is_empty() {
@@ -111,7 +114,7 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
 
 /// The fault of a value that follows the schema but not the type: a rule that only the type's own code knows.
 ///
-/// Serde says where in a text it stopped, so the node is written out with one value on each line, and the line tells the node.
+/// Serde says where in a text it stopped, so the node is written out with one sign on each line, and the line tells the node.
 fn leftover<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
     let mut text = String::new();
     let mut places = Vec::new();
@@ -129,37 +132,37 @@ fn leftover<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
 }
 
 fn write_lines(node: &Node, text: &mut String, places: &mut Vec<Range<usize>>) {
-    let mut line = |text: &mut String, written: &str, span: &Range<usize>| {
-        text.push_str(written);
+    // Serde skips to the next sign before it says where it is, so a comma or bracket stands for the value before it.
+    let sign = |text: &mut String, places: &mut Vec<Range<usize>>, sign: &str, span: &Range<usize>| {
+        text.push_str(sign);
         text.push('\n');
         places.push(span.clone());
     };
+    let mut before = &node.span;
     match &node.value {
         Value::Array(items) => {
-            line(text, "[", &node.span);
+            sign(text, places, "[", before);
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    sign(text, places, ",", before);
                 }
                 write_lines(item, text, places);
+                before = &item.span;
             }
-            text.push(']');
+            sign(text, places, "]", before);
         }
         Value::Object(entries) => {
-            line(text, "{", &node.span);
+            sign(text, places, "{", before);
             for (index, (key, child)) in entries.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    sign(text, places, ",", before);
                 }
-                text.push_str(&Json::String(key.name.clone()).to_string());
-                text.push_str(":\n");
-                places.push(key.span.clone());
+                sign(text, places, &format!("{}:", Json::String(key.name.clone())), &key.span);
                 write_lines(child, text, places);
+                before = &child.span;
             }
-            text.push('}');
+            sign(text, places, "}", before);
         }
-        _ => text.push_str(&node.to_json().to_string()),
+        _ => sign(text, places, &node.to_json().to_string(), before),
     }
-    text.push('\n');
-    places.push(node.span.clone());
 }

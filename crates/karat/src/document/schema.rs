@@ -49,6 +49,11 @@ impl Place<'_> {
             Some(key) => format!(" for `{}`", shortened(&key.name)),
         }
     }
+
+    /// ` in `pr``, ` in an item of `issues``, or nothing at the top.
+    pub(super) fn in_it(&self) -> String {
+        self.for_it().replacen(" for ", " in ", 1)
+    }
 }
 
 impl<'s> Checker<'s> {
@@ -148,7 +153,9 @@ impl<'s> Checker<'s> {
             Value::Float(number) if types.contains(&"integer") && number.fract() == 0.0 && number.abs() < 1e15 => {
                 Some(format!("write it without a point: {number:.0}"))
             }
-            Value::Null => place.key.map(|key| format!("give `{}` a value, or remove the key", shortened(&key.name))),
+            Value::Null => {
+                place.key.filter(|_| !place.item).map(|key| format!("give `{}` a value", shortened(&key.name)))
+            }
             _ if types.contains(&"array") => Some("write it as a list of one: [ … ]".into()),
             _ => None,
         };
@@ -228,12 +235,7 @@ impl<'s> Checker<'s> {
     }
 
     fn missing_key(&self, node: &Node, name: &str, schema: Option<&'s Json>, place: Place<'_>) -> Fault {
-        let message = format!(
-            "the key `{name}` is missing{}",
-            place.key.map_or_else(String::new, |key| {
-                format!(" in {}`{}`", if place.item { "an item of " } else { "" }, shortened(&key.name))
-            })
-        );
+        let message = format!("the key `{name}` is missing{}", place.in_it());
         let fault =
             Fault::new("missing-key", span(node, place), message).with_label(format!("`{name}` is needed here"));
         let mut facets = Vec::new();

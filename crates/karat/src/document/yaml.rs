@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
                 let span = self.places.span(span);
                 let value = self.scalar(text, style, tag.as_deref(), &span);
                 let node = Node { value, span };
-                self.remember(anchor, &node, &Range { start: node.span.start, end: node.span.end })?;
+                self.remember(anchor, &node, &node.span)?;
                 Ok(node)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -245,7 +245,8 @@ impl<'a> Reader<'a> {
             Some(Err(error)) => {
                 let at = self.places.offset(error.marker());
                 let message = format!("not valid YAML: {}", error.info());
-                let help = self.places.tab_before(at).then_some("YAML is indented by blanks, not by tabs");
+                let tabs = self.places.tab_before(at) || error.info().contains("found a tab");
+                let help = tabs.then_some("YAML is indented by blanks, not by tabs");
                 let fault = Fault { help: help.map(str::to_owned), ..Fault::new("syntax", at..at, message) };
                 self.stop(fault)
             }
