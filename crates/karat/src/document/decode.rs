@@ -46,7 +46,8 @@ pub fn decode<T: DeserializeOwned>(
     syntax: Syntax,
     schema: &Json,
 ) -> Result<(T, Document), Vec<Diagnostic>> {
-    let source = Source::new(file, text.strip_prefix('\u{feff}').unwrap_or(text));
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::part(file, body, 1, text.len() - body.len());
     match read(source.text(), syntax, schema) {
         Ok((value, node)) => Ok((value, Document { node, source: source.into_owned() })),
         Err(faults) => Err(source.diagnostics(faults)),
@@ -77,7 +78,8 @@ pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, lin
     let bad = bytes.get(at).copied().unwrap_or_default();
     let fault = Fault::new("not-utf8", valid.len()..shown.len(), format!("the byte 0x{bad:02x} is not UTF-8 text"))
         .with_help("save the file as UTF-8");
-    Source::part(file, shown, line + lines_before, base + start).diagnostic(fault)
+    let diagnostic = Source::part(file, shown, line + lines_before, base + start).diagnostic(fault);
+    Diagnostic { span: Some(base + at..base + at + 1), ..diagnostic }
 }
 
 pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> Result<(T, Node), Vec<Fault>> {
@@ -91,7 +93,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
     }
     let Some(node) = node else { return Err(faults) };
     let mut found = schema::check(&node, schema, text);
-    if syntax == Syntax::Toml && !faults.is_empty() {
+    if syntax == Syntax::Toml && faults.iter().any(|fault| matches!(fault.code, "syntax" | "too-deep")) {
         // What lies on a broken line may be missing from the table or wrong in it, and must not be held against the file.
         let broken: Vec<Range<usize>> = faults.iter().map(|fault| line_of(text, fault.span.start)).collect();
         found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));

@@ -54,57 +54,168 @@ fn plain_yaml_scalars_follow_the_core_schema() {
 
 #[test]
 fn yaml_faults() {
-    check(Yaml, "id: a\nlines: abc\n", "TODO");
-    check(Yaml, "id: 007\nname: 1.5\n", "TODO");
-    check(Yaml, "id: a\njudge: {}\npr:\n  title:\n\n\ncwe: [1, x, 5000000000]\n", "TODO");
-    check(Yaml, "id: a\njudge: 3\ndifficulty: 3\nissues: {}\n", "TODO");
-    check(Yaml, "id: a\njudge: {kind: local, treshold: 3}", "TODO");
-    check(Yaml, "id: a\njudge: {kind: modle}\npr: {title: ''}\nissues:\n- \n- [x]\n", "TODO");
-    check(Yaml, "name: 'x'\npr: &p {titel: x}\nmeta: *p\n", "TODO");
-    check(Yaml, "id: a\nID: b\n<<: {}\n", "TODO");
-    check(Yaml, "", "TODO");
-    check(Yaml, "# nothing\n", "TODO");
-    check(Yaml, "id: a\n\tname: b", "TODO");
-    check(Yaml, "id: [a\nname: b", "TODO");
-    check(Yaml, "id: a\n---\nid: b", "TODO");
-    check(Yaml, "id: a\nname: !foo x", "TODO");
-    check(Yaml, "id: *a", "TODO");
-    check(Yaml, "id: &a [*a]", "TODO");
-    check(Yaml, "id: a\nmeta: {x: .nan, é: 1, é: 2}\n? [a]\n: b\n", "TODO");
+    check(Yaml, "id: a\nlines: abc\n", "2:8 invalid-value: expected lines as `3-5`");
+    check(
+        Yaml,
+        "id: 007\nname: 1.5\n",
+        r#"1:5 wrong-type: expected text for `id`, found the number 7 (expected text) [quote it: "007"]
+         2:7 wrong-type: expected text for `name`, found the number 1.5 (expected text) [quote it: "1.5"]"#,
+    );
+    check(
+        Yaml,
+        "id: a\njudge: {}\npr:\n  title:\n\n\ncwe: [1, x, 5000000000]\n",
+        r#"2:8 missing-key: the key `kind` is missing in `judge` (`kind` is needed here) [`kind` is one of `local`, `model`]
+         4:3 wrong-type: expected text for `title`, found nothing (expected text) [give `title` a value]
+         7:10 wrong-type: expected a whole number for an item of `cwe`, found the text "x" (expected a whole number)
+         7:13 out-of-range: expected a number from 0 to 4294967295 for an item of `cwe`, found the number 5000000000 (expected a number from 0 to 4294967295)"#,
+    );
+    check(
+        Yaml,
+        "id: a\njudge: 3\ndifficulty: 3\nissues: {}\n",
+        r#"2:8 wrong-type: expected a mapping for `judge`, found the number 3 (expected a mapping)
+         3:13 wrong-type: expected text for `difficulty`, found the number 3 (expected text) [quote it: "3"]
+         4:9 wrong-type: expected a list for `issues`, found a mapping (expected a list) [write it as a list of one: [ … ]]"#,
+    );
+    check(
+        Yaml,
+        "id: a\njudge: {kind: local, treshold: 3}",
+        "2:22 unknown-key: unknown key `treshold` (did you mean `threshold`?)",
+    );
+    check(
+        Yaml,
+        "id: a\njudge: {kind: modle}\npr: {title: ''}\nissues:\n- \n- [x]\n",
+        r#"2:15 unknown-value: expected one of `local`, `model` for `kind`, found the text "modle" (did you mean `model`?)
+         3:13 too-short: expected text of at least 1 character for `title`, found 0 characters (expected at least 1 character)
+         5:3 wrong-type: expected a mapping for an item of `issues`, found nothing (expected a mapping)
+         6:3 wrong-type: expected a mapping for an item of `issues`, found a list (expected a mapping)"#,
+    );
+    check(
+        Yaml,
+        "name: 'x'\npr: &p {titel: x}\nmeta: *p\n",
+        "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
+         2:9 unknown-key: unknown key `titel` (did you mean `title`?)",
+    );
+    check(
+        Yaml,
+        "id: a\nID: b\n<<: {}\n",
+        "2:1 unknown-key: unknown key `ID` (did you mean `id`, which is given already?)
+         3:1 unknown-key: unknown key `<<` [YAML 1.2 has no merge keys: write the keys out]",
+    );
+    check(Yaml, "", "1:1 empty-file: the file is empty");
+    check(Yaml, "# nothing\n", "1:1 wrong-type: expected a mapping, found nothing (expected a mapping)");
+    check(
+        Yaml,
+        "id: a\n\tname: b",
+        "1:5 syntax: not valid YAML: while scanning a plain scalar, found a tab [YAML is indented by blanks, not by tabs]",
+    );
+    check(Yaml, "id: [a\nname: b", "2:5 syntax: not valid YAML: illegal placement of ':' indicator");
+    check(
+        Yaml,
+        "id: a\n---\nid: b",
+        "2:1 several-documents: a second YAML document in the same file [keep one document in a file: remove the `---` and what follows]",
+    );
+    check(Yaml, "id: a\nname: !foo x", "2:7 unknown-tag: the tag `!foo` does not fit here [remove the tag]");
+    check(Yaml, "id: *a", "1:5 syntax: not valid YAML: while parsing node, found unknown anchor");
+    check(Yaml, "id: &a [*a]", "1:9 recursive-alias: an alias that stands within its own anchor");
+    check(
+        Yaml,
+        "id: a\nmeta: {x: .nan, é: 1, é: 2}\n? [a]\n: b\n",
+        "2:11 not-finite: expected a number that is finite
+         2:23 duplicate-key: the key `é` is given twice (given before in the same mapping) [remove one of the two]
+         3:3 complex-key: a list or a mapping as a key [keys are plain text]",
+    );
 }
 
 #[test]
 fn toml_faults() {
-    check(Toml, "", "TODO");
+    check(Toml, "", "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]");
     check(
         Toml,
         "id = 3\n[pr]\ntitel = 3\n[[issues]]\nid = \"é\"\nline_start = 1.0\n[[issues]]\nweight = inf\n",
-        "TODO",
+        r#"1:6 wrong-type: expected text for `id`, found the number 3 (expected text) [quote it: "3"]
+         3:1 unknown-key: unknown key `titel` (did you mean `title`?)
+         6:14 wrong-type: expected a whole number for `line_start`, found the number 1.0 (expected a whole number) [write it without a point: 1]
+         7:1 missing-key: the key `id` is missing in an item of `issues` (`id` is needed here)
+         8:10 not-finite: expected a number that is finite"#,
     );
-    check(Toml, "id = \nname = 日\nfoo = 3\ncwe = ['é', 'x']\n", "TODO");
-    check(Toml, "id = 'a'\nid = 'b'\n[judge]\nkind = 'model'\nprovider = ['x']\n", "TODO");
-    check(Toml, "id = 'a'\nlines = '5'\r\n", "TODO");
+    check(
+        Toml,
+        "id = \nname = 日\nfoo = 3\ncwe = ['é', 'x']\n",
+        r#"1:6 syntax: not valid TOML: string values must be quoted, expected literal string
+         2:8 syntax: not valid TOML: string values must be quoted, expected literal string
+         3:1 unknown-key: unknown key `foo` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
+         4:8 wrong-type: expected a whole number for an item of `cwe`, found the text "é" (expected a whole number)
+         4:13 wrong-type: expected a whole number for an item of `cwe`, found the text "x" (expected a whole number)"#,
+    );
+    check(
+        Toml,
+        "id = 'a'\nid = 'b'\n[judge]\nkind = 'model'\nprovider = ['x']\n",
+        "2:1 duplicate-key: the key `id` is given twice [remove one of the two]
+         5:12 wrong-type: expected text for `provider`, found a list (expected text)",
+    );
+    check(Toml, "id = 'a'\nlines = '5'\r\n", "2:9 invalid-value: expected lines as `3-5`");
 }
 
 #[test]
 fn json_faults() {
-    check(Json, "", "TODO");
-    check(Json, "[1]", "TODO");
-    check(Json, "{\"id\":\"a\",}", "TODO");
-    check(Json, "{\"id\":\"é\" \"b\":1}", "TODO");
-    check(Json, "{'id':1}", "TODO");
-    check(Json, "{\"id\":\"a\"} x", "TODO");
-    check(Json, "{\"id\":None}", "TODO");
-    check(Json, "{\"id\": // no\n1}", "TODO");
-    check(Json, "{\"id\":\"a", "TODO");
-    check(Json, "{\"id\":\"a\nb\\q\"}", "TODO");
-    check(Json, "{\"id\":\"\\u12\"}", "TODO");
-    check(Json, "{\"id\":\"\\ud800\", \"id\": 3, \"issues\":[{\"id\":null}]}", "TODO");
-    check(Json, "{\"id\":\"a\",\"cwe\":[007, 1., 2]}", "TODO");
-    check(Json, "{\"id\":\"a\",\"issues\":[{\"id\":\"b\",\"weight\":1e999,\"line_start\":\"12\"}]}", "TODO");
-    check(Json, "{\"id\":\"a\",\"cwe\":[99999999999999999999999999999999999999999]}", "TODO");
-    check(Json, "{\"id\":\"a\",\"lines\":\"5\",\"name\":\"x\"}", "TODO");
-    check(Json, "{\"id\":\"a\",\"allow_unexpected\":\"no\"}", "TODO");
+    check(Json, "", "1:1 empty-file: the file is empty");
+    check(Json, "[1]", "1:1 wrong-type: expected a mapping, found a list (expected a mapping)");
+    check(Json, "{\"id\":\"a\",}", "1:10 syntax: a comma after the last item [JSON allows no comma there: remove it]");
+    check(
+        Json,
+        "{\"id\":\"é\" \"b\":1}",
+        r#"1:11 syntax: expected `,` or `}`, found `"` [a comma is missing before it]"#,
+    );
+    check(
+        Json,
+        "{'id':1}",
+        "1:2 syntax: expected a key in double quotes, found `'` [JSON takes double quotes, not single ones]",
+    );
+    check(Json, "{\"id\":\"a\"} x", "1:12 syntax: expected the end of the text, found `x`");
+    check(Json, "{\"id\":None}", "1:7 syntax: expected a value, found `None` [JSON has no such value: write `null`]");
+    check(Json, "{\"id\": // no\n1}", "1:8 syntax: expected a value, found `/` [JSON has no comments: remove it]");
+    check(
+        Json,
+        "{\"id\":\"a",
+        r#"1:7 syntax: a text without its closing quote [end it with `"`, and write `\"` for quotes within it]"#,
+    );
+    check(
+        Json,
+        "{\"id\":\"a\nb\\q\"}",
+        r#"1:9 syntax: a control character in a text [write it as `\n`]
+         2:2 syntax: an escape that JSON does not know [write `\\` for a backslash]"#,
+    );
+    check(Json, "{\"id\":\"\\u12\"}", r#"1:8 syntax: expected four hexadecimal digits after `\u`"#);
+    check(
+        Json,
+        "{\"id\":\"\\ud800\", \"id\": 3, \"issues\":[{\"id\":null}]}",
+        r#"1:8 syntax: half of a surrogate pair [write both halves, as in `\ud83d\ude00`, or the character itself]
+         1:17 duplicate-key: the key `id` is given twice (given before in the same mapping) [remove one of the two]
+         1:42 wrong-type: expected text for `id`, found nothing (expected text) [give `id` a value]"#,
+    );
+    check(
+        Json,
+        "{\"id\":\"a\",\"cwe\":[007, 1., 2]}",
+        "1:18 syntax: a number that begins with 0 [remove the zeros, or put it in double quotes if it is text]
+         1:25 syntax: expected a digit after the point, found `,`",
+    );
+    check(
+        Json,
+        "{\"id\":\"a\",\"issues\":[{\"id\":\"b\",\"weight\":1e999,\"line_start\":\"12\"}]}",
+        r#"1:40 not-finite: a number too large to hold
+         1:59 wrong-type: expected a whole number for `line_start`, found the text "12" (expected a whole number) [write it without quotes: 12]"#,
+    );
+    check(
+        Json,
+        "{\"id\":\"a\",\"cwe\":[99999999999999999999999999999999999999999]}",
+        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 1e41 (expected a whole number) [write a whole number that is not as large]",
+    );
+    check(Json, "{\"id\":\"a\",\"lines\":\"5\",\"name\":\"x\"}", "1:19 invalid-value: expected lines as `3-5`");
+    check(
+        Json,
+        "{\"id\":\"a\",\"allow_unexpected\":\"no\"}",
+        r#"1:30 wrong-type: expected `true` or `false` for `allow_unexpected`, found the text "no" (expected `true` or `false`) [write `false`, without quotes]"#,
+    );
 }
 
 #[test]

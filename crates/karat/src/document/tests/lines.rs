@@ -49,7 +49,7 @@ fn bad_lines_list_all_their_faults() {
         &[(2, "ok")],
         "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
          1:2 unknown-key: unknown key `ix` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
-         3:16 syntax: expected a value, found the end of the text
+         3:17 syntax: expected a value, found the end of the text
          4:18 out-of-range: expected a number from 0 to 4294967295 for an item of `cwe`, found the number -1 (expected a number from 0 to 4294967295)
          4:21 wrong-type: expected a whole number for an item of `cwe`, found the text \"y\" (expected a whole number)
          4:26 unknown-key: unknown key `prr` (did you mean `pr`?)",

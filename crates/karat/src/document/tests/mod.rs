@@ -4,6 +4,7 @@ mod drawn;
 mod faults;
 mod hostile;
 mod lines;
+mod shapes;
 
 use super::{Syntax, decode, schema_of};
 use crate::diagnostic::{Diagnostic, render};
