@@ -164,7 +164,7 @@ impl<'s> Checker<'s> {
             Value::Null => {
                 place.key.filter(|_| !place.item).map(|key| format!("give `{}` a value", shortened(&key.name)))
             }
-            _ if types.contains(&"array") => Some("write it as a list of one: [ … ]".into()),
+            _ if matches!(types, ["array"] | ["array", "null"]) => Some("write it as a list of one: [ … ]".into()),
             _ => None,
         };
         Fault { help, ..fault }
@@ -234,7 +234,13 @@ impl<'s> Checker<'s> {
             if let Some(schema) = patterned.first().or(others.first()) {
                 self.node(child, schema, place);
             } else if closed {
-                self.faults.push(unknown_key(key, &free, &known, &mut meant));
+                let fault = unknown_key(key, &free, &known, &mut meant);
+                let pattern =
+                    facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()?.keys().next()).next();
+                self.faults.push(match pattern {
+                    Some(pattern) => fault.with_help(format!("keys follow the pattern `{pattern}` here")),
+                    None => fault,
+                });
             }
         }
         for name in facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str) {
@@ -263,7 +269,12 @@ impl<'s> Checker<'s> {
     }
 }
 
-fn unknown_key<'s>(key: &Key, free: &[&'s str], known: &[(&'s str, &Json)], meant: &mut Vec<&'s str>) -> Fault {
+pub(super) fn unknown_key<'s>(
+    key: &Key,
+    free: &[&'s str],
+    known: &[(&'s str, &Json)],
+    meant: &mut Vec<&'s str>,
+) -> Fault {
     let fault = Fault::new("unknown-key", key.span.clone(), format!("unknown key `{}`", shortened(&key.name)));
     if key.name == "<<" {
         return fault.with_help("YAML 1.2 has no merge keys: write the keys out");
@@ -282,7 +293,7 @@ fn unknown_key<'s>(key: &Key, free: &[&'s str], known: &[(&'s str, &Json)], mean
         }
     }
     match names.as_slice() {
-        [] => fault.with_help("no keys are known here"),
+        [] => fault.with_label("not known here"),
         _ => fault.with_label("not known here").with_help(format!("the known keys are {}", names.join(", "))),
     }
 }

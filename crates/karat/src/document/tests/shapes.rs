@@ -145,6 +145,13 @@ fn the_faults_are_those_of_the_shape_that_was_meant() {
         "1:25 out-of-range: expected a number from 0 to 4294967295 for `line`, found the number -1 (expected a number from 0 to 4294967295)",
     );
     check("tree: {left: {rigth: {}}}", "1:15 unknown-key: unknown key `rigth` (did you mean `right`?)");
-    check("by_number: {x: true}", "");
-    check("action: {walk: 1}", "");
+    check(
+        "by_number: {x: true}",
+        r"1:13 unknown-key: unknown key `x` (not known here) [keys follow the pattern `^\d+$` here]",
+    );
+    check(
+        "action: {walk: 1}",
+        "1:10 unknown-key: unknown key `walk` (not known here) [the known keys are `run`, `call`]",
+    );
+    check("action: {rum: 1}", "1:10 unknown-key: unknown key `rum` (did you mean `run`?)");
 }
