@@ -142,7 +142,20 @@ fn draw(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
     if let Some(help) = &diagnostic.help {
         group = group.element(Heading::HELP.message(harmless(help)));
     }
-    renderer.render(&[group])
+    let drawn = renderer.render(&[group]);
+    // The renderer takes a snippet after a stated place for one of another file without a name, and says so with `:::`.
+    let kept: Vec<&str> = drawn.lines().filter(|line| unstyled(line).trim() != ":::").collect();
+    kept.join("\n")
+}
+
+/// The line without the renderer's own colour codes.
+fn unstyled(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
+    }
+    plain
 }
 
 /// The range, cut down to what the text holds, so that a diagnostic put together by hand cannot stop the drawing.

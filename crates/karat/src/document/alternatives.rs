@@ -1,6 +1,6 @@
 //! Which of several alternative schemas a value is meant to follow, so that only the faults of that one are reported.
 
-use super::schema::{Checker, Place, allowed_of, is_of_type, seen, span, type_name, types_of};
+use super::schema::{Checker, Place, allowed_of, is_of_type, span, types_of, unknown_key};
 use super::{Fault, Node, Value};
 use serde_json::Value as Json;
 
@@ -44,7 +44,7 @@ impl<'s> Checker<'s> {
             let Some(value) = node.get(&[tag.into()]) else {
                 let listed: Vec<String> =
                     values.iter().map(|value| format!("`{}`", value.as_str().unwrap_or("?"))).collect();
-                let message = format!("the key `{tag}` is missing{}", place.for_it());
+                let message = format!("the key `{tag}` is missing{}", place.in_it());
                 return Err(Fault::new("missing-key", span(node, place), message)
                     .with_label(format!("`{tag}` is needed here"))
                     .with_help(format!("`{tag}` is one of {}", listed.join(", "))));
@@ -60,14 +60,26 @@ impl<'s> Checker<'s> {
             };
         }
         // Variants written as `{ name: … }` have one required key each.
-        let by_key = branches.iter().find(|branch| {
-            let required = self.facets(branch).into_iter().find_map(|f| f.get("required")?.as_array());
-            match required.map(Vec::as_slice) {
-                Some([Json::String(only)]) => node.get(&[only.as_str().into()]).is_some(),
-                _ => false,
+        let names: Vec<Option<&'s str>> = branches.iter().map(|branch| self.only_required(branch)).collect();
+        let there = |name: &Option<&str>| name.is_some_and(|name| node.get(&[name.into()]).is_some());
+        if let Some(branch) = names.iter().position(there).and_then(|index| branches.get(index)) {
+            return Ok(vec![branch]);
+        }
+        match (&node.value, names.into_iter().collect::<Option<Vec<_>>>()) {
+            (Value::Object(entries), Some(names)) if !entries.is_empty() => {
+                let known: Vec<(&str, &Json)> = names.iter().map(|name| (*name, &Json::Null)).collect();
+                Err(unknown_key(&entries[0].0, &names, &known, &mut Vec::new()))
             }
-        });
-        Ok(by_key.map_or(branches.clone(), |branch| vec![branch]))
+            _ => Ok(branches),
+        }
+    }
+
+    fn only_required(&self, branch: &'s Json) -> Option<&'s str> {
+        let required = self.facets(branch).into_iter().find_map(|f| f.get("required")?.as_array())?;
+        match required.as_slice() {
+            [Json::String(only)] => Some(only),
+            _ => None,
+        }
     }
 
     /// The key that has a fixed value in each branch, and those values.
@@ -107,15 +119,7 @@ impl<'s> Checker<'s> {
         for branch in branches {
             self.types(branch, 0, &mut types);
         }
-        if types.len() == 1 {
-            return self.wrong_type(node, &types, place);
-        }
-        let mut names: Vec<&str> = types.iter().filter(|t| **t != "null").map(|t| type_name(t)).collect();
-        names.dedup();
-        let expected = if names.is_empty() { "another value".into() } else { names.join(" or ") };
-        let message = format!("expected {expected}{}, found {}", place.for_it(), seen(node));
-        let fault = self.wrong_type(node, &types, place);
-        Fault { message, ..fault }
+        self.wrong_type(node, &types, place)
     }
 
     /// Whether a value of this type can follow the branch at all.

@@ -46,7 +46,8 @@ pub fn decode<T: DeserializeOwned>(
     syntax: Syntax,
     schema: &Json,
 ) -> Result<(T, Document), Vec<Diagnostic>> {
-    let source = Source::new(file, text.strip_prefix('\u{feff}').unwrap_or(text));
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::part(file, body, 1, text.len() - body.len());
     match read(source.text(), syntax, schema) {
         Ok((value, node)) => Ok((value, Document { node, source: source.into_owned() })),
         Err(faults) => Err(source.diagnostics(faults)),
@@ -77,7 +78,8 @@ pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, lin
     let bad = bytes.get(at).copied().unwrap_or_default();
     let fault = Fault::new("not-utf8", valid.len()..shown.len(), format!("the byte 0x{bad:02x} is not UTF-8 text"))
         .with_help("save the file as UTF-8");
-    Source::part(file, shown, line + lines_before, base + start).diagnostic(fault)
+    let diagnostic = Source::part(file, shown, line + lines_before, base + start).diagnostic(fault);
+    Diagnostic { span: Some(base + at..base + at + 1), ..diagnostic }
 }
 
 pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> Result<(T, Node), Vec<Fault>> {
@@ -86,9 +88,12 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
         Syntax::Toml => toml::parse_recoverable(text),
         Syntax::Json => json::parse_recoverable(text),
     };
+    if syntax != Syntax::Toml && text.trim().is_empty() {
+        return Err(vec![Fault::new("empty-file", 0..0, "the file is empty")]);
+    }
     let Some(node) = node else { return Err(faults) };
     let mut found = schema::check(&node, schema, text);
-    if syntax == Syntax::Toml && !faults.is_empty() {
+    if syntax == Syntax::Toml && faults.iter().any(|fault| matches!(fault.code, "syntax" | "too-deep")) {
         // What lies on a broken line may be missing from the table or wrong in it, and must not be held against the file.
         let broken: Vec<Range<usize>> = faults.iter().map(|fault| line_of(text, fault.span.start)).collect();
         found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));
@@ -111,7 +116,7 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
 
 /// The fault of a value that follows the schema but not the type: a rule that only the type's own code knows.
 ///
-/// Serde says where in a text it stopped, so the node is written out with one value on each line, and the line tells the node.
+/// Serde says where in a text it stopped, so the node is written out with one sign on each line, and the line tells the node.
 fn leftover<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
     let mut text = String::new();
     let mut places = Vec::new();
@@ -129,37 +134,37 @@ fn leftover<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
 }
 
 fn write_lines(node: &Node, text: &mut String, places: &mut Vec<Range<usize>>) {
-    let mut line = |text: &mut String, written: &str, span: &Range<usize>| {
-        text.push_str(written);
+    // Serde skips to the next sign before it says where it is, so a comma or bracket stands for the value before it.
+    let sign = |text: &mut String, places: &mut Vec<Range<usize>>, sign: &str, span: &Range<usize>| {
+        text.push_str(sign);
         text.push('\n');
         places.push(span.clone());
     };
+    let mut before = &node.span;
     match &node.value {
         Value::Array(items) => {
-            line(text, "[", &node.span);
+            sign(text, places, "[", before);
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    sign(text, places, ",", before);
                 }
                 write_lines(item, text, places);
+                before = &item.span;
             }
-            text.push(']');
+            sign(text, places, "]", before);
         }
         Value::Object(entries) => {
-            line(text, "{", &node.span);
+            sign(text, places, "{", before);
             for (index, (key, child)) in entries.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    sign(text, places, ",", before);
                 }
-                text.push_str(&Json::String(key.name.clone()).to_string());
-                text.push_str(":\n");
-                places.push(key.span.clone());
+                sign(text, places, &format!("{}:", Json::String(key.name.clone())), &key.span);
                 write_lines(child, text, places);
+                before = &child.span;
             }
-            text.push('}');
+            sign(text, places, "}", before);
         }
-        _ => text.push_str(&node.to_json().to_string()),
+        _ => sign(text, places, &node.to_json().to_string(), before),
     }
-    text.push('\n');
-    places.push(node.span.clone());
 }

@@ -1,6 +1,6 @@
 //! JSON with places. Stricter than needed nowhere, and it says what it expected.
 
-use super::{DEPTH_LIMIT, Entries, Fault, Key, Node, Parsed, Value};
+use super::{DEPTH_LIMIT, Entries, FAULT_LIMIT, Fault, Key, Node, Parsed, Value};
 use std::ops::Range;
 
 /// How many values a text may hold; a fault report needs many times the memory of the text itself.
@@ -87,7 +87,7 @@ impl Reader<'_> {
             self.blanks();
             let node = self.value(depth + 1)?;
             if let Err(fault) = entries.push(key, node) {
-                self.faults.push(fault);
+                self.note(fault);
             }
             if self.closed(b'}', "`,` or `}`")? {
                 return Ok(entries.into_value());
@@ -124,7 +124,7 @@ impl Reader<'_> {
         self.blanks();
         if self.take(bracket) {
             let fault = Fault::new("syntax", comma..comma + 1, "a comma after the last item");
-            self.faults.push(fault.with_help("JSON allows no comma there: remove it"));
+            self.note(fault.with_help("JSON allows no comma there: remove it"));
             return Ok(true);
         }
         Ok(false)
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
         if digits > 1 && self.text.as_bytes().get(first) == Some(&b'0') {
             let fault = Fault::new("syntax", start..self.at, "a number that begins with 0");
-            self.faults.push(fault.with_help("remove the zeros, or put it in double quotes if it is text"));
+            self.note(fault.with_help("remove the zeros, or put it in double quotes if it is text"));
         }
         let mut exact = true;
         if self.take(b'.') {
@@ -173,7 +173,7 @@ impl Reader<'_> {
         }
         let number = written.parse::<f64>().unwrap_or(f64::INFINITY);
         if !number.is_finite() {
-            self.faults.push(Fault::new("not-finite", start..self.at, "a number too large to hold"));
+            self.note(Fault::new("not-finite", start..self.at, "a number too large to hold"));
         }
         Ok(Value::Float(number))
     }
@@ -212,7 +212,7 @@ impl Reader<'_> {
                 control => {
                     let written = if control == b'\n' { "\\n".into() } else { format!("\\u{control:04x}") };
                     let fault = Fault::new("syntax", self.at..self.at + 1, "a control character in a text");
-                    self.faults.push(fault.with_help(format!("write it as `{written}`")));
+                    self.note(fault.with_help(format!("write it as `{written}`")));
                     read.push(char::from(control));
                     self.at += 1;
                 }
@@ -260,7 +260,7 @@ impl Reader<'_> {
             }
             self.at = before;
         }
-        self.faults.push(
+        self.note(
             Fault::new("syntax", start..self.at, "half of a surrogate pair")
                 .with_help("write both halves, as in `\\ud83d\\ude00`, or the character itself"),
         );
@@ -291,6 +291,12 @@ impl Reader<'_> {
     fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
+        }
+    }
+
+    fn note(&mut self, fault: Fault) {
+        if self.faults.len() < FAULT_LIMIT {
+            self.faults.push(fault);
         }
     }
 

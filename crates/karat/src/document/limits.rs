@@ -11,7 +11,7 @@ pub(super) fn check(node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault
             .filter(|(least, most)| whole < least || whole > most)
             .map(|(least, most)| out_of_range(node, place, &format!("from {least} to {most}")))
             .or_else(|| number(node, *whole as f64, facet, place)),
-        Value::Float(number_) => number(node, *number_, facet, place),
+        Value::Float(float) => number(node, *float, facet, place),
         Value::String(text) => length(node, text.chars().count(), facet, place, ["minLength", "maxLength"]),
         Value::Array(items) => length(node, items.len(), facet, place, ["minItems", "maxItems"]),
         _ => None,
@@ -19,17 +19,20 @@ pub(super) fn check(node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault
 }
 
 fn number(node: &Node, number: f64, facet: &Json, place: Place<'_>) -> Option<Fault> {
-    let bound = |word: &str| facet.get(word).and_then(Json::as_f64);
-    let shown = |word: &str| facet.get(word).map(ToString::to_string).unwrap_or_default();
-    let outside: [(&str, &str, fn(f64, f64) -> bool); 4] = [
-        ("minimum", "of at least", |n, b| n < b),
-        ("maximum", "of at most", |n, b| n > b),
-        ("exclusiveMinimum", "above", |n, b| n <= b),
-        ("exclusiveMaximum", "below", |n, b| n >= b),
-    ];
-    let (word, name, _) =
-        outside.iter().find(|(word, _, is_outside)| bound(word).is_some_and(|b| is_outside(number, b)))?;
-    Some(out_of_range(node, place, &format!("{name} {}", shown(word))))
+    let bound = |word: &str, is_outside: fn(&f64, &f64) -> bool| {
+        let bound = facet.get(word)?;
+        is_outside(&number, &bound.as_f64()?).then_some(bound)
+    };
+    let expected = if let Some(least) = bound("minimum", f64::lt) {
+        format!("of at least {least}")
+    } else if let Some(most) = bound("maximum", f64::gt) {
+        format!("of at most {most}")
+    } else if let Some(below) = bound("exclusiveMinimum", f64::le) {
+        format!("above {below}")
+    } else {
+        format!("below {}", bound("exclusiveMaximum", f64::ge)?)
+    };
+    Some(out_of_range(node, place, &expected))
 }
 
 fn out_of_range(node: &Node, place: Place<'_>, expected: &str) -> Fault {

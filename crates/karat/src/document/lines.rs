@@ -5,7 +5,7 @@ use super::{Fault, Segment, Source, Syntax, json};
 use crate::diagnostic::{Diagnostic, Level};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 /// How much of a bad file is put up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,22 +124,12 @@ fn line_value<T: DeserializeOwned>(line: &Line<'_>, schema: &Json) -> Result<T, 
 
 /// Reads a line with its line break, and returns its whole length, of which the buffer holds no more than the limit.
 fn next_line(reader: &mut impl BufRead, buffer: &mut Vec<u8>, limit: usize) -> std::io::Result<usize> {
-    let mut length = 0;
-    loop {
-        let chunk = match reader.fill_buf() {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            chunk => chunk?,
-        };
-        let newline = chunk.iter().position(|b| *b == b'\n');
-        let taken = newline.map_or(chunk.len(), |at| at + 1);
-        let room = limit.saturating_sub(buffer.len());
-        buffer.extend_from_slice(&chunk[..taken.min(room)]);
-        length += taken;
-        reader.consume(taken);
-        if newline.is_some() || taken == 0 {
-            return Ok(length);
-        }
+    let most = u64::try_from(limit).unwrap_or(u64::MAX);
+    let length = reader.by_ref().take(most).read_until(b'\n', buffer)?;
+    if length < limit || buffer.ends_with(b"\n") {
+        return Ok(length);
     }
+    Ok(length + reader.skip_until(b'\n')?)
 }
 
 fn too_long(file: &str, number: usize, offset: usize, buffer: &[u8], limit: usize) -> Diagnostic {

@@ -21,11 +21,14 @@ pub use decode::{Document, Syntax, decode, decode_bytes, schema_of};
 pub use lines::{Limits, Line, decode_lines, decode_lines_within};
 pub use source::Source;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How deeply lists and mappings may lie in one another.
 pub const DEPTH_LIMIT: usize = 128;
+
+/// How many faults are looked for in one text; a text made of faults must not fill the memory with them.
+const FAULT_LIMIT: usize = 10_000;
 
 /// A value and where it is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,18 +212,17 @@ fn whole(i: i128) -> serde_json::Value {
 #[derive(Default)]
 pub(crate) struct Entries {
     list: Vec<(Key, Node)>,
-    first: BTreeMap<String, usize>,
+    names: BTreeSet<String>,
 }
 
 impl Entries {
     pub(crate) fn push(&mut self, key: Key, node: Node) -> Result<(), Fault> {
-        if self.first.contains_key(&key.name) {
+        if !self.names.insert(key.name.clone()) {
             let message = format!("the key `{}` is given twice", source::shortened(&key.name));
             return Err(Fault::new("duplicate-key", key.span, message)
                 .with_label("given before in the same mapping")
                 .with_help("remove one of the two"));
         }
-        self.first.insert(key.name.clone(), self.list.len());
         self.list.push((key, node));
         Ok(())
     }

@@ -5,8 +5,9 @@
 
 use super::source::shortened;
 use super::suggest::nearest;
-use super::{Fault, Key, Node, Value};
+use super::{FAULT_LIMIT, Fault, Key, Node, Value};
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 
 /// How many nodes may be looked at before checking is given up; only alternatives within alternatives come near it.
 const STEP_LIMIT: usize = 20_000_000;
@@ -49,12 +50,17 @@ impl Place<'_> {
             Some(key) => format!(" for `{}`", shortened(&key.name)),
         }
     }
+
+    /// ` in `pr``, ` in an item of `issues``, or nothing at the top.
+    pub(super) fn in_it(&self) -> String {
+        self.for_it().replacen(" for ", " in ", 1)
+    }
 }
 
 impl<'s> Checker<'s> {
     pub(super) fn node(&mut self, node: &Node, schema: &'s Json, place: Place<'_>) {
         self.steps += 1;
-        if self.steps > STEP_LIMIT {
+        if self.steps > STEP_LIMIT || self.faults.len() > FAULT_LIMIT {
             return;
         }
         let mut facets = Vec::new();
@@ -111,6 +117,10 @@ impl<'s> Checker<'s> {
                 format!("no value is allowed{}", place.for_it()),
             ));
         }
+        if matches!(node.value, Value::Float(number) if !number.is_finite()) {
+            // The parsers have already refused it.
+            return None;
+        }
         if let Some(types) = types_of(facet)
             && !types.iter().any(|name| is_of_type(node, name))
         {
@@ -148,8 +158,13 @@ impl<'s> Checker<'s> {
             Value::Float(number) if types.contains(&"integer") && number.fract() == 0.0 && number.abs() < 1e15 => {
                 Some(format!("write it without a point: {number:.0}"))
             }
-            Value::Null => place.key.map(|key| format!("give `{}` a value, or remove the key", shortened(&key.name))),
-            _ if types.contains(&"array") => Some("write it as a list of one: [ … ]".into()),
+            Value::Float(number) if types.contains(&"integer") && number.abs() >= 1e15 => {
+                Some("write a whole number that is not as large".into())
+            }
+            Value::Null => {
+                place.key.filter(|_| !place.item).map(|key| format!("give `{}` a value", shortened(&key.name)))
+            }
+            _ if matches!(types, ["array"] | ["array", "null"]) => Some("write it as a list of one: [ … ]".into()),
             _ => None,
         };
         Fault { help, ..fault }
@@ -199,8 +214,13 @@ impl<'s> Checker<'s> {
         let closed = facets.iter().find(is_closed).is_some();
         let others: Vec<&'s Json> =
             facets.iter().filter_map(|f| f.get("additionalProperties")).filter(|o| o.is_object()).collect();
+        let given: BTreeSet<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
+        let free: Vec<&str> = known.iter().map(|(name, _)| *name).filter(|name| !given.contains(name)).collect();
         let mut meant = Vec::new();
         for (key, child) in entries {
+            if self.faults.len() > FAULT_LIMIT {
+                return;
+            }
             let place = Place { key: Some(key), item: false };
             let mut named = false;
             for (_, schema) in known.iter().filter(|(name, _)| *name == key.name) {
@@ -214,12 +234,18 @@ impl<'s> Checker<'s> {
             if let Some(schema) = patterned.first().or(others.first()) {
                 self.node(child, schema, place);
             } else if closed {
-                self.faults.push(unknown_key(key, entries, &known, &mut meant));
+                let fault = unknown_key(key, &free, &known, &mut meant);
+                let pattern =
+                    facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()?.keys().next()).next();
+                self.faults.push(match pattern {
+                    Some(pattern) => fault.with_help(format!("keys follow the pattern `{pattern}` here")),
+                    None => fault,
+                });
             }
         }
         for name in facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str) {
             // A required key that is only misspelt is already spoken of.
-            if entries.iter().all(|(key, _)| key.name != name) && !meant.contains(&name) {
+            if !given.contains(name) && !meant.contains(&name) {
                 meant.push(name);
                 let schema = known.iter().find(|(known, _)| *known == name).map(|(_, schema)| *schema);
                 self.faults.push(self.missing_key(node, name, schema, place));
@@ -228,12 +254,7 @@ impl<'s> Checker<'s> {
     }
 
     fn missing_key(&self, node: &Node, name: &str, schema: Option<&'s Json>, place: Place<'_>) -> Fault {
-        let message = format!(
-            "the key `{name}` is missing{}",
-            place.key.map_or_else(String::new, |key| {
-                format!(" in {}`{}`", if place.item { "an item of " } else { "" }, shortened(&key.name))
-            })
-        );
+        let message = format!("the key `{name}` is missing{}", place.in_it());
         let fault =
             Fault::new("missing-key", span(node, place), message).with_label(format!("`{name}` is needed here"));
         let mut facets = Vec::new();
@@ -248,13 +269,17 @@ impl<'s> Checker<'s> {
     }
 }
 
-fn unknown_key<'s>(key: &Key, entries: &[(Key, Node)], known: &[(&'s str, &Json)], meant: &mut Vec<&'s str>) -> Fault {
+pub(super) fn unknown_key<'s>(
+    key: &Key,
+    free: &[&'s str],
+    known: &[(&'s str, &Json)],
+    meant: &mut Vec<&'s str>,
+) -> Fault {
     let fault = Fault::new("unknown-key", key.span.clone(), format!("unknown key `{}`", shortened(&key.name)));
     if key.name == "<<" {
         return fault.with_help("YAML 1.2 has no merge keys: write the keys out");
     }
-    let free = known.iter().map(|(name, _)| *name).filter(|name| entries.iter().all(|(other, _)| other.name != *name));
-    if let Some(name) = nearest(&key.name, free) {
+    if let Some(name) = nearest(&key.name, free.iter().copied()) {
         meant.push(name);
         return fault.with_label(format!("did you mean `{name}`?"));
     }
@@ -268,7 +293,7 @@ fn unknown_key<'s>(key: &Key, entries: &[(Key, Node)], known: &[(&'s str, &Json)
         }
     }
     match names.as_slice() {
-        [] => fault.with_help("no keys are known here"),
+        [] => fault.with_label("not known here"),
         _ => fault.with_label("not known here").with_help(format!("the known keys are {}", names.join(", "))),
     }
 }

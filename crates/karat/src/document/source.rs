@@ -10,6 +10,8 @@ use unicode_width::UnicodeWidthChar;
 const SHOWN: usize = 160;
 /// How many of them may lie before the place.
 const BEFORE: usize = 60;
+/// How many faults of one text are reported one by one.
+const KEPT: usize = 200;
 
 /// A text, the file it is from, and where in the file it begins.
 #[derive(Clone, Debug)]
@@ -83,11 +85,18 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// All faults as diagnostics, in the order of their places, without repeats.
+    /// The faults as diagnostics, in the order of their places, without repeats; the first 200, and a count of the rest.
     pub fn diagnostics(&self, mut faults: Vec<Fault>) -> Vec<Diagnostic> {
         faults.sort_by_key(|fault| (fault.span.start, fault.span.end));
         faults.dedup();
-        faults.into_iter().map(|fault| self.diagnostic(fault)).collect()
+        let more = faults.len().saturating_sub(KEPT);
+        faults.truncate(KEPT);
+        let mut diagnostics: Vec<Diagnostic> = faults.into_iter().map(|fault| self.diagnostic(fault)).collect();
+        if more > 0 {
+            let message = format!("{more} more faults are not shown");
+            diagnostics.push(Diagnostic::of_file(&*self.file, "more-faults", message));
+        }
+        diagnostics
     }
 }
 

@@ -1,5 +1,6 @@
 //! TOML with places.
 
+use super::source::shortened;
 use super::{DEPTH_LIMIT, Fault, Key, Node, Parsed, Value};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -9,19 +10,37 @@ pub fn parse(text: &str) -> Result<Node, Vec<Fault>> {
     parse_recoverable(text).into_result()
 }
 
+/// A text up to this long is read on after a syntax error; an error takes far more memory than the byte that causes it.
+const RECOVERY_LIMIT: usize = 1 << 20;
+
 /// Parses a TOML document and goes on past faults; what lies near one may be missing from the node or wrong.
 pub fn parse_recoverable(text: &str) -> Parsed {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let mut faults: Vec<Fault> = errors
-        .iter()
-        .map(|error| {
-            let span = error.span().unwrap_or(0..0);
-            Fault::new("syntax", span, format!("not valid TOML: {}", error.message()))
-        })
-        .collect();
-    let value = entries(table.get_ref(), 0, &mut faults);
-    let node = Node { value, span: 0..text.len() };
-    Parsed { node: Some(node), faults }
+    let (table, errors) = match DeTable::parse(text) {
+        Ok(table) => (Some(table), Vec::new()),
+        Err(first) if text.len() > RECOVERY_LIMIT => (None, vec![first]),
+        Err(_) => {
+            let (table, errors) = DeTable::parse_recoverable(text);
+            (Some(table), errors)
+        }
+    };
+    let mut faults: Vec<Fault> = errors.iter().map(|error| syntax_fault(error, text)).collect();
+    let node = table.map(|table| Node { value: entries(table.get_ref(), 0, &mut faults), span: 0..text.len() });
+    Parsed { node, faults }
+}
+
+fn syntax_fault(error: &toml::de::Error, text: &str) -> Fault {
+    let span = error.span().unwrap_or(0..0);
+    match error.message() {
+        "duplicate key" => {
+            let key = shortened(text.get(span.clone()).unwrap_or_default());
+            Fault::new("duplicate-key", span, format!("the key `{key}` is given twice"))
+                .with_help("remove one of the two")
+        }
+        message if message.contains("recurs") => {
+            Fault::new("too-deep", span, "lists, tables or dotted keys lie too deep in one another")
+        }
+        message => Fault::new("syntax", span, format!("not valid TOML: {message}")),
+    }
 }
 
 fn entries(table: &DeTable<'_>, depth: usize, faults: &mut Vec<Fault>) -> Value {

@@ -1,6 +1,6 @@
 //! YAML 1.2 with the core schema and with places: what its events say, as one node.
 
-use super::{DEPTH_LIMIT, Entries, Fault, Key, Node, Parsed, Value};
+use super::{DEPTH_LIMIT, Entries, FAULT_LIMIT, Fault, Key, Node, Parsed, Value};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
                 let span = self.places.span(span);
                 let value = self.scalar(text, style, tag.as_deref(), &span);
                 let node = Node { value, span };
-                self.remember(anchor, &node, &Range { start: node.span.start, end: node.span.end })?;
+                self.remember(anchor, &node, &node.span)?;
                 Ok(node)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             }
             end = end.max(key.span.end).max(node.span.end);
             if let Err(fault) = entries.push(key, node) {
-                self.faults.push(fault);
+                self.note(fault);
             }
         }
     }
@@ -152,8 +152,7 @@ impl<'a> Reader<'a> {
     fn open(&mut self, span: Span, tag: Option<&Tag>, expected: &str, depth: usize) -> Result<Range<usize>, Stop> {
         let span = self.places.span(span);
         if depth >= DEPTH_LIMIT {
-            let message = format!("lists and mappings lie more than {DEPTH_LIMIT} deep in one another");
-            return self.stop(Fault::new("too-deep", span, message));
+            return self.too_deep(span);
         }
         if tag.is_some_and(|tag| !tag.is_yaml_core_schema() || tag.suffix != expected) {
             self.refuse_tag(tag, &span);
@@ -173,8 +172,7 @@ impl<'a> Reader<'a> {
             return self.stop(Fault::new("recursive-alias", span, "an alias that stands within its own anchor"));
         };
         if depth + anchored.height > DEPTH_LIMIT {
-            let message = format!("lists and mappings lie more than {DEPTH_LIMIT} deep in one another");
-            return self.stop(Fault::new("too-deep", span, message));
+            return self.too_deep(span);
         }
         let weight = anchored.weight;
         self.charge(weight, &span)?;
@@ -208,11 +206,13 @@ impl<'a> Reader<'a> {
             Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Value::String(text.into_owned()),
             Some(tag) => {
                 let value = plain(&text);
-                let fits = match (tag.suffix.as_str(), &value) {
-                    ("null", Value::Null) | ("bool", Value::Bool(_)) | ("int", Value::Int(_)) => true,
-                    ("float", Value::Int(_) | Value::Float(_)) => true,
-                    _ => false,
-                };
+                let fits = matches!(
+                    (tag.suffix.as_str(), &value),
+                    ("null", Value::Null)
+                        | ("bool", Value::Bool(_))
+                        | ("int", Value::Int(_))
+                        | ("float", Value::Int(_) | Value::Float(_))
+                );
                 if !fits || !tag.is_yaml_core_schema() {
                     self.refuse_tag(Some(tag), span);
                 }
@@ -222,14 +222,14 @@ impl<'a> Reader<'a> {
         if let Value::Float(number) = value
             && !number.is_finite()
         {
-            self.faults.push(Fault::new("not-finite", span.clone(), "expected a number that is finite"));
+            self.note(Fault::new("not-finite", span.clone(), "expected a number that is finite"));
         }
         value
     }
 
     fn refuse_tag(&mut self, tag: Option<&Tag>, span: &Range<usize>) {
         let name = tag.map_or_else(String::new, ToString::to_string);
-        self.faults.push(
+        self.note(
             Fault::new(
                 "unknown-tag",
                 span.clone(),
@@ -244,12 +244,27 @@ impl<'a> Reader<'a> {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let at = self.places.offset(error.marker());
+                if error.info().contains("recursion limit") {
+                    return self.too_deep(at..at);
+                }
                 let message = format!("not valid YAML: {}", error.info());
-                let help = self.places.tab_before(at).then_some("YAML is indented by blanks, not by tabs");
+                let tabs = self.places.tab_before(at) || error.info().contains("found a tab");
+                let help = tabs.then_some("YAML is indented by blanks, not by tabs");
                 let fault = Fault { help: help.map(str::to_owned), ..Fault::new("syntax", at..at, message) };
                 self.stop(fault)
             }
             None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn too_deep<T>(&mut self, span: Range<usize>) -> Result<T, Stop> {
+        let message = format!("lists and mappings lie more than {DEPTH_LIMIT} deep in one another");
+        self.stop(Fault::new("too-deep", span, message))
+    }
+
+    fn note(&mut self, fault: Fault) {
+        if self.faults.len() < FAULT_LIMIT {
+            self.faults.push(fault);
         }
     }
 

@@ -1,0 +1,101 @@
+//! JSONL.
+
+use super::{Sample, brief};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::document::{Limits, decode_lines_within, schema_of};
+
+fn read(limits: Limits, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>) {
+    let mut ids = Vec::new();
+    // A small buffer makes lines span several reads.
+    let reader = std::io::BufReader::with_capacity(7, bytes);
+    let schema = schema_of::<Sample>();
+    let faults = decode_lines_within::<Sample>(limits, "cases.jsonl", reader, &schema, |n, value, line| {
+        ids.push((n, value.id.clone()));
+        if value.id == "reserved" {
+            return vec![line.at(&["id".into()], "reserved", "this name is reserved").with_level(Level::Warning)];
+        }
+        Vec::new()
+    });
+    (ids, faults)
+}
+
+#[track_caller]
+fn check(bytes: &[u8], ids: &[(usize, &str)], expect: &str) {
+    let (seen, faults) = read(Limits::default(), bytes);
+    let seen: Vec<(usize, &str)> = seen.iter().map(|(n, id)| (*n, id.as_str())).collect();
+    assert_eq!(seen, ids);
+    let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
+    assert_eq!(brief(&faults), expect.join("\n"), "\n{}", brief(&faults));
+    for fault in &faults {
+        // The span is in bytes of the whole file, so its line can be counted there.
+        let span = fault.span.clone().expect("a place");
+        assert_eq!(bytes[..span.start].iter().filter(|b| **b == b'\n').count() + 1, fault.line);
+    }
+}
+
+#[test]
+fn good_lines_pass_and_blank_ones_are_skipped() {
+    check(b"", &[], "");
+    check(b"{\"id\":\"a\"}\n\n  \r\n{\"id\":\"b\"}", &[(1, "a"), (4, "b")], "");
+    check(b"\xef\xbb\xbf{\"id\":\"a\"}\r\n", &[(1, "a")], "");
+}
+
+#[test]
+fn bad_lines_list_all_their_faults() {
+    let text =
+        "\u{feff}{\"ix\":1}\n{\"id\":\"ok\"}\n{\"name\":\"é\",\"x\":\r\n{\"id\":\"é\",\"cwe\":[-1,\"y\"],\"prr\":1}\n";
+    check(
+        text.as_bytes(),
+        &[(2, "ok")],
+        "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
+         1:2 unknown-key: unknown key `ix` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
+         3:17 syntax: expected a value, found the end of the text
+         4:18 out-of-range: expected a number from 0 to 4294967295 for an item of `cwe`, found the number -1 (expected a number from 0 to 4294967295)
+         4:21 wrong-type: expected a whole number for an item of `cwe`, found the text \"y\" (expected a whole number)
+         4:26 unknown-key: unknown key `prr` (did you mean `pr`?)",
+    );
+}
+
+#[test]
+fn the_receiver_can_point_into_a_line() {
+    check(b"\n{\"id\": \"reserved\"}\n", &[(2, "reserved")], "2:8 reserved: this name is reserved");
+}
+
+#[test]
+fn bytes_that_are_not_text_are_placed() {
+    check(
+        b"{\"id\":\"a\"}\n{\"id\":\"\xc3\xa9\xff\"}\n{\"id\":\"b\"}\n",
+        &[(1, "a"), (3, "b")],
+        "2:9 not-utf8: the byte 0xff is not UTF-8 text [save the file as UTF-8]",
+    );
+}
+
+#[test]
+fn a_line_past_the_limit_is_a_fault_and_the_next_one_is_read() {
+    let text = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"b\"}}\n", "a".repeat(500));
+    let (ids, faults) = read(Limits { line_bytes: 100, ..Limits::default() }, text.as_bytes());
+    assert_eq!(ids, [(2, "b".to_owned())]);
+    assert_eq!(brief(&faults), "1:1 line-too-long: a line of more than 100 bytes [write one value on each line]");
+}
+
+#[test]
+fn faults_past_the_limit_are_counted() {
+    let (_, faults) = read(Limits { faults: 2, ..Limits::default() }, "{}\n".repeat(10).as_bytes());
+    assert_eq!(faults.len(), 3);
+    assert_eq!(brief(&faults[2..]), "0:0 more-faults: 8 more faults are not shown");
+    assert_eq!(faults[2].level, Level::Error);
+}
+
+#[test]
+fn a_reader_that_fails_is_a_fault() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("gone"))
+        }
+    }
+    let schema = schema_of::<Sample>();
+    let reader = std::io::BufReader::new(Broken);
+    let faults = decode_lines_within::<Sample>(Limits::default(), "x", reader, &schema, |_, _, _| Vec::new());
+    assert_eq!(brief(&faults), "0:0 unreadable: cannot be read on from line 1: gone");
+}
