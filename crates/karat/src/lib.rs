@@ -1,3 +1,4 @@
 //! Karat as a library: everything with effects around the pure core.
 
 pub mod import;
+pub mod source;
