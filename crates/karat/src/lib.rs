@@ -2,5 +2,10 @@
 
 pub mod diagnostic;
 pub mod document;
+pub mod format;
 pub mod import;
 pub mod profile;
+pub mod recorded;
+pub mod report;
+pub mod source;
+pub mod suite;

@@ -1,0 +1,7 @@
+//! Reading source code: which language it is, which symbol a line lies in, and which lines a change touched.
+
+pub mod change;
+pub mod language;
+pub mod symbols;
+
+mod definition;
