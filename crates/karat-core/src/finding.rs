@@ -101,11 +101,7 @@ impl Finding {
 
     /// Title, or message, or rule: what to show a person in one line.
     pub fn headline(&self) -> &str {
-        self.title
-            .as_deref()
-            .or(self.message.as_deref())
-            .or(self.rule_id.as_deref())
-            .unwrap_or(self.id.as_str())
+        self.title.as_deref().or(self.message.as_deref()).or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
     }
 
     /// Its rule and the rules folded into it.

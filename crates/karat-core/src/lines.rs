@@ -23,11 +23,7 @@ impl Lines {
 
     /// Lines between the two ranges: 0 when they overlap, 1 when they touch.
     pub fn gap(self, other: Self) -> u32 {
-        if self.start > other.end {
-            self.start - other.end
-        } else {
-            other.start.saturating_sub(self.end)
-        }
+        if self.start > other.end { self.start - other.end } else { other.start.saturating_sub(self.end) }
     }
 
     /// Whether the two share a line.

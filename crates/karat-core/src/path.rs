@@ -163,7 +163,10 @@ mod tests {
         let check = |raw: &str, expect: Option<&str>| {
             assert_eq!(RepoPath::new(raw).as_ref().map(RepoPath::as_str), expect, "{raw:?}");
         };
-        check("./cases\\supabase-baseline/frontend//utils/api.ts", Some("cases/supabase-baseline/frontend/utils/api.ts"));
+        check(
+            "./cases\\supabase-baseline/frontend//utils/api.ts",
+            Some("cases/supabase-baseline/frontend/utils/api.ts"),
+        );
         check(" .//./src/A.ts ", Some("src/A.ts"));
         check("/abs/x", Some("abs/x"));
         check("././/", None);

@@ -68,7 +68,12 @@ pub fn normal_rule(rule: &str) -> Option<String> {
 }
 
 /// A key of path, rule and anchor; any of them missing means no key.
-pub fn build(path: Option<&RepoPath>, rule: Option<&str>, anchor: Option<&Anchor>, source: Option<&str>) -> Option<String> {
+pub fn build(
+    path: Option<&RepoPath>,
+    rule: Option<&str>,
+    anchor: Option<&Anchor>,
+    source: Option<&str>,
+) -> Option<String> {
     let (path, rule, anchor) = (path?, normal_rule(rule?)?, anchor?);
     let version = if matches!(anchor, Anchor::Symbol(_)) { "v3" } else { "v2" };
     let mut key = format!("{version}|{}|{}|{anchor}", part(path.as_str()), part(&rule));
@@ -176,7 +181,11 @@ impl KeyParts<'_> {
 pub fn parse(key: &str) -> Option<KeyParts<'_>> {
     let (version, rest) = key.split_once('|')?;
     let (path, rest) = rest.split_once('|')?;
-    (matches!(version, "v2" | "v3") && !path.is_empty() && rest.contains('|')).then_some(KeyParts { version, path, rest })
+    (matches!(version, "v2" | "v3") && !path.is_empty() && rest.contains('|')).then_some(KeyParts {
+        version,
+        path,
+        rest,
+    })
 }
 
 /// Whether the rules let a key's anchor match at all.
@@ -258,7 +267,11 @@ mod tests {
     fn folded_reports_give_further_keys() {
         let f = Finding {
             line_start: Some(3),
-            merged: vec![MergedReport { rule_id: Some("B609".to_owned()), line_start: Some(12), ..MergedReport::default() }],
+            merged: vec![MergedReport {
+                rule_id: Some("B609".to_owned()),
+                line_start: Some(12),
+                ..MergedReport::default()
+            }],
             ..finding("a.py", "B608")
         };
         assert_eq!(all_of_finding(&f, &RULES), ["v2|a.py|b608|lines:3-3", "v2|a.py|b609|lines:12-12"]);

@@ -192,7 +192,12 @@ mod tests {
     }
 
     fn finding(file: &str, rule: &str, line: u32) -> Finding {
-        Finding { file: RepoPath::new(file), rule_id: Some(rule.to_owned()), line_start: Some(line), ..Finding::named("f") }
+        Finding {
+            file: RepoPath::new(file),
+            rule_id: Some(rule.to_owned()),
+            line_start: Some(line),
+            ..Finding::named("f")
+        }
     }
 
     /// `golden>finding` pairs and `finding=golden` duplicates.

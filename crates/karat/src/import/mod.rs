@@ -3,6 +3,15 @@
 //! One importer is one file and one line in [`IMPORTERS`]. An importer reads its input as a stream, says what it saw into a
 //! [`Harvest`], and knows nothing of suites: [`placement`] puts findings to cases afterwards.
 
+mod csv;
+pub mod cwe;
+mod delimited;
+mod owasp;
+pub mod severity;
+mod tally;
+#[cfg(test)]
+mod testing;
+
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
@@ -19,10 +28,12 @@ pub struct Importer {
     pub description: &'static str,
     /// Reads one input into the harvest. Called once for each file, in the order given.
     pub import: fn(Input<'_>, &mut Harvest) -> Result<(), ImportError>,
+    /// Called once after the last file, by formats whose files only make sense together.
+    pub finish: Option<fn(&mut Harvest) -> Result<(), ImportError>>,
 }
 
 /// All importers, in the order in which they are listed.
-pub static IMPORTERS: &[Importer] = &[];
+pub static IMPORTERS: &[Importer] = &[csv::IMPORTER, owasp::IMPORTER];
 
 /// The importer of that name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
@@ -54,6 +65,15 @@ pub struct Harvest {
     pub failures: Vec<ToolFailure>,
     /// Things a person should know; nothing is left out silently.
     pub notes: Vec<String>,
+}
+
+impl Harvest {
+    /// Says that a tool ran, once for each tool.
+    pub fn ran(&mut self, tool: &ToolName) {
+        if !self.tools.contains(tool) {
+            self.tools.push(tool.clone());
+        }
+    }
 }
 
 /// A finding on its way to a case.

@@ -89,7 +89,8 @@ fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Component> {
 }
 
 fn solve_component<W: Weight>(component: &Component, weight: impl Fn(&Edge) -> W, chosen: &mut Vec<Chosen>) {
-    let mut graph = Graph { starts: vec![0], columns: component.columns.len(), edges: Vec::with_capacity(component.edges.len()) };
+    let mut graph =
+        Graph { starts: vec![0], columns: component.columns.len(), edges: Vec::with_capacity(component.edges.len()) };
     for group in component.edges.chunk_by(|a, b| a.row == b.row) {
         for edge in group {
             let column = component.columns.binary_search(&edge.column).unwrap_or_default();
