@@ -3,6 +3,9 @@
 //! One importer is one file and one line in [`IMPORTERS`]. An importer reads its input as a stream, says what it saw into a
 //! [`Harvest`], and knows nothing of suites: [`placement`] puts findings to cases afterwards.
 
+pub mod input;
+pub mod json;
+
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
