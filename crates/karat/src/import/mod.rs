@@ -3,11 +3,23 @@
 //! One importer is one file and one line in [`IMPORTERS`]. An importer reads its input as a stream, says what it saw into a
 //! [`Harvest`], and knows nothing of suites: [`placement`] puts findings to cases afterwards.
 
+mod bandit;
+mod code_review_bench;
 mod csv;
 pub mod cwe;
 mod delimited;
+mod eslint;
+mod eval_spec;
+mod github_review;
+pub mod input;
+pub mod json;
+mod line;
 mod owasp;
+mod rdjson;
+mod scan_findings;
+mod semgrep;
 pub mod severity;
+mod slither;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -17,6 +29,7 @@ use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -33,7 +46,20 @@ pub struct Importer {
 }
 
 /// All importers, in the order in which they are listed.
-pub static IMPORTERS: &[Importer] = &[csv::IMPORTER, owasp::IMPORTER];
+pub static IMPORTERS: &[Importer] = &[
+    semgrep::IMPORTER,
+    bandit::IMPORTER,
+    eslint::IMPORTER,
+    slither::IMPORTER,
+    rdjson::IMPORTER,
+    rdjson::LINES_IMPORTER,
+    github_review::IMPORTER,
+    code_review_bench::IMPORTER,
+    scan_findings::IMPORTER,
+    eval_spec::IMPORTER,
+    owasp::IMPORTER,
+    csv::IMPORTER,
+];
 
 /// The importer of that name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
@@ -65,12 +91,17 @@ pub struct Harvest {
     pub failures: Vec<ToolFailure>,
     /// Things a person should know; nothing is left out silently.
     pub notes: Vec<String>,
+    /// What one format keeps until all its files are read.
+    code_review_bench: code_review_bench::Collected,
+    known_tools: BTreeSet<ToolName>,
 }
 
 impl Harvest {
     /// Says that a tool ran, once for each tool.
     pub fn ran(&mut self, tool: &ToolName) {
-        if !self.tools.contains(tool) {
+        // A file may name very many tools, so they are not looked for one by one.
+        if !self.known_tools.contains(tool) {
+            self.known_tools.insert(tool.clone());
             self.tools.push(tool.clone());
         }
     }

@@ -1,6 +1,7 @@
 //! OWASP Benchmark: which of its test cases are truly vulnerable.
 
 use super::delimited::{Rows, Width, row_fault};
+use super::input::shown;
 use super::tally::quoted;
 use super::{Harvest, ImportError, Importer, Input};
 use karat_core::suite::{Case, Verdict};
@@ -60,7 +61,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         cases.push(case);
     }
     if cases.is_empty() {
-        harvest.notes.push(format!("{}: no tests in this file; expected rows of {EXPECTED}", path.display()));
+        harvest.notes.push(format!("{}: no tests in this file; expected rows of {EXPECTED}", shown(path)));
     }
     harvest.cases.append(&mut cases);
     Ok(())

@@ -1,6 +1,7 @@
 //! Counts of what an importer left out or put right, said in one note for each reason.
 
 use super::Harvest;
+use super::input::shown;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -45,7 +46,7 @@ impl Tally {
     /// Adds its lines to the notes of the harvest, each with the file it is about.
     pub(super) fn note(self, path: &Path, harvest: &mut Harvest) {
         for line in self.into_lines() {
-            harvest.notes.push(format!("{}: {line}", path.display()));
+            harvest.notes.push(format!("{}: {line}", shown(path)));
         }
     }
 }
