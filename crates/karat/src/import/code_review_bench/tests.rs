@@ -139,6 +139,7 @@ fn faults_have_places() {
 type Counts = BTreeMap<String, (usize, usize, usize)>;
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that did not run must say so")]
 fn the_published_counts_come_out() {
     let Some(root) = shared_data("code-review-bench") else {
         eprintln!("skipped: no code-review-bench in the shared data");
@@ -200,7 +201,8 @@ fn stated(path: &Path) -> Counts {
 fn recomputed(harvest: &Harvest) -> Counts {
     let goldens: BTreeMap<&str, usize> =
         harvest.cases.iter().map(|case| (case.id.as_str(), case.goldens.len())).collect();
-    let mut hit: BTreeMap<(&str, &ToolName), (BTreeSet<&GoldenId>, BTreeSet<&FindingId>)> = BTreeMap::new();
+    type Matched<'a> = (BTreeSet<&'a GoldenId>, BTreeSet<&'a FindingId>);
+    let mut hit: BTreeMap<(&str, &ToolName), Matched<'_>> = BTreeMap::new();
     for judgement in &harvest.judgements {
         let Decision::Pair(pair) = &judgement.decision else { continue };
         if pair.matched {
