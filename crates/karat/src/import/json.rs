@@ -5,7 +5,7 @@
 mod lenient;
 
 pub(crate) use lenient::record;
-pub use lenient::{Lenient, Loose};
+pub use lenient::{Lenient, Loose, Object};
 
 use crate::import::{ImportError, Input, input};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};

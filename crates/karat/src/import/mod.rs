@@ -5,6 +5,8 @@
 
 pub mod input;
 pub mod json;
+pub mod rule_map;
+pub mod sarif;
 
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
@@ -25,7 +27,7 @@ pub struct Importer {
 }
 
 /// All importers, in the order in which they are listed.
-pub static IMPORTERS: &[Importer] = &[];
+pub static IMPORTERS: &[Importer] = &[sarif::IMPORTER];
 
 /// The importer of that name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
