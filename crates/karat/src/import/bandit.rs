@@ -78,7 +78,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
             fatal: false,
         });
     }
-    harvest.ran(&tool);
+    harvest.ran([tool]);
     harvest.findings.append(&mut found);
     tally.note(path, harvest);
     Ok(())

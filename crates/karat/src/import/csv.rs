@@ -70,14 +70,17 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         }
     };
     let mut trials = Trials::default();
+    let mut found = Vec::new();
+    let (mut known, mut tools) = (BTreeSet::new(), Vec::new());
     while let Some((line, record)) = rows.next_row()? {
         let row = Row { path, line, record, columns: &columns };
         let tool = row.text(Column::Tool).map(ToolName::from);
         let case = row.text(Column::Case).map(CaseId::from);
         let trial = row.trial()?;
         let finding = row.finding(&mut tally)?;
-        if let Some(tool) = &tool {
-            harvest.ran(tool);
+        if let Some(tool) = tool.as_ref().filter(|tool| !known.contains(*tool)) {
+            known.insert(tool.clone());
+            tools.push(tool.clone());
         }
         match (case, tool, trial, finding) {
             (Some(case), Some(tool), Some(number), finding) => trials.add(case, tool, number, finding, &mut tally),
@@ -85,12 +88,14 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
                 if trial.is_some() {
                     tally.count("trial left out, as the row does not name case and tool");
                 }
-                harvest.findings.push(Reported { tool, case, finding });
+                found.push(Reported { tool, case, finding });
             }
             (None, Some(_), None, None) => {}
             _ => tally.count("row left out, as it has no rule_id, title or message"),
         }
     }
+    harvest.ran(tools);
+    harvest.findings.append(&mut found);
     harvest.trials.append(&mut trials.list);
     tally.note(path, harvest);
     Ok(())

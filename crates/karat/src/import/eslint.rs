@@ -82,7 +82,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         }
         Ok(())
     })?;
-    harvest.ran(&tool);
+    harvest.ran([tool]);
     harvest.findings.append(&mut found);
     harvest.failures.append(&mut failures);
     tally.note(path, harvest);

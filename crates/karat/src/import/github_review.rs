@@ -104,12 +104,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         }
         Ok(())
     })?;
-    for reported in &found {
-        let reported: &Reported = reported;
-        if let Some(tool) = &reported.tool {
-            harvest.ran(tool);
-        }
-    }
+    harvest.ran(found.iter().filter_map(|reported: &Reported| reported.tool.clone()));
     harvest.findings.append(&mut found);
     tally.note(path, harvest);
     Ok(())

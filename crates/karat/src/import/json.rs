@@ -6,7 +6,7 @@ mod lenient;
 mod nested;
 
 pub(crate) use lenient::record;
-pub use lenient::{Lenient, Loose};
+pub use lenient::{Lenient, Loose, Object};
 pub use nested::{for_each_or_under, for_each_within};
 
 use crate::import::{ImportError, Input, input};

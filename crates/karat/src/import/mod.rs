@@ -16,6 +16,8 @@ pub mod json;
 mod line;
 mod owasp;
 mod rdjson;
+pub mod rule_map;
+pub mod sarif;
 mod scan_findings;
 mod semgrep;
 pub mod severity;
@@ -50,6 +52,7 @@ pub type Finish = fn(&mut Harvest) -> Result<(), ImportError>;
 
 /// All importers, in the order in which they are listed.
 pub static IMPORTERS: &[Importer] = &[
+    sarif::IMPORTER,
     semgrep::IMPORTER,
     bandit::IMPORTER,
     eslint::IMPORTER,
@@ -96,17 +99,14 @@ pub struct Harvest {
     pub notes: Vec<String>,
     /// What one format keeps until all its files are read.
     code_review_bench: code_review_bench::Collected,
-    known_tools: BTreeSet<ToolName>,
 }
 
 impl Harvest {
-    /// Says that a tool ran, once for each tool.
-    pub fn ran(&mut self, tool: &ToolName) {
+    /// Says that tools ran; those named before are not named again.
+    pub fn ran(&mut self, tools: impl IntoIterator<Item = ToolName>) {
         // A file may name very many tools, so they are not looked for one by one.
-        if !self.known_tools.contains(tool) {
-            self.known_tools.insert(tool.clone());
-            self.tools.push(tool.clone());
-        }
+        let mut known: BTreeSet<ToolName> = self.tools.iter().cloned().collect();
+        self.tools.extend(tools.into_iter().filter(|tool| known.insert(tool.clone())));
     }
 }
 

@@ -126,9 +126,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         _ => Level::default(),
     };
     let severity: Option<Severity> = severity::from_word_or_count(level.0.as_deref(), &mut tally);
-    if let Some(source) = &source {
-        harvest.ran(source);
-    }
+    harvest.ran(source.clone());
     for reported in &mut found {
         let reported: &mut Reported = reported;
         reported.finding.severity = reported.finding.severity.or(severity);
@@ -153,11 +151,7 @@ fn import_lines(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportErr
 }
 
 fn keep(mut found: Vec<Reported>, harvest: &mut Harvest) {
-    for reported in &found {
-        if let Some(tool) = &reported.tool {
-            harvest.ran(tool);
-        }
-    }
+    harvest.ran(found.iter().filter_map(|reported| reported.tool.clone()));
     harvest.findings.append(&mut found);
 }
 

@@ -111,7 +111,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
             None => tally.count("remark of level info in the errors list"),
         }
     }
-    harvest.ran(&tool);
+    harvest.ran([tool]);
     harvest.findings.append(&mut found);
     tally.note(path, harvest);
     Ok(())

@@ -94,7 +94,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         }
         None => return Err(json::malformed(path, "there is no `success`; is this the output of slither --json?")),
     }
-    harvest.ran(&tool);
+    harvest.ran([tool]);
     harvest.findings.append(&mut found);
     tally.note(path, harvest);
     Ok(())

@@ -56,6 +56,7 @@ pub(super) fn assemble(mut collected: Collected, harvest: &mut Harvest) {
 
     let by_text: Vec<GoldensByText> = cases.iter().map(GoldensByText::new).collect();
     let none = GoldensByText::default();
+    let mut trials = Vec::with_capacity(collected.reports.len());
     for report in collected.reports {
         let case = id_of(&report.url);
         let goldens = index.get(&case).and_then(|&at| by_text.get(at)).unwrap_or(&none);
@@ -67,9 +68,10 @@ pub(super) fn assemble(mut collected: Collected, harvest: &mut Harvest) {
             judge: judge.clone(),
             decision: Decision::Pair(pair),
         }));
-        harvest.ran(&trial.tool);
-        harvest.trials.push(trial);
+        trials.push(trial);
     }
+    harvest.ran(trials.iter().map(|trial| trial.tool.clone()));
+    harvest.trials.append(&mut trials);
     harvest.cases.append(&mut cases);
     harvest.notes.extend(tally.into_lines());
 }

@@ -145,6 +145,37 @@ impl<T: Lenient> Lenient for Vec<T> {
     }
 }
 
+/// Held apart, so that an absent object costs no more than a pointer.
+impl<T: Lenient> Lenient for Option<Box<T>> {
+    fn from_object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        T::from_object(object).map(|value| Some(Box::new(value)))
+    }
+}
+
+/// A lenient value in an essential place: anything but an object is an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Lenient> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(AnObject(PhantomData)).map(Self)
+    }
+}
+
+struct AnObject<T>(PhantomData<T>);
+
+impl<'de, T: Lenient> Visitor<'de> for AnObject<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::from_object(object)
+    }
+}
+
 /// Declares a lenient object: `record! { struct Region { start_line: Option<u32> = "startLine", … } }`.
 ///
 /// Fields that are absent, `null` or of the wrong type have their default; of doubled keys the last counts; all other keys
