@@ -89,6 +89,10 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
 
 /// Judges saw different candidates of the same tools, so their results cannot be held together under the tools' names.
 fn same_judge(path: &Path, collected: &mut Collected) -> Result<(), ImportError> {
+    // Standard input has no folder, so its judge has no name.
+    if path == Path::new("-") {
+        return Ok(());
+    }
     // A bare file name says nothing of its folder; the place it lies in does.
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = whole.parent().unwrap_or(Path::new("")).to_owned();
