@@ -3,11 +3,35 @@
 //! One importer is one file and one line in [`IMPORTERS`]. An importer reads its input as a stream, says what it saw into a
 //! [`Harvest`], and knows nothing of suites: [`placement`] puts findings to cases afterwards.
 
+mod bandit;
+mod code_review_bench;
+mod csv;
+pub mod cwe;
+mod delimited;
+mod eslint;
+mod eval_spec;
+mod github_review;
+pub mod input;
+pub mod json;
+mod line;
+mod owasp;
+mod rdjson;
+pub mod rule_map;
+pub mod sarif;
+mod scan_findings;
+mod semgrep;
+pub mod severity;
+mod slither;
+mod tally;
+#[cfg(test)]
+mod testing;
+
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -19,10 +43,29 @@ pub struct Importer {
     pub description: &'static str,
     /// Reads one input into the harvest. Called once for each file, in the order given.
     pub import: fn(Input<'_>, &mut Harvest) -> Result<(), ImportError>,
+    /// Called once after the last file, by formats whose files only make sense together.
+    pub finish: Option<Finish>,
 }
 
+/// What an importer does once all files are read.
+pub type Finish = fn(&mut Harvest) -> Result<(), ImportError>;
+
 /// All importers, in the order in which they are listed.
-pub static IMPORTERS: &[Importer] = &[];
+pub static IMPORTERS: &[Importer] = &[
+    sarif::IMPORTER,
+    semgrep::IMPORTER,
+    bandit::IMPORTER,
+    eslint::IMPORTER,
+    slither::IMPORTER,
+    rdjson::IMPORTER,
+    rdjson::LINES_IMPORTER,
+    github_review::IMPORTER,
+    code_review_bench::IMPORTER,
+    scan_findings::IMPORTER,
+    eval_spec::IMPORTER,
+    owasp::IMPORTER,
+    csv::IMPORTER,
+];
 
 /// The importer of that name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
@@ -54,6 +97,17 @@ pub struct Harvest {
     pub failures: Vec<ToolFailure>,
     /// Things a person should know; nothing is left out silently.
     pub notes: Vec<String>,
+    /// What one format keeps until all its files are read.
+    code_review_bench: code_review_bench::Collected,
+}
+
+impl Harvest {
+    /// Says that tools ran; those named before are not named again.
+    pub fn ran(&mut self, tools: impl IntoIterator<Item = ToolName>) {
+        // A file may name very many tools, so they are not looked for one by one.
+        let mut known: BTreeSet<ToolName> = self.tools.iter().cloned().collect();
+        self.tools.extend(tools.into_iter().filter(|tool| known.insert(tool.clone())));
+    }
 }
 
 /// A finding on its way to a case.
@@ -107,4 +161,62 @@ pub enum ImportError {
 
 fn position(line: usize, column: usize) -> String {
     if line == 0 { String::new() } else { format!(":{line}:{column}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    fn fixtures(importer: &Importer) -> Vec<PathBuf> {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(importer.name)];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if entry.path().is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn every_importer_is_described_and_has_a_fixture() {
+        let mut names = BTreeSet::new();
+        for one in IMPORTERS {
+            assert!(names.insert(one.name), "{} is listed twice", one.name);
+            assert!(!one.description.is_empty(), "{} has no description", one.name);
+            assert!(!fixtures(one).is_empty(), "{} has no fixture", one.name);
+            assert_eq!(importer(one.name).map(|found| found.name), Some(one.name));
+        }
+        assert!(importer("no such format").is_none());
+    }
+
+    /// Cut and damaged files are refused or read, whatever the format they are taken for; none ends the program.
+    #[test]
+    fn damaged_inputs_are_survived() {
+        let all: Vec<Vec<u8>> =
+            IMPORTERS.iter().flat_map(fixtures).filter_map(|path| std::fs::read(path).ok()).collect();
+        let try_all = |bytes: &[u8]| {
+            for one in IMPORTERS {
+                let mut harvest = Harvest::default();
+                let input = input::from_reader(Path::new("damaged"), Box::new(bytes));
+                if input.and_then(|input| (one.import)(input, &mut harvest)).is_ok() {
+                    let _ = one.finish.map(|finish| finish(&mut harvest));
+                }
+            }
+        };
+        for bytes in &all {
+            let step = (bytes.len() / 40).max(1);
+            for cut in (0..=bytes.len()).step_by(step) {
+                try_all(&bytes[..cut]);
+                let mut damaged = bytes.clone();
+                for byte in damaged.iter_mut().skip(cut).take(1) {
+                    *byte = b"\0\"{}[],:-9\xff"[cut % 11];
+                }
+                try_all(&damaged);
+            }
+        }
+    }
 }

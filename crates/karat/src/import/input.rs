@@ -1,0 +1,189 @@
+//! Opening what is to be imported: decompressed, decoded to UTF-8, and guarded, all as a stream.
+
+mod guard;
+
+use crate::import::{ImportError, Input};
+use encoding_rs::Encoding;
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use flate2::bufread::MultiGzDecoder;
+use guard::{Guard, Refusal};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+/// How much of an input is taken before it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one JSON string. It is applied to input that starts as JSON does; `None` applies it to none.
+    pub string: Option<u64>,
+    /// Bytes of the whole text, after decompression.
+    pub total: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { string: Some(16 << 20), total: 16 << 30 }
+    }
+}
+
+/// Opens a file; `-` is standard input.
+pub fn open(path: &Path) -> Result<Input<'_>, ImportError> {
+    if path == Path::new("-") {
+        return from_reader(path, Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).map_err(|error| fault(path, error))?;
+    from_reader(path, Box::new(file))
+}
+
+/// Takes any reader as input, with the usual limits.
+pub fn from_reader<'a>(path: &'a Path, reader: Box<dyn Read + 'a>) -> Result<Input<'a>, ImportError> {
+    from_reader_within(path, reader, Limits::default())
+}
+
+/// Takes any reader as input, with limits of one's own.
+pub fn from_reader_within<'a>(
+    path: &'a Path,
+    reader: Box<dyn Read + 'a>,
+    limits: Limits,
+) -> Result<Input<'a>, ImportError> {
+    let mut reader = reader;
+    let mut head = peek(&mut reader).map_err(|error| fault(path, error))?;
+    if head.starts_with(&[0x1f, 0x8b]) {
+        let compressed = Cursor::new(head).chain(reader);
+        reader = Box::new(MultiGzDecoder::new(BufReader::with_capacity(BLOCK, compressed)));
+        head = peek(&mut reader).map_err(|error| fault(path, error))?;
+    }
+    let decoded = DecodeReaderBytesBuilder::new()
+        .encoding(Some(encoding(&head)))
+        .bom_override(true)
+        .build_with_buffer(Cursor::new(head).chain(reader), vec![0; BLOCK])
+        .map_err(|error| fault(path, error))?;
+    Ok(Input { path, reader: Box::new(Guard::new(decoded, limits)) })
+}
+
+/// Says what an error of reading means: a guard's refusal and damaged compression are faults of the text, with a position.
+pub fn fault(path: &Path, error: io::Error) -> ImportError {
+    let refusal = error.get_ref().and_then(|inner| inner.downcast_ref::<Refusal>());
+    let (line, column, message) = if let Some(refusal) = refusal {
+        (refusal.line, refusal.column, refusal.message.clone())
+    } else if matches!(error.kind(), io::ErrorKind::UnexpectedEof) {
+        (0, 0, "the compressed data ends in the middle; copy the whole file, or run the tool to its end".to_owned())
+    } else if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) {
+        (0, 0, format!("the compressed data is damaged ({error}); try `gzip --test` on it"))
+    } else {
+        return ImportError::Io { path: shown(path), source: error };
+    };
+    ImportError::Malformed { path: shown(path), line, column, message }
+}
+
+/// The path as messages show it.
+pub fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+const BLOCK: usize = 64 * 1024;
+
+/// Reads the few bytes that tell how the rest is to be read.
+fn peek(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(4);
+    reader.take(4).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// UTF-16 without a mark is told by the zero bytes of the ASCII characters that every known format starts with.
+/// A mark at the start, where there is one, wins over what is said here.
+fn encoding(head: &[u8]) -> &'static Encoding {
+    match head {
+        [a, 0, b, 0] if *a != 0 && *b != 0 => encoding_rs::UTF_16LE,
+        [0, a, 0, b] if *a != 0 && *b != 0 => encoding_rs::UTF_16BE,
+        _ => encoding_rs::UTF_8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn text(bytes: &[u8], limits: Limits) -> String {
+        let path = Path::new("in.json");
+        let mut input = match from_reader_within(path, Box::new(bytes), limits) {
+            Ok(input) => input,
+            Err(error) => return error.to_string(),
+        };
+        let mut text = String::new();
+        match input.reader.read_to_string(&mut text) {
+            Ok(_) => text,
+            Err(error) => fault(path, error).to_string(),
+        }
+    }
+
+    fn check(bytes: &[u8], expect: &str) {
+        assert_eq!(text(bytes, Limits::default()), expect, "{bytes:?}");
+    }
+
+    fn zipped(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn every_encoding_becomes_utf8() {
+        check(b"", "");
+        check(b"{", "{");
+        check("{\"é\":1}".as_bytes(), "{\"é\":1}");
+        check(b"\xef\xbb\xbf{}", "{}");
+        check(&utf16("\u{feff}{\"é😀\":1}", u16::to_le_bytes), "{\"é😀\":1}");
+        check(&utf16("\u{feff}{\"é😀\":1}", u16::to_be_bytes), "{\"é😀\":1}");
+        check(&utf16("{\"é😀\":1}", u16::to_le_bytes), "{\"é😀\":1}");
+        check(&utf16("{\"é😀\":1}", u16::to_be_bytes), "{\"é😀\":1}");
+        check(b"\"\xe9\"", "\"\u{fffd}\"");
+    }
+
+    #[test]
+    fn compressed_input_is_opened_and_damage_is_named() {
+        let whole = zipped(b"{\"a\": 1}");
+        check(&whole, "{\"a\": 1}");
+        check(&[whole.clone(), zipped(b" []")].concat(), "{\"a\": 1} []");
+        check(&zipped(&utf16("\u{feff}[]", u16::to_le_bytes)), "[]");
+        let truncated =
+            "in.json: the compressed data ends in the middle; copy the whole file, or run the tool to its end";
+        check(&whole[..whole.len() - 9], truncated);
+        assert!(text(b"\x1f\x8bgarbage, not gzip", Limits::default()).contains("the compressed data is damaged"));
+    }
+
+    #[test]
+    fn binary_content_is_noticed() {
+        let expect = "in.json: this is not text: there are zero bytes in it; is it the right file?";
+        check(b"\x7fELF\x02\x01\x01\0\0\0", expect);
+        check(&zipped(b"\x7fELF\x02\x01\x01\0\0\0"), expect);
+    }
+
+    #[test]
+    fn endless_input_ends_in_an_error() {
+        let limits = Limits { string: Some(10), total: 1000 };
+        let check = |input: &str, expect: &str| assert_eq!(text(input.as_bytes(), limits), expect, "{input}");
+        check("{\"0123456789\": 1}", "{\"0123456789\": 1}");
+        check(
+            "{\n \"01234567890\": 1}",
+            "in.json:2:2: a string of more than 10 bytes starts here; what is this long is no finding",
+        );
+        check(
+            "{\"01234\\\"6789\": 1}",
+            "in.json:1:2: a string of more than 10 bytes starts here; what is this long is no finding",
+        );
+        check("{\"a\\\\\": \"b\", \"c\": 12345678901234567890}", "{\"a\\\\\": \"b\", \"c\": 12345678901234567890}");
+        check("a,b\n\"01234567890\"\n", "a,b\n\"01234567890\"\n");
+        check(&" ".repeat(1001), "in.json: the text is longer than 1000 bytes, more than is taken from one input");
+        let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
+        check(&deep, &deep);
+        check(&"[".repeat(600), "in.json:1:513: nested more than 512 levels deep; no known format does that");
+    }
+}

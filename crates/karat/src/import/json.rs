@@ -1,0 +1,225 @@
+//! Reading JSON as a stream, and saying in plain words what is wrong with it.
+//!
+//! Importers of JSON read through the functions here: none holds a document, each gives errors with line and column.
+
+mod lenient;
+mod nested;
+
+pub(crate) use lenient::record;
+pub use lenient::{Lenient, Loose, Object};
+pub use nested::{for_each_or_under, for_each_within};
+
+use crate::import::{ImportError, Input, input};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufReader, Cursor, Read};
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Reads a whole document into a value; for formats that are small by nature.
+pub fn read<T: DeserializeOwned>(input: Input<'_>) -> Result<T, ImportError> {
+    read_seed(input, PhantomData::<T>)
+}
+
+/// Reads a document through a seed, which may take it apart while it is read.
+pub fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S) -> Result<S::Value, ImportError> {
+    let path = input.path;
+    let mut deserializer = serde_json::Deserializer::from_reader(buffered(input)?);
+    let value = seed.deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
+    deserializer.end().map_err(|error| fault(path, error))?;
+    Ok(value)
+}
+
+/// Reads an array element by element. What `each` complains of becomes an error with the place of the element.
+pub fn for_each<T: DeserializeOwned>(
+    input: Input<'_>,
+    each: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    read_seed(input, Elements { each, element: PhantomData })
+}
+
+/// Reads documents that follow each other, as JSON lines do, one by one. What `each` complains of becomes an error with the
+/// number of the document.
+pub fn for_each_document<T: DeserializeOwned>(
+    input: Input<'_>,
+    mut each: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    let path = input.path;
+    let mut deserializer = serde_json::Deserializer::from_reader(buffered(input)?);
+    for number in 1.. {
+        // `end` succeeds only where nothing but white space is left.
+        match deserializer.end() {
+            Ok(()) => break,
+            Err(error) if error.is_io() => return Err(fault(path, error)),
+            Err(_) => (),
+        }
+        let document = T::deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
+        each(document).map_err(|message| malformed(path, format!("document {number}: {message}")))?;
+    }
+    Ok(())
+}
+
+/// Reads the array called `name` of a top-level object element by element. Of the other fields those in `keep` are given
+/// back, once the whole was read, whether they stood before or after the array.
+pub fn for_each_under<T: DeserializeOwned>(
+    input: Input<'_>,
+    name: &str,
+    keep: &[&str],
+    each: impl FnMut(T) -> Result<(), String>,
+) -> Result<BTreeMap<String, Value>, ImportError> {
+    read_seed(input, Under { name, keep, each, element: PhantomData })
+}
+
+/// An error about a whole file.
+pub fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
+    ImportError::Malformed { path: input::shown(path), line: 0, column: 0, message: message.into() }
+}
+
+/// Says what an error of the JSON parser means, and where it is.
+pub fn fault(path: &Path, error: serde_json::Error) -> ImportError {
+    let (line, column) = (error.line(), error.column());
+    if error.is_io() {
+        return input::fault(path, io::Error::from(error));
+    }
+    let place = format!(" at line {line} column {column}");
+    let text = error.to_string();
+    let text = shortened(text.strip_suffix(&place).unwrap_or(&text));
+    let message = if error.is_eof() {
+        format!("the file ends in the middle of its JSON ({text}); copy the whole file, or run the tool to its end")
+    } else if text == "recursion limit exceeded" {
+        "nested too deep; no known format does that".to_owned()
+    } else if error.is_syntax() {
+        format!("not valid JSON: {text}")
+    } else {
+        text
+    };
+    ImportError::Malformed { path: input::shown(path), line, column, message }
+}
+
+/// Looks at the first character, because an error about it can say more than a parser's.
+fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, ImportError> {
+    let mut reader = BufReader::with_capacity(64 * 1024, input.reader);
+    let mut space = Vec::new();
+    let mut byte = [0];
+    let first = loop {
+        match reader.read(&mut byte) {
+            Ok(0) => break None,
+            // White space is kept, so that lines and columns stay right, up to a point.
+            Ok(_) if byte[0].is_ascii_whitespace() && space.len() < 1 << 20 => space.push(byte[0]),
+            Ok(_) => break Some(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            Err(error) => return Err(input::fault(input.path, error)),
+        }
+    };
+    let message = match first {
+        Some(first @ (b'{' | b'[')) => {
+            space.push(first);
+            return Ok(BufReader::with_capacity(64 * 1024, Box::new(Cursor::new(space).chain(reader))));
+        }
+        Some(b'<') => "this is XML or HTML, not JSON; ask the tool for its JSON output".to_owned(),
+        Some(first) => {
+            format!("expected JSON, which starts with `{{` or `[`, and found `{}`", first.escape_ascii())
+        }
+        None => "the file is empty; expected JSON".to_owned(),
+    };
+    let line = 1 + space.iter().filter(|&&byte| byte == b'\n').count();
+    let column = 1 + space.iter().rev().take_while(|&&byte| byte != b'\n').count();
+    Err(ImportError::Malformed { path: input::shown(input.path), line, column, message })
+}
+
+/// Keeps messages that quote the input readable.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// One element, handed to a closure as soon as it is read.
+struct Checked<'a, F, T> {
+    check: &'a mut F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Checked<'_, F, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        (self.check)(T::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// An array, taken element by element.
+struct Elements<F, T> {
+    each: F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Elements<F, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<F, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(Checked { check: &mut self.each, element: PhantomData })?.is_some() {}
+        Ok(())
+    }
+}
+
+/// An object with one array that is taken element by element.
+struct Under<'a, F, T> {
+    name: &'a str,
+    keep: &'a [&'a str],
+    each: F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Under<'_, F, T> {
+    type Value = BTreeMap<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Under<'_, F, T> {
+    type Value = BTreeMap<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with an array `{}`", self.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut kept = BTreeMap::new();
+        let mut seen = false;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.name {
+                seen = true;
+                map.next_value_seed(Elements { each: &mut self.each, element: PhantomData })?;
+            } else if self.keep.contains(&key.as_str()) {
+                kept.insert(key, map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        if !seen {
+            return Err(A::Error::custom(format!("there is no array `{}`; is this the right format?", self.name)));
+        }
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests;

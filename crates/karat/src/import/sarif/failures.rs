@@ -1,0 +1,55 @@
+//! What a tool says of its own work: an execution that failed must not count as one that found nothing.
+
+use super::message;
+use super::model::{Invocation, Notice};
+use super::tables::Tables;
+use crate::import::ToolFailure;
+use karat_core::ids::ToolName;
+
+/// Adds the failures of a run, and gives how many milder remarks there were.
+pub(super) fn collect(
+    invocations: &[Invocation],
+    tables: &Tables,
+    tool: Option<&ToolName>,
+    failures: &mut Vec<ToolFailure>,
+) -> usize {
+    let mut milder = 0;
+    for invocation in invocations {
+        if invocation.successful == Some(false) {
+            let message = ending(invocation);
+            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: true });
+        }
+        for notices in [&invocation.execution, &invocation.configuration] {
+            milder += notices.milder;
+            failures.extend(notices.errors.iter().map(|notice| ToolFailure {
+                tool: tool.cloned(),
+                file: notice.locations.0.as_deref().and_then(|location| tables.path(location)),
+                message: said(notice),
+                fatal: false,
+            }));
+        }
+    }
+    milder
+}
+
+/// How an execution ended, in the tool's words where it has any.
+fn ending(invocation: &Invocation) -> String {
+    let code = invocation.exit_code.map(|code| format!("exit code {code}"));
+    let signal = invocation.exit_signal.as_ref().map(|signal| format!("signal {signal}"));
+    let words = [&invocation.exit_description, &invocation.start_failure].into_iter().flatten().cloned();
+    let first = invocation.execution.errors.first().or(invocation.configuration.errors.first()).map(said);
+    let details: Vec<String> = code.into_iter().chain(signal).chain(words).chain(first).collect();
+    if details.is_empty() {
+        "the tool says that its execution did not succeed".to_owned()
+    } else {
+        format!("the tool says that its execution did not succeed: {}", details.join("; "))
+    }
+}
+
+fn said(notice: &Notice) -> String {
+    let exception = &notice.exception;
+    message::words(notice.message.clone(), None)
+        .or_else(|| exception.message.clone())
+        .or_else(|| exception.kind.clone())
+        .unwrap_or_else(|| "an error without words".to_owned())
+}
