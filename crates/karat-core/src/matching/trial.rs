@@ -5,7 +5,7 @@ use super::decisions::Decisions;
 use super::outcome::{
     Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, Parts, TrialResult,
 };
-use super::pair::PreparedCase;
+use super::pair::{PreparedCase, PreparedFindings};
 use super::text::Vocabulary;
 use crate::finding::Finding;
 use crate::golden::Acceptance;
@@ -92,6 +92,64 @@ impl Seen {
     }
 }
 
+/// Everything needed to hold one golden and one finding together.
+struct Desk<'a> {
+    case: &'a PreparedCase<'a>,
+    findings: PreparedFindings<'a>,
+    decisions: &'a Decisions<'a>,
+    vocabulary: &'a Vocabulary,
+    profile: &'a Profile,
+    threshold: i64,
+}
+
+impl<'a> Desk<'a> {
+    fn new(
+        case: &'a PreparedCase<'a>,
+        findings: &'a [Finding],
+        decisions: &'a Decisions<'a>,
+        vocabulary: &'a Vocabulary,
+        profile: &'a Profile,
+    ) -> Self {
+        let threshold = assign::quantum(profile.threshold);
+        let findings = case.prepare(findings, vocabulary, &profile.file);
+        Self { case, findings, decisions, vocabulary, profile, threshold }
+    }
+
+    /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
+    fn hold(&self, g: usize, f: usize) -> Option<Seen> {
+        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.vocabulary, self.profile)?;
+        let decided = self.decisions.pairs.get(&(g, f));
+        let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
+        parts.judge = judge;
+        let share = self.profile.heuristic_share;
+        Some(Seen {
+            counts: decided.map_or(assign::quantum(heuristic) >= self.threshold, |d| d.matched),
+            index: f,
+            score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
+            parts,
+            judged: decided.map(|d| d.matched),
+        })
+    }
+}
+
+/// The best candidates of every golden, best first: what an explanation shows beyond the match itself.
+pub fn best_candidates(
+    case: &PreparedCase<'_>,
+    trial: &Trial,
+    decisions: &Decisions<'_>,
+    vocabulary: &Vocabulary,
+    profile: &Profile,
+    most: usize,
+) -> Vec<Vec<Candidate>> {
+    let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
+    let of_golden = |g: usize| {
+        let mut seen: Vec<Seen> = (0..trial.findings.len()).filter_map(|f| desk.hold(g, f)).collect();
+        seen.sort_by(|a, b| (b.counts, b.score).partial_cmp(&(a.counts, a.score)).unwrap_or(std::cmp::Ordering::Equal));
+        seen.iter().filter_map(Seen::candidate).take(most).collect()
+    };
+    (0..case.case.goldens.len()).map(of_golden).collect()
+}
+
 fn by_score(
     case: &PreparedCase<'_>,
     findings: &[Finding],
@@ -100,22 +158,8 @@ fn by_score(
     profile: &Profile,
 ) -> TrialResult {
     let goldens = &case.case.goldens;
-    let prepared = case.prepare(findings, vocabulary, &profile.file);
-    let threshold = assign::quantum(profile.threshold);
-    let hold = |g: usize, f: usize| -> Option<Seen> {
-        let (heuristic, mut parts) = case.score(g, &prepared, f, vocabulary, profile)?;
-        let decided = decisions.pairs.get(&(g, f));
-        let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
-        parts.judge = judge;
-        let share = profile.heuristic_share;
-        Some(Seen {
-            counts: decided.map_or(assign::quantum(heuristic) >= threshold, |d| d.matched),
-            index: f,
-            score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
-            parts,
-            judged: decided.map(|d| d.matched),
-        })
-    };
+    let desk = Desk::new(case, findings, decisions, vocabulary, profile);
+    let hold = |g, f| desk.hold(g, f);
     let mut edges: Vec<Edge> = Vec::new();
     let mut of_golden = vec![Best::default(); goldens.len()];
     let mut of_finding = vec![Best::default(); findings.len()];

@@ -10,8 +10,10 @@ pub use trial::TrialScore;
 use crate::ids::{CaseId, GoldenId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::decisions::Decisions;
+use crate::matching::outcome::Candidate;
 use crate::matching::pair::{PreparedCase, prose};
 use crate::matching::text::Vocabulary;
+use crate::matching::trial::best_candidates;
 use crate::metric::Value;
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
@@ -102,13 +104,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
             judged.entry((case, judgement.tool.as_str(), judgement.trial)).or_default().push((i, judgement));
         }
     }
-    let vocabulary = if profile.method == Method::Score && profile.text_instead_of_keywords {
-        let texts: Vec<String> = suite.cases.iter().flat_map(|c| &c.goldens).map(prose).collect();
-        Vocabulary::learn(texts.iter().map(String::as_str))
-    } else {
-        Vocabulary::default()
-    };
-
+    let vocabulary = vocabulary(suite, profile);
     let by_case: Vec<Vec<CaseScore>> = suite
         .cases
         .par_iter()
@@ -145,6 +141,31 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
     Scorecard { tools, warnings }
+}
+
+fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
+    if profile.method != Method::Score || !profile.text_instead_of_keywords {
+        return Vocabulary::default();
+    }
+    let texts: Vec<String> = suite.cases.iter().flat_map(|c| &c.goldens).map(prose).collect();
+    Vocabulary::learn(texts.iter().map(String::as_str))
+}
+
+/// The best candidates of every golden of a case in one trial, best first.
+pub fn candidates(
+    suite: &Suite,
+    case: &Case,
+    trial: &Trial,
+    judgements: &[Judgement],
+    profile: &Profile,
+    most: usize,
+) -> Vec<Vec<Candidate>> {
+    let vocabulary = vocabulary(suite, profile);
+    let prepared = PreparedCase::new(case, &vocabulary, profile);
+    let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
+    let heard: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
+    let decisions = Decisions::settle(&heard, &case.goldens, &trial.findings);
+    best_candidates(&prepared, trial, &decisions, &vocabulary, profile, most)
 }
 
 /// A judgement with its index among those given.

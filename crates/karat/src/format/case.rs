@@ -232,6 +232,7 @@ impl IssueV1 {
             _ => {}
         }
         match (self.line_start, self.line_end) {
+            (Some(0), _) => fault("line_start", "out-of-range", "lines are counted from 1".to_owned()),
             (Some(start), Some(end)) if end < start => {
                 fault("line_end", "lines-reversed", format!("line_end is {end}, before line_start {start}"));
             }

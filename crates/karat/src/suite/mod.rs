@@ -1,7 +1,6 @@
 //! Suites: loading, checking, and making them.
 
 pub mod files;
-pub mod from_commit;
 pub mod init;
 pub mod lint;
 mod load;

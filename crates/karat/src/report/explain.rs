@@ -1,0 +1,302 @@
+//! One case as a story: each golden, its best candidates with the parts of their scores, who decided and why.
+
+use super::Look;
+use super::grid;
+use super::number::count;
+use crate::diagnostic::harmless;
+use crate::format::report::{CandidateV1, PartsV1};
+use anstyle::{AnsiColor, Style};
+use karat_core::finding::Finding;
+use karat_core::golden::{Acceptance, Golden};
+use karat_core::identity::key;
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss, Parts};
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::profile::{Method, Profile, Unstated};
+use karat_core::scorecard::{CaseScore, TrialScore};
+use karat_core::suite::Case;
+use karat_core::trial::{Outcome, Trial};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const CAREFUL: Style = AnsiColor::Yellow.on_default();
+
+/// What one story is told from.
+pub struct Telling<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// The tool on it.
+    pub score: &'a CaseScore,
+    /// The trial to tell in full.
+    pub trial: &'a TrialScore,
+    /// What that trial reported; `None` where it never ran.
+    pub reported: Option<&'a Trial>,
+    /// The judgements that were heard, by the index matches name.
+    pub judgements: &'a [Judgement],
+    /// The best candidates of each golden, best first.
+    pub candidates: &'a [Vec<Candidate>],
+    /// The rules.
+    pub profile: &'a Profile,
+}
+
+/// The story in words.
+pub fn draw(telling: &Telling<'_>, tool: &str, look: &Look) -> String {
+    let mut page = Page { out: String::new(), look };
+    head(&mut page, telling, tool);
+    let findings = telling.reported.map_or(&[][..], |trial| &trial.findings);
+    for (index, golden) in telling.case.goldens.iter().enumerate() {
+        tell_golden(&mut page, telling, findings, index, golden);
+    }
+    let result = &telling.trial.result;
+    if !result.duplicates.is_empty() {
+        page.title("Repeats", &count(result.duplicates.len(), "finding"));
+        for duplicate in &result.duplicates {
+            tell_duplicate(&mut page, telling, findings, duplicate);
+        }
+    }
+    let extras: Vec<&Extra> = result.extras.iter().filter(|e| !e.flags.contains(&Flag::Trap)).collect();
+    if !extras.is_empty() {
+        page.title("Matched nothing", &count(extras.len(), "finding"));
+        for extra in extras {
+            tell_extra(&mut page, telling, findings, extra);
+        }
+    }
+    others(&mut page, telling);
+    page.out
+}
+
+struct Page<'a> {
+    out: String,
+    look: &'a Look,
+}
+
+impl Page<'_> {
+    fn paint(&self, text: &str, style: Style) -> String {
+        if self.look.colour { format!("{}{text}{}", style.render(), style.render_reset()) } else { text.to_owned() }
+    }
+
+    fn line(&mut self, indent: usize, text: &str) {
+        self.out.push_str(&" ".repeat(indent));
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// Text that somebody else wrote: one line, cut to the width.
+    fn quote(&mut self, indent: usize, text: &str, style: Style) {
+        let first = text.trim().lines().next().unwrap_or_default();
+        let fitted = grid::fit(&harmless(first), self.look.width.saturating_sub(indent));
+        let painted = self.paint(&fitted, style);
+        self.line(indent, &painted);
+    }
+
+    fn title(&mut self, title: &str, note: &str) {
+        let text = format!("{} {}", self.paint(title, BOLD), self.paint(&format!("({note})"), DIM));
+        self.out.push('\n');
+        self.line(0, &text);
+    }
+}
+
+fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
+    let trial = telling.trial;
+    let reported = telling.reported.map_or(0, |t| t.findings.len());
+    let what = if trial.outcome == Outcome::Reported {
+        count(reported, "finding")
+    } else {
+        format!("ended as {}", trial.outcome.as_str())
+    };
+    let title = format!("{} · {} · trial {}", harmless(telling.case.id.as_str()), harmless(tool), trial.number);
+    let title = page.paint(&title, BOLD);
+    let facts = page.paint(
+        &format!("  {what}: {} found, {} missed, {} false", trial.counts.tp, trial.counts.fn_, trial.counts.fp),
+        DIM,
+    );
+    page.line(0, &format!("{title}{facts}"));
+    if let Some(name) = &telling.case.name {
+        page.quote(0, name, DIM);
+    }
+}
+
+fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], index: usize, golden: &Golden) {
+    let result = &telling.trial.result;
+    let found = result.matches.iter().chain(&result.acceptable).find(|m| m.golden == index);
+    let trap = result.extras.iter().find(|e| e.flags.contains(&Flag::Trap) && e.best.as_ref().is_some_and(|b| b.index == index));
+    let miss = result.misses.iter().find(|m| m.golden == index);
+    let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
+        (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
+        (Some(_), ..) => ("✓", GOOD, "found"),
+        (None, Some(_), ..) => ("✗", BAD, "a trap, and the tool fell into it"),
+        (None, None, Some(_), _) => ("✗", BAD, "missed"),
+        (None, None, None, Acceptance::Acceptable) => ("·", DIM, "acceptable, not reported"),
+        (None, None, None, _) => ("·", DIM, "a trap, avoided"),
+    };
+    page.out.push('\n');
+    let place = place(golden.file.as_ref().map(ToString::to_string), golden.lines.map(|l| (l.start, l.end)));
+    let severity = golden.severity.map_or("", |s| s.as_str());
+    let id = page.paint(&harmless(golden.id.as_str()), BOLD);
+    let facts: Vec<String> = [state, severity, &place].iter().filter(|s| !s.is_empty()).map(|s| harmless(s).into_owned()).collect();
+    let facts = page.paint(&facts.join(" · "), DIM);
+    let mark = page.paint(mark, style);
+    page.line(0, &format!("{mark} {id}  {facts}"));
+    page.quote(2, golden.headline(), Style::new());
+    match (found, trap, miss) {
+        (Some(found), ..) => tell_match(page, telling, findings, golden, found),
+        (None, Some(extra), _) => {
+            let score = extra.best.as_ref().map(|b| (b.score, b.parts));
+            tell_finding(page, findings, extra.finding, "reported by", telling.profile, score);
+        }
+        (None, None, Some(miss)) => tell_miss(page, telling, findings, golden, miss),
+        _ => {}
+    }
+    let shown = found.map(|m| m.finding).or(trap.map(|t| t.finding)).or(miss.and_then(|m| m.best.as_ref()).map(|b| b.index));
+    for candidate in telling.candidates.get(index).into_iter().flatten().filter(|c| Some(c.index) != shown).take(2) {
+        tell_finding(page, findings, candidate.index, "also near", telling.profile, Some((candidate.score, candidate.parts)));
+    }
+}
+
+fn tell_match(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], golden: &Golden, found: &Match) {
+    let score = found.score.map(|score| (score, found.parts));
+    tell_finding(page, findings, found.finding, "matched by", telling.profile, score);
+    let reason = match &found.decided_by {
+        DecidedBy::Score => format!("decided by the score, which reaches {:.2}", telling.profile.threshold),
+        DecidedBy::Judge(judge) => format!("decided by the judge {}", harmless(judge.as_str())),
+        DecidedBy::Identity(_) => {
+            let keys = key::of_golden(golden);
+            let key = keys.first().map_or("the same file and rule".to_owned(), |k| harmless(k).into_owned());
+            format!("decided by {key}")
+        }
+    };
+    let reason = page.paint(&reason, DIM);
+    page.line(6, &reason);
+    if let Some(Decision::Pair(pair)) = found.judgement.and_then(|i| telling.judgements.get(i)).map(|j| &j.decision)
+        && let Some(words) = &pair.explanation
+    {
+        page.quote(6, &format!("“{words}”"), DIM);
+    }
+    flags(page, &found.flags);
+}
+
+fn tell_miss(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], golden: &Golden, miss: &Miss) {
+    page.quote(4, &miss.why.text(), CAREFUL);
+    if let Some(best) = &miss.best {
+        tell_finding(page, findings, best.index, "nearest", telling.profile, Some((best.score, best.parts)));
+    }
+    if telling.profile.method == Method::Identity {
+        for key in key::of_golden(golden) {
+            page.quote(6, &format!("looked for {key}"), DIM);
+        }
+    }
+}
+
+fn tell_duplicate(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], duplicate: &Duplicate) {
+    tell_finding(page, findings, duplicate.finding, "again", telling.profile, None);
+    let golden = duplicate.golden.map_or("a golden the record does not name", |g| telling.case.goldens[g].id.as_str());
+    let counts = if telling.profile.duplicates_are_false { "a false positive in this profile" } else { "no false positive" };
+    page.quote(6, &format!("reports {golden}, which was found already: {counts}"), DIM);
+    flags(page, &duplicate.flags);
+}
+
+fn tell_extra(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], extra: &Extra) {
+    tell_finding(page, findings, extra.finding, "extra", telling.profile, extra.best.as_ref().map(|b| (b.score, b.parts)));
+    let nearest = extra.best.as_ref().map(|b| format!(", {}", telling.case.goldens[b.index].id));
+    page.quote(6, &format!("{}{}", extra.why.text(), nearest.unwrap_or_default()), DIM);
+    flags(page, &extra.flags);
+}
+
+fn tell_finding(
+    page: &mut Page<'_>,
+    findings: &[Finding],
+    index: usize,
+    role: &str,
+    profile: &Profile,
+    score: Option<(f64, Parts)>,
+) {
+    let Some(finding) = findings.get(index) else { return };
+    let place = place(finding.file.as_ref().map(ToString::to_string), finding.lines().map(|l| (l.start, l.end)));
+    let sum = score.map_or(String::new(), |(score, parts)| format!("  {}", sum(score, &parts, profile)));
+    let role = page.paint(role, DIM);
+    let place = page.paint(&harmless(&place), DIM);
+    page.line(4, &format!("{role} {} {place}{sum}", harmless(finding.id.as_str())));
+    page.quote(6, finding.headline(), Style::new());
+}
+
+/// The score as the sum it is, so that a reader can redo it.
+fn sum(score: f64, parts: &Parts, profile: &Profile) -> String {
+    let weights = &profile.weights;
+    let stated = [
+        ("file", parts.file, weights.file),
+        ("line", parts.line, weights.line),
+        ("keyword", parts.keyword, weights.keyword),
+        ("text", parts.text, weights.text),
+    ];
+    let total: f64 = stated.iter().filter(|(_, part, _)| part.is_some()).map(|(_, _, w)| w).sum();
+    let scale = if profile.unstated == Unstated::LeaveOut && total > 0.0 { 1.0 / total } else { 1.0 };
+    let share = parts.judge.map_or(1.0, |_| profile.heuristic_share);
+    let mut terms: Vec<String> = stated
+        .iter()
+        .filter_map(|(name, part, weight)| {
+            let weight = weight * scale * share;
+            part.filter(|_| weight > 0.0).map(|p| format!("{}·{name} {p:.2}", trimmed(weight)))
+        })
+        .collect();
+    if let Some(judge) = parts.judge {
+        terms.push(format!("{}·judge {judge:.2}", trimmed(1.0 - profile.heuristic_share)));
+    }
+    if terms.is_empty() { format!("{score:.3}") } else { format!("{score:.3} = {}", terms.join(" + ")) }
+}
+
+fn trimmed(weight: f64) -> String {
+    let text = format!("{weight:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn flags(page: &mut Page<'_>, flags: &[Flag]) {
+    for flag in flags {
+        let words = match flag {
+            Flag::Ambiguous => "ambiguous: another assignment is worth just as much",
+            Flag::OutsideChange => "lies on lines the change did not touch",
+            Flag::Unjudged => "the judge failed on this pair",
+            Flag::Trap => "a known false alarm",
+        };
+        let text = page.paint(words, CAREFUL);
+        page.line(6, &text);
+    }
+}
+
+fn place(file: Option<String>, lines: Option<(u32, u32)>) -> String {
+    match (file, lines) {
+        (Some(file), Some((start, end))) if start == end => format!("{file}:{start}"),
+        (Some(file), Some((start, end))) => format!("{file}:{start}-{end}"),
+        (Some(file), None) => file,
+        (None, Some((start, end))) => format!("lines {start}-{end}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn others(page: &mut Page<'_>, telling: &Telling<'_>) {
+    let rest: Vec<&TrialScore> = telling.score.trials.iter().filter(|t| t.number != telling.trial.number).collect();
+    if rest.is_empty() {
+        return;
+    }
+    page.title("Other trials", "--trial N tells one in full");
+    for trial in rest {
+        let required = trial.counts.tp + trial.counts.fn_;
+        let text = match trial.outcome {
+            Outcome::Reported => format!("{} of {required} found, {} false", trial.counts.tp, trial.counts.fp),
+            outcome => format!("ended as {}", outcome.as_str()),
+        };
+        page.line(2, &format!("trial {}: {text}", trial.number));
+    }
+}
+
+/// A candidate as the report writes it, for the JSON form of a story.
+pub fn candidate_json(candidate: &Candidate, findings: &[Finding]) -> CandidateV1 {
+    let p = candidate.parts;
+    CandidateV1 {
+        golden: None,
+        finding: findings.get(candidate.index).map(|f| f.id.to_string()),
+        score: candidate.score,
+        parts: PartsV1 { file: p.file, line: p.line, keyword: p.keyword, text: p.text, judge: p.judge },
+        judged: candidate.judged,
+    }
+}

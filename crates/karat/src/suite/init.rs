@@ -1,0 +1,35 @@
+//! A small working suite to start from.
+
+use std::io;
+use std::path::Path;
+
+/// The files of the suite that `karat init` writes, with their paths.
+pub static TEMPLATE: &[(&str, &str)] = &[
+    ("karat.toml", include_str!("../../templates/suite/karat.toml")),
+    ("cases/unchecked-index/case.yaml", include_str!("../../templates/suite/cases/unchecked-index/case.yaml")),
+    ("cases/unchecked-index/before/pager.py", include_str!("../../templates/suite/cases/unchecked-index/before/pager.py")),
+    ("cases/unchecked-index/after/pager.py", include_str!("../../templates/suite/cases/unchecked-index/after/pager.py")),
+    ("cases/tidy-rename/case.yaml", include_str!("../../templates/suite/cases/tidy-rename/case.yaml")),
+    ("cases/tidy-rename/before/greet.py", include_str!("../../templates/suite/cases/tidy-rename/before/greet.py")),
+    ("cases/tidy-rename/after/greet.py", include_str!("../../templates/suite/cases/tidy-rename/after/greet.py")),
+    ("submissions/example-reviewer.jsonl", include_str!("../../templates/suite/submissions/example-reviewer.jsonl")),
+];
+
+/// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten.
+pub fn write(folder: &Path) -> io::Result<Vec<String>> {
+    for (path, _) in TEMPLATE {
+        let full = folder.join(path);
+        if full.exists() {
+            let message = format!("{} is there already; choose a folder without a suite", full.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+    }
+    for (path, content) in TEMPLATE {
+        let full = folder.join(path);
+        if let Some(parent) = full.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&full, content)?;
+    }
+    Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())
+}

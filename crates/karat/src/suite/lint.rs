@@ -1,0 +1,269 @@
+//! What is wrong with a suite that loads: goldens nobody could match, lines outside the file, words that mean nothing.
+
+use super::{LoadedSuite, StatedIn};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::document::{Node, Segment, Source, json, yaml};
+use karat_core::golden::{Acceptance, Golden};
+use karat_core::identity::key;
+use karat_core::matching::text::words;
+use karat_core::path::FilePattern;
+use karat_core::profile::{Method, Profile, Requirement, Unstated};
+use karat_core::suite::{Case, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything worth a benchmark keeper's attention, in the order of the cases. Errors make the suite unusable as it is.
+pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<usize, Vec<Lint>> = BTreeMap::new();
+    let cases = &loaded.suite.cases;
+    let index: BTreeMap<&str, &Case> = cases.iter().map(|c| (c.id.as_str(), c)).collect();
+    for (i, case) in cases.iter().enumerate() {
+        let mut lints = Vec::new();
+        case_lints(loaded, case, &index, &mut lints);
+        for (g, golden) in case.goldens.iter().enumerate() {
+            golden_lints(loaded, case, g, golden, profile, &mut lints);
+        }
+        duplicate_goldens(case, &mut lints);
+        if !lints.is_empty() {
+            found.insert(i, lints);
+        }
+    }
+    place(loaded, found)
+}
+
+/// A remark about a value of a case.
+struct Lint {
+    level: Level,
+    code: &'static str,
+    at: Vec<Segment<'static>>,
+    message: String,
+    help: Option<String>,
+}
+
+fn lint_at(level: Level, code: &'static str, at: Vec<Segment<'static>>, message: String) -> Lint {
+    Lint { level, code, at, message, help: None }
+}
+
+fn issue(index: usize, key: &'static str) -> Vec<Segment<'static>> {
+    vec!["issues".into(), index.into(), key.into()]
+}
+
+fn case_lints(loaded: &LoadedSuite, case: &Case, index: &BTreeMap<&str, &Case>, lints: &mut Vec<Lint>) {
+    if let Some(twin) = case.twin.as_ref().and_then(|id| index.get(id.as_str())) {
+        if twin.twin.as_ref() != Some(&case.id) {
+            let message = format!("the twin `{}` does not name `{}` as its own twin", twin.id, case.id);
+            lints.push(lint_at(Level::Warning, "one-sided-twin", vec!["twin".into()], message));
+        }
+        if twin.verdict == case.verdict {
+            let message = format!("`{}` and its twin `{}` have the same verdict; one should be the fix", case.id, twin.id);
+            lints.push(lint_at(Level::Warning, "twins-alike", vec!["twin".into()], message));
+        }
+    }
+    if case.verdict == Verdict::Safe && !case.is_clean() {
+        let message = format!("`{}` is called safe and has required issues", case.id);
+        lints.push(lint_at(Level::Warning, "verdict-contradicts", vec!["verdict".into()], message));
+    }
+    if let Some(StatedIn::File(file)) = loaded.stated_in.get(&case.id) {
+        let folder = file.rsplit('/').nth(1).unwrap_or_default();
+        if folder != case.id.as_str() {
+            let message = format!("the id `{}` differs from the folder's name `{folder}`", case.id);
+            lints.push(lint_at(Level::Warning, "id-differs", vec!["id".into()], message));
+        }
+    }
+}
+
+fn golden_lints(
+    loaded: &LoadedSuite,
+    case: &Case,
+    index: usize,
+    golden: &Golden,
+    profile: &Profile,
+    lints: &mut Vec<Lint>,
+) {
+    if loaded.has_tree(&case.id) {
+        place_lints(loaded, case, index, golden, lints);
+    }
+    let texts = [&golden.title, &golden.description, &golden.root_cause, &golden.attack_scenario, &golden.fix];
+    let text = texts.iter().filter_map(|t| t.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase();
+    for (k, keyword) in golden.keywords.iter().enumerate() {
+        if keyword.trim().is_empty() || !text.contains(&keyword.trim().to_lowercase()) {
+            let at = vec!["issues".into(), index.into(), "keywords".into(), k.into()];
+            let message = format!("the keyword {keyword:?} occurs nowhere in the text of `{}`", golden.id);
+            let help = Some("a word its own text does not use is a word no report of it will use".to_owned());
+            lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", at, message) });
+        }
+    }
+    let distinct: BTreeSet<String> = words(&text).collect();
+    if distinct.len() < 3 && profile.method == Method::Score {
+        let message = format!("`{}` says almost nothing: {}", golden.id, crate::report::number::count(distinct.len(), "word"));
+        lints.push(lint_at(Level::Warning, "vague-golden", issue(index, "title"), message));
+    }
+    if golden.acceptance != Acceptance::Required && golden.target {
+        let message = format!("`{}` is the target and not required", golden.id);
+        lints.push(lint_at(Level::Warning, "target-not-required", issue(index, "target"), message));
+    }
+    if let Some(why) = unmatchable(golden, distinct.is_empty(), profile) {
+        let message = format!("no tool could match `{}` under the profile `{}`: {why}", golden.id, profile.name);
+        lints.push(lint_at(Level::Warning, "unmatchable-golden", issue(index, "id"), message));
+    } else if profile.method == Method::Identity {
+        identity_lints(index, golden, lints);
+    }
+}
+
+fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
+    match &golden.file {
+        Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
+            None if !loaded.has_file(&case.id, path) => {
+                let message = format!("the case has no file `{path}` in after/");
+                lints.push(lint_at(Level::Error, "no-such-file", issue(index, "file"), message));
+            }
+            None => {}
+            Some(text) => {
+                let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+                if let Some(lines) = golden.lines.filter(|l| l.end > count) {
+                    let key = if lines.start > count { "line_start" } else { "line_end" };
+                    let line = if lines.start > count { lines.start } else { lines.end };
+                    let message = format!("line {line} lies outside `{path}`, which has {count} lines");
+                    lints.push(lint_at(Level::Error, "lines-outside-file", issue(index, key), message));
+                } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines)) {
+                    let message = format!("`{}` lies on lines the change did not touch", golden.id);
+                    lints.push(lint_at(Level::Warning, "golden-outside-change", issue(index, "line_start"), message));
+                }
+            }
+        },
+        Some(glob @ FilePattern::Glob(_)) => {
+            let touched = case.change.as_ref().map(|c| c.touched.keys().any(|path| glob.matches(path)));
+            if touched == Some(false) {
+                let message = format!("no file of the change fits `{glob}`");
+                lints.push(lint_at(Level::Warning, "glob-fits-nothing", issue(index, "file"), message));
+            }
+        }
+        None => {}
+    }
+}
+
+/// Why even a perfect report of the golden would not match it.
+fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {
+    match profile.method {
+        Method::Identity => {
+            let fallback = profile.identity.rule_fallback && golden.file.is_some() && golden.rules().next().is_some();
+            let keys = key::of_golden(golden);
+            let allowed = keys.iter().any(|k| key::anchor_allowed(k, &profile.identity));
+            match (keys.is_empty(), allowed || (keys.is_empty() && fallback)) {
+                (_, true) => None,
+                (true, false) => Some("it needs file, rule_id and lines or an anchor, or an identity_key".to_owned()),
+                (false, false) => Some("the profile does not accept its kind of anchor".to_owned()),
+            }
+        }
+        Method::Score => {
+            for requirement in &profile.require {
+                let (stated, name) = match requirement {
+                    Requirement::Category => (golden.category.is_some(), "category"),
+                    Requirement::Cwe => (!golden.cwe.is_empty(), "cwe"),
+                    Requirement::Rule => (golden.rules().next().is_some(), "rule_id"),
+                    Requirement::File => (golden.file.is_some(), "file"),
+                };
+                if !stated {
+                    return Some(format!("the profile requires an equal {name}, and it states none"));
+                }
+            }
+            if profile.line_tolerance.is_some() && golden.lines.is_none() {
+                return Some("the profile has a line_tolerance, and it states no lines".to_owned());
+            }
+            let weights = &profile.weights;
+            let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords;
+            let stated = [
+                (golden.file.is_some(), weights.file, true),
+                (golden.lines.is_some(), weights.line, true),
+                (!golden.keywords.is_empty(), weights.keyword, true),
+                (prose, weights.text, !wordless),
+            ];
+            let reach: f64 = stated.iter().filter(|(on, _, can)| *on && *can).map(|(_, w, _)| w).sum();
+            let whole: f64 = match profile.unstated {
+                Unstated::Zero => 1.0,
+                Unstated::LeaveOut => stated.iter().filter(|(on, ..)| *on).map(|(_, w, _)| w).sum(),
+            };
+            let best = if whole > 0.0 { reach / whole } else { 0.0 };
+            (best + 1e-9 < profile.threshold).then(|| {
+                format!("the best possible score is {best:.2}, below {:.2}; give it a file or keywords", profile.threshold)
+            })
+        }
+        Method::Recorded | Method::Verdict => None,
+    }
+}
+
+fn identity_lints(index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
+    if golden.identity_key.is_none() && golden.rule_id.is_none() {
+        let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
+        lints.push(lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message));
+    }
+    if key::of_golden(golden).is_empty() {
+        let message = format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
+        lints.push(lint_at(Level::Warning, "fallback-only", issue(index, "id"), message));
+    }
+}
+
+fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
+    let prepared: Vec<BTreeSet<String>> = case
+        .goldens
+        .iter()
+        .map(|g| words(&karat_core::matching::pair::prose(g)).collect())
+        .collect();
+    // Files with thousands of goldens are generated; comparing them pair by pair would take longer than it tells.
+    let most = 500;
+    for (b, golden) in case.goldens.iter().enumerate().take(most) {
+        for a in 0..b {
+            let other = &case.goldens[a];
+            let shared = prepared[a].intersection(&prepared[b]).count();
+            let all = prepared[a].union(&prepared[b]).count();
+            let alike = all > 0 && shared as f64 / all as f64 >= 0.8;
+            let apart = match (&golden.lines, &other.lines) {
+                (Some(x), Some(y)) => !x.overlaps(*y),
+                _ => false,
+            };
+            if alike && golden.file == other.file && !apart {
+                let message = format!("`{}` says the same as `{}` about the same place", golden.id, other.id);
+                lints.push(lint_at(Level::Warning, "duplicate-golden", issue(b, "id"), message));
+            }
+        }
+    }
+}
+
+/// Puts each remark to its place in the file that states the case.
+fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnostic> {
+    let listed: Option<String> = loaded
+        .stated_in
+        .values()
+        .any(|at| matches!(at, StatedIn::Line(_)))
+        .then(|| loaded.files.read("cases.jsonl").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()))
+        .flatten();
+    let lines: Vec<&str> = listed.as_deref().map(|text| text.lines().collect()).unwrap_or_default();
+    let mut diagnostics = Vec::new();
+    for (index, lints) in found {
+        let case = &loaded.suite.cases[index];
+        let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
+            Some(StatedIn::File(file)) => loaded.files.read(file).ok().flatten().and_then(|bytes| {
+                let text = String::from_utf8(bytes).ok()?;
+                let node = yaml::parse(&text).ok()?;
+                Some((Source::new(loaded.files.display(file), text), node))
+            }),
+            Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
+                let node = json::parse(line).ok()?;
+                Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
+            }),
+            None => None,
+        };
+        for lint in lints {
+            let mut diagnostic = match &parsed {
+                Some((source, node)) => {
+                    let span = node.place(&lint.at);
+                    source.diagnostic(crate::document::Fault::new(lint.code, span, lint.message))
+                }
+                None => Diagnostic::of_file(loaded.files.display(""), lint.code, lint.message),
+            };
+            diagnostic.level = lint.level;
+            diagnostic.help = lint.help;
+            diagnostics.push(diagnostic);
+        }
+    }
+    diagnostics
+}

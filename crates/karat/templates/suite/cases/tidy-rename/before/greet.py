@@ -1,0 +1,2 @@
+def greet(n):
+    return f"Hello, {n}!"
