@@ -5,6 +5,7 @@
 
 pub mod input;
 pub mod json;
+pub mod placement;
 pub mod rule_map;
 pub mod sarif;
 
