@@ -107,7 +107,10 @@ pub fn write_trials<'t>(out: &mut dyn Write, trials: impl IntoIterator<Item = &'
 }
 
 /// Writes judgements, one a line.
-pub fn write_judgements<'j>(out: &mut dyn Write, judgements: impl IntoIterator<Item = &'j Judgement>) -> io::Result<()> {
+pub fn write_judgements<'j>(
+    out: &mut dyn Write,
+    judgements: impl IntoIterator<Item = &'j Judgement>,
+) -> io::Result<()> {
     for judgement in judgements {
         serde_json::to_writer(&mut *out, &JudgementV1::from(judgement))?;
         out.write_all(b"\n")?;

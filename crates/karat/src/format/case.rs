@@ -276,7 +276,10 @@ impl From<&Case> for CaseV1 {
             difficulty: case.difficulty,
             categories: case.categories.clone(),
             tier: case.tier.clone().map(Scalar::Text),
-            pr: case.pr.as_ref().map(|pr| PullRequestV1 { title: pr.title.clone(), description: pr.description.clone() }),
+            pr: case
+                .pr
+                .as_ref()
+                .map(|pr| PullRequestV1 { title: pr.title.clone(), description: pr.description.clone() }),
             verdict: (case.verdict != implied).then_some(case.verdict),
             cwe: case.cwe.clone(),
             repo: case.repo.clone(),

@@ -134,7 +134,17 @@ impl JudgementV1 {
                 };
                 (case, tool, trial, judge, Decision::Pair(decision))
             }
-            Self::Audit { case, tool, trial, judge, said_vulnerable, confidence_expressed, findings, target, explanation } => {
+            Self::Audit {
+                case,
+                tool,
+                trial,
+                judge,
+                said_vulnerable,
+                confidence_expressed,
+                findings,
+                target,
+                explanation,
+            } => {
                 share(&["confidence_expressed"], confidence_expressed);
                 if let Some(target) = &target {
                     share(&["target", "rcir"], target.rcir);

@@ -227,7 +227,12 @@ impl From<FindingV1> for Finding {
             merged: v1
                 .merged
                 .into_iter()
-                .map(|m| MergedReport { rule_id: m.rule_id, line_start: m.line_start, line_end: m.line_end, anchor: m.anchor })
+                .map(|m| MergedReport {
+                    rule_id: m.rule_id,
+                    line_start: m.line_start,
+                    line_end: m.line_end,
+                    anchor: m.anchor,
+                })
                 .collect(),
             symbol: None,
         }

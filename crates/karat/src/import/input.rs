@@ -2,6 +2,8 @@
 
 mod guard;
 
+pub use guard::Limits;
+
 use crate::import::{ImportError, Input};
 use encoding_rs::Encoding;
 use encoding_rs_io::DecodeReaderBytesBuilder;
@@ -10,21 +12,6 @@ use guard::{Guard, Refusal};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-
-/// How much of an input is taken before it is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of one JSON string. It is applied to input that starts as JSON does; `None` applies it to none.
-    pub string: Option<u64>,
-    /// Bytes of the whole text, after decompression.
-    pub total: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { string: Some(16 << 20), total: 16 << 30 }
-    }
-}
 
 /// Opens a file; `-` is standard input.
 pub fn open(path: &Path) -> Result<Input<'_>, ImportError> {

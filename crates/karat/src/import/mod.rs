@@ -15,6 +15,7 @@ pub mod input;
 pub mod json;
 mod line;
 mod owasp;
+pub mod placement;
 mod rdjson;
 pub mod rule_map;
 pub mod sarif;

@@ -1,9 +1,9 @@
 //! From a scorecard to a report.
 
 use crate::format::report::{
-    CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1,
-    FlakyV1, IssueInfoV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PartsV1, ReportV1,
-    SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
+    CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
+    FindingInfoV1, FlakyV1, IssueInfoV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1,
+    PartsV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
@@ -117,7 +117,12 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
         flaky: score
             .flaky
             .iter()
-            .map(|f| FlakyV1 { case: f.case.to_string(), golden: f.golden.to_string(), found: f.found, trials: f.trials })
+            .map(|f| FlakyV1 {
+                case: f.case.to_string(),
+                golden: f.golden.to_string(),
+                found: f.found,
+                trials: f.trials,
+            })
             .collect(),
         cases: score.cases.iter().map(|c| case_result(c, scored)).collect(),
     }
@@ -166,8 +171,7 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
     let findings: &[Finding] = score.line.map_or(&[], |line| &scored.trials[line].findings);
     let golden = |index: usize| case.goldens[index].id.to_string();
     let finding = |index: usize| findings[index].id.to_string();
-    let of_golden =
-        |c: &Candidate| CandidateV1 { golden: None, finding: Some(finding(c.index)), ..candidate(c) };
+    let of_golden = |c: &Candidate| CandidateV1 { golden: None, finding: Some(finding(c.index)), ..candidate(c) };
     let of_finding = |c: &Candidate| CandidateV1 { golden: Some(golden(c.index)), finding: None, ..candidate(c) };
     let matched = |m: &Match| MatchV1 {
         golden: golden(m.golden),
@@ -284,8 +288,7 @@ fn judges(judgements: &[Judgement]) -> Vec<JudgeV1> {
 
 fn measured(scored: &Scored<'_>) -> MeasuredV1 {
     let mut measured = MeasuredV1::default();
-    let found: HashMap<&str, usize> =
-        scored.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
+    let found: HashMap<&str, usize> = scored.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in scored.trials {
         if let Some(latency) = trial.latency_ms {

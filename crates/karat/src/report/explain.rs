@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::key;
-use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss, Parts};
 use karat_core::judgement::{Decision, Judgement};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss, Parts};
 use karat_core::profile::{Method, Profile, Unstated};
 use karat_core::scorecard::{CaseScore, TrialScore};
 use karat_core::suite::Case;
@@ -120,7 +120,10 @@ fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
 fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], index: usize, golden: &Golden) {
     let result = &telling.trial.result;
     let found = result.matches.iter().chain(&result.acceptable).find(|m| m.golden == index);
-    let trap = result.extras.iter().find(|e| e.flags.contains(&Flag::Trap) && e.best.as_ref().is_some_and(|b| b.index == index));
+    let trap = result
+        .extras
+        .iter()
+        .find(|e| e.flags.contains(&Flag::Trap) && e.best.as_ref().is_some_and(|b| b.index == index));
     let miss = result.misses.iter().find(|m| m.golden == index);
     let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
         (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
@@ -134,7 +137,8 @@ fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding],
     let place = place(golden.file.as_ref().map(ToString::to_string), golden.lines.map(|l| (l.start, l.end)));
     let severity = golden.severity.map_or("", |s| s.as_str());
     let id = page.paint(&harmless(golden.id.as_str()), BOLD);
-    let facts: Vec<String> = [state, severity, &place].iter().filter(|s| !s.is_empty()).map(|s| harmless(s).into_owned()).collect();
+    let facts: Vec<String> =
+        [state, severity, &place].iter().filter(|s| !s.is_empty()).map(|s| harmless(s).into_owned()).collect();
     let facts = page.paint(&facts.join(" · "), DIM);
     let mark = page.paint(mark, style);
     page.line(0, &format!("{mark} {id}  {facts}"));
@@ -148,9 +152,17 @@ fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding],
         (None, None, Some(miss)) => tell_miss(page, telling, findings, golden, miss),
         _ => {}
     }
-    let shown = found.map(|m| m.finding).or(trap.map(|t| t.finding)).or(miss.and_then(|m| m.best.as_ref()).map(|b| b.index));
+    let shown =
+        found.map(|m| m.finding).or(trap.map(|t| t.finding)).or(miss.and_then(|m| m.best.as_ref()).map(|b| b.index));
     for candidate in telling.candidates.get(index).into_iter().flatten().filter(|c| Some(c.index) != shown).take(2) {
-        tell_finding(page, findings, candidate.index, "also near", telling.profile, Some((candidate.score, candidate.parts)));
+        tell_finding(
+            page,
+            findings,
+            candidate.index,
+            "also near",
+            telling.profile,
+            Some((candidate.score, candidate.parts)),
+        );
     }
 }
 
@@ -191,13 +203,21 @@ fn tell_miss(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], g
 fn tell_duplicate(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], duplicate: &Duplicate) {
     tell_finding(page, findings, duplicate.finding, "again", telling.profile, None);
     let golden = duplicate.golden.map_or("a golden the record does not name", |g| telling.case.goldens[g].id.as_str());
-    let counts = if telling.profile.duplicates_are_false { "a false positive in this profile" } else { "no false positive" };
+    let counts =
+        if telling.profile.duplicates_are_false { "a false positive in this profile" } else { "no false positive" };
     page.quote(6, &format!("reports {golden}, which was found already: {counts}"), DIM);
     flags(page, &duplicate.flags);
 }
 
 fn tell_extra(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], extra: &Extra) {
-    tell_finding(page, findings, extra.finding, "extra", telling.profile, extra.best.as_ref().map(|b| (b.score, b.parts)));
+    tell_finding(
+        page,
+        findings,
+        extra.finding,
+        "extra",
+        telling.profile,
+        extra.best.as_ref().map(|b| (b.score, b.parts)),
+    );
     let nearest = extra.best.as_ref().map(|b| format!(", {}", telling.case.goldens[b.index].id));
     page.quote(6, &format!("{}{}", extra.why.text(), nearest.unwrap_or_default()), DIM);
     flags(page, &extra.flags);

@@ -48,7 +48,8 @@ pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
             let text = fit(&cell.text, width);
             let pad = " ".repeat(width.saturating_sub(text.width()));
             let plain = cell.style == Style::new() || !colour;
-            let painted = if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
+            let painted =
+                if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
             line.push_str("  ");
             if cell.right {
                 line.push_str(&pad);

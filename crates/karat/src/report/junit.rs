@@ -19,8 +19,10 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
 
 fn write(report: &ReportV1, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    writer.create_element("testsuites").with_attribute(("name", plain(&report.suite.name).as_str())).write_inner_content(
-        |writer| {
+    writer
+        .create_element("testsuites")
+        .with_attribute(("name", plain(&report.suite.name).as_str()))
+        .write_inner_content(|writer| {
             for tool in &report.tools {
                 let failures = tool.cases.iter().filter(|c| !c.pass && !broken(c)).count().to_string();
                 let errors = tool.cases.iter().filter(|c| !c.pass && broken(c)).count().to_string();
@@ -38,16 +40,17 @@ fn write(report: &ReportV1, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
                     })?;
             }
             Ok(())
-        },
-    )?;
+        })?;
     Ok(())
 }
 
 fn test(writer: &mut Writer<Vec<u8>>, tool: &str, case: &CaseResultV1, info: &CaseInfoV1) -> io::Result<()> {
     let name = plain(&case.case);
     let class = plain(tool);
-    let element =
-        writer.create_element("testcase").with_attribute(("name", name.as_str())).with_attribute(("classname", class.as_str()));
+    let element = writer
+        .create_element("testcase")
+        .with_attribute(("name", name.as_str()))
+        .with_attribute(("classname", class.as_str()));
     if case.pass {
         element.write_empty()?;
         return Ok(());

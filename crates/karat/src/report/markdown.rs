@@ -18,7 +18,10 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     let expected = if report.profile.expect_pass { " result |" } else { "" };
     let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", title(id))).collect();
     out.push_str(&format!("| tool |{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
-    out.push_str(&format!("|---|{}---:|---:|---:|---:|\n", "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))));
+    out.push_str(&format!(
+        "|---|{}---:|---:|---:|---:|\n",
+        "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))
+    ));
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         for id in ids {

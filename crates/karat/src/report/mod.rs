@@ -37,11 +37,26 @@ pub struct Look {
 /// All formats, in the order in which they are listed.
 pub static FORMATS: &[Format] = &[
     Format { name: "table", extension: "txt", description: "for people at a terminal", draw: table::draw },
-    Format { name: "json", extension: "json", description: "the whole report, the source of all others", draw: json::draw },
-    Format { name: "markdown", extension: "md", description: "for a pull request or a step summary", draw: markdown::draw },
+    Format {
+        name: "json",
+        extension: "json",
+        description: "the whole report, the source of all others",
+        draw: json::draw,
+    },
+    Format {
+        name: "markdown",
+        extension: "md",
+        description: "for a pull request or a step summary",
+        draw: markdown::draw,
+    },
     Format { name: "csv", extension: "csv", description: "one row for each tool, slice and metric", draw: csv::draw },
     Format { name: "junit", extension: "xml", description: "one test for each tool and case", draw: junit::draw },
-    Format { name: "sarif", extension: "sarif", description: "every finding and miss with its verdict", draw: sarif::draw },
+    Format {
+        name: "sarif",
+        extension: "sarif",
+        description: "every finding and miss with its verdict",
+        draw: sarif::draw,
+    },
 ];
 
 /// The format of that name or file extension.

@@ -45,17 +45,18 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
 
 fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &IssueInfoV1>, results: &mut Vec<Value>) {
     let findings: BTreeMap<&str, &FindingInfoV1> = trial.findings.iter().map(|f| (f.id.as_str(), f)).collect();
-    let mut finding = |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
-        let Some(f) = findings.get(id) else { return };
-        results.push(json!({
-            "ruleId": rule,
-            "kind": kind,
-            "level": level,
-            "message": { "text": format!("{} ({why})", f.title) },
-            "locations": place(f.file.as_deref(), f.line_start, f.line_end),
-            "properties": { "case": case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
-        }));
-    };
+    let mut finding =
+        |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
+            let Some(f) = findings.get(id) else { return };
+            results.push(json!({
+                "ruleId": rule,
+                "kind": kind,
+                "level": level,
+                "message": { "text": format!("{} ({why})", f.title) },
+                "locations": place(f.file.as_deref(), f.line_start, f.line_end),
+                "properties": { "case": case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
+            }));
+        };
     for m in &trial.matches {
         finding("karat/match", "pass", "none", &m.finding, Some(&m.golden), &format!("matches {}", m.golden), m.score);
     }
@@ -95,5 +96,19 @@ fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {
 }
 
 /// What a path in a URI must not hold as it is.
-const PATH: &percent_encoding::AsciiSet =
-    &percent_encoding::CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'[').add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b':');
+const PATH: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b':');

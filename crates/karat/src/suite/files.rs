@@ -108,7 +108,9 @@ impl Files {
                         if kind.is_symlink() {
                             match full.canonicalize() {
                                 // A link to a folder may close a circle, so only files are followed.
-                                Ok(target) if target.starts_with(&real_root) && target.is_file() => walk.files.push(name),
+                                Ok(target) if target.starts_with(&real_root) && target.is_file() => {
+                                    walk.files.push(name)
+                                }
                                 _ => walk.refused.push(name),
                             }
                         } else if kind.is_dir() {

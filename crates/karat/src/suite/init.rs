@@ -7,8 +7,14 @@ use std::path::Path;
 pub static TEMPLATE: &[(&str, &str)] = &[
     ("karat.toml", include_str!("../../templates/suite/karat.toml")),
     ("cases/unchecked-index/case.yaml", include_str!("../../templates/suite/cases/unchecked-index/case.yaml")),
-    ("cases/unchecked-index/before/pager.py", include_str!("../../templates/suite/cases/unchecked-index/before/pager.py")),
-    ("cases/unchecked-index/after/pager.py", include_str!("../../templates/suite/cases/unchecked-index/after/pager.py")),
+    (
+        "cases/unchecked-index/before/pager.py",
+        include_str!("../../templates/suite/cases/unchecked-index/before/pager.py"),
+    ),
+    (
+        "cases/unchecked-index/after/pager.py",
+        include_str!("../../templates/suite/cases/unchecked-index/after/pager.py"),
+    ),
     ("cases/tidy-rename/case.yaml", include_str!("../../templates/suite/cases/tidy-rename/case.yaml")),
     ("cases/tidy-rename/before/greet.py", include_str!("../../templates/suite/cases/tidy-rename/before/greet.py")),
     ("cases/tidy-rename/after/greet.py", include_str!("../../templates/suite/cases/tidy-rename/after/greet.py")),

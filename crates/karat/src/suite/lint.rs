@@ -54,7 +54,8 @@ fn case_lints(loaded: &LoadedSuite, case: &Case, index: &BTreeMap<&str, &Case>, 
             lints.push(lint_at(Level::Warning, "one-sided-twin", vec!["twin".into()], message));
         }
         if twin.verdict == case.verdict {
-            let message = format!("`{}` and its twin `{}` have the same verdict; one should be the fix", case.id, twin.id);
+            let message =
+                format!("`{}` and its twin `{}` have the same verdict; one should be the fix", case.id, twin.id);
             lints.push(lint_at(Level::Warning, "twins-alike", vec!["twin".into()], message));
         }
     }
@@ -94,7 +95,8 @@ fn golden_lints(
     }
     let distinct: BTreeSet<String> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
-        let message = format!("`{}` says almost nothing: {}", golden.id, crate::report::number::count(distinct.len(), "word"));
+        let message =
+            format!("`{}` says almost nothing: {}", golden.id, crate::report::number::count(distinct.len(), "word"));
         lints.push(lint_at(Level::Warning, "vague-golden", issue(index, "title"), message));
     }
     if golden.acceptance != Acceptance::Required && golden.target {
@@ -184,7 +186,10 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
             };
             let best = if whole > 0.0 { reach / whole } else { 0.0 };
             (best + 1e-9 < profile.threshold).then(|| {
-                format!("the best possible score is {best:.2}, below {:.2}; give it a file or keywords", profile.threshold)
+                format!(
+                    "the best possible score is {best:.2}, below {:.2}; give it a file or keywords",
+                    profile.threshold
+                )
             })
         }
         Method::Recorded | Method::Verdict => None,
@@ -197,17 +202,15 @@ fn identity_lints(index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
         lints.push(lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message));
     }
     if key::of_golden(golden).is_empty() {
-        let message = format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
+        let message =
+            format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
         lints.push(lint_at(Level::Warning, "fallback-only", issue(index, "id"), message));
     }
 }
 
 fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
-    let prepared: Vec<BTreeSet<String>> = case
-        .goldens
-        .iter()
-        .map(|g| words(&karat_core::matching::pair::prose(g)).collect())
-        .collect();
+    let prepared: Vec<BTreeSet<String>> =
+        case.goldens.iter().map(|g| words(&karat_core::matching::pair::prose(g)).collect()).collect();
     // Files with thousands of goldens are generated; comparing them pair by pair would take longer than it tells.
     let most = 500;
     for (b, golden) in case.goldens.iter().enumerate().take(most) {

@@ -53,7 +53,9 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
             Ok(tree) => {
                 for link in &tree.refused {
                     let message = format!("the link {link} leads out of the suite, to a folder or to nothing");
-                    faults.push(Diagnostic::of_file(&shown, "path-escapes", message).with_help("put the file itself there"));
+                    faults.push(
+                        Diagnostic::of_file(&shown, "path-escapes", message).with_help("put the file itself there"),
+                    );
                 }
                 digest.update(&tree::digest(&case, &tree));
                 case.change = tree.change;
@@ -68,7 +70,8 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
     if !faults.is_empty() {
         return Err(Faults(faults));
     }
-    let suite = Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
+    let suite =
+        Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
     Ok(LoadedSuite { suite, config, files, notes, folders, stated_in })
 }
 
@@ -110,7 +113,9 @@ fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<Stri
 fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     // `cases/<id>/case.yaml` is our own layout; a folder of CRB challenges holds them directly, or under `challenges/`.
-    for (parent, names) in [("cases", &["case.yaml", "case.yml"][..]), ("", &["challenge.yaml"]), ("challenges", &["challenge.yaml"])] {
+    for (parent, names) in
+        [("cases", &["case.yaml", "case.yml"][..]), ("", &["challenge.yaml"]), ("challenges", &["challenge.yaml"])]
+    {
         let folders = match files.folders(parent) {
             Ok(folders) => folders,
             Err(error) => {
@@ -241,7 +246,11 @@ fn check_twins(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
         } else if !ids.contains_key(twin.as_str()) {
             let near = suggest::nearest(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
-            faults.push(Diagnostic { message: format!("there is no case `{twin}` to be the twin"), help, ..at.clone() });
+            faults.push(Diagnostic {
+                message: format!("there is no case `{twin}` to be the twin"),
+                help,
+                ..at.clone()
+            });
         }
     }
 }

@@ -1,8 +1,22 @@
 //! A reader that ends a hostile text with an error before it can fill the memory.
 
-use super::Limits;
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use std::io::{self, Read};
+
+/// How much of an input is taken before it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one JSON string. It is applied to input that starts as JSON does; `None` applies it to none.
+    pub string: Option<u64>,
+    /// Bytes of the whole text, after decompression.
+    pub total: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { string: Some(16 << 20), total: 16 << 30 }
+    }
+}
 
 /// Why an input was refused, and where.
 #[derive(Debug, thiserror::Error)]

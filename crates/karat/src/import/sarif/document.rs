@@ -1,7 +1,8 @@
 //! Going through a SARIF document run by run and result by result.
 
-use super::model::{Invocation, Item, Presence};
+use super::model::{Invocation, Item};
 use super::tables::Parts;
+use super::words::Presence;
 use crate::import::json::{Lenient, Loose, Object};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;

@@ -13,6 +13,7 @@ mod offsets;
 mod rules;
 mod tables;
 mod uris;
+mod words;
 
 pub use keys::write_keys;
 pub use tables::Sources;
@@ -20,8 +21,9 @@ pub use tables::Sources;
 use super::{Harvest, ImportError, Importer, Input, Reported, input, json};
 use document::{Document, Reader, Rest};
 use karat_core::ids::ToolName;
-use model::{Baseline, Item, Kind};
+use model::Item;
 use tables::Tables;
+use words::{Baseline, Kind};
 
 /// The importer of SARIF.
 pub const IMPORTER: Importer = Importer {

@@ -1,12 +1,11 @@
 //! What a run says once for all its results, and how a result becomes a finding by it.
 
 use super::message;
-use super::model::{
-    Artifact, Artifacts, Bases, Component, Item, Kind, Level, Location, LogicalLocation, Region, Rule, Tool,
-};
+use super::model::{Artifact, Artifacts, Bases, Component, Item, Location, LogicalLocation, Region, Rule, Tool};
 use super::offsets::{LineTable, Unit};
 use super::rules::Rules;
 use super::uris::Addresses;
+use super::words::{Kind, Level};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
 use karat_core::path::RepoPath;

@@ -43,7 +43,7 @@ impl Addresses {
         let uri = location.uri.as_deref()?;
         let path = path_of(uri);
         if is_absolute(&path) {
-            return Some(self.below_root(&path).unwrap_or(path));
+            return Some(self.below_root(&path).unwrap_or_else(|| without_dots(&path)));
         }
         let own = location.base.as_ref().and_then(|base| self.bases.get(base));
         let Some(base) = own else { return Some(without_dots(&path)) };
