@@ -1,4 +1,6 @@
 //! Karat as a library: everything with effects around the pure core.
 
+pub mod drift;
+pub mod git;
 pub mod import;
 pub mod source;
