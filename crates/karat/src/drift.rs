@@ -1,6 +1,6 @@
 //! Carrying goldens from one revision of the code to another.
 
-use crate::git::{Blob, CommitId, Entry, EntryKind, FileChange, GitError, Repository};
+use crate::git::{Blob, CommitId, Entry, EntryKind, FileChange, GitError, Repository, is_binary};
 use crate::source::change::{Carried, LineMap, line_map};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
@@ -206,11 +206,6 @@ fn text(repo: &Repository, entry: &Entry) -> Result<Result<String, LostReason>, 
         Blob::Whole(bytes) if is_binary(&bytes) => Err(LostReason::Binary),
         Blob::Whole(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
     })
-}
-
-/// Whether content is not text, as git tells it: a zero byte near the beginning.
-pub(crate) fn is_binary(bytes: &[u8]) -> bool {
-    bytes.iter().take(8_000).any(|&byte| byte == 0)
 }
 
 fn carry(

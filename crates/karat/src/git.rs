@@ -338,6 +338,11 @@ impl Repository {
     }
 }
 
+/// Whether content is not text, as git tells it: a zero byte near the beginning.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(8_000).any(|&byte| byte == 0)
+}
+
 /// Reads `:<old mode> <new mode> <old id> <new id> <status>`, then one path, or two for a rename, each ended by a zero byte.
 fn changes(answer: &[u8]) -> Result<Changes, GitError> {
     let mut changes = Changes::default();

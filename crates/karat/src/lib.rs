@@ -4,3 +4,4 @@ pub mod drift;
 pub mod git;
 pub mod import;
 pub mod source;
+pub mod suite;

@@ -1,0 +1,5 @@
+//! Suites on disk.
+
+pub mod from_commit;
+
+mod case_draft;
