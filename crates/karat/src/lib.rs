@@ -2,7 +2,9 @@
 
 pub mod diagnostic;
 pub mod document;
+pub mod drift;
 pub mod format;
+pub mod git;
 pub mod import;
 pub mod profile;
 pub mod recorded;

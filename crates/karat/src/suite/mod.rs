@@ -1,6 +1,8 @@
 //! Suites: loading, checking, and making them.
 
+mod case_draft;
 pub mod files;
+pub mod from_commit;
 pub mod init;
 pub mod lint;
 mod load;

@@ -135,3 +135,40 @@ fn files_are_read_once() {
     assert_eq!(symbol_of("a.txt", 1, 1), None);
     assert_eq!(reads, ["a.py", "gone.py"]);
 }
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
+fn real_files_are_read() {
+    let shared = std::env::var_os("KARAT_SHARED_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), std::path::PathBuf::from);
+    if !shared.is_dir() {
+        eprintln!("skipped: {} is absent", shared.display());
+        return;
+    }
+    let mut folders = vec![shared.join("smartbugs-curated"), shared.join("crb-challenges")];
+    let (mut files, mut functions, mut placed) = (0, 0, 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = RepoPath::new(&entry.file_name().to_string_lossy());
+            let Some(language) = name.as_ref().and_then(Language::of_path) else {
+                folders.extend(entry.path().is_dir().then(|| entry.path()));
+                continue;
+            };
+            let source = fs::read(entry.path()).expect("a file");
+            let source = String::from_utf8_lossy(&source);
+            let symbols = Symbols::parse(language, &source).unwrap_or_else(|| panic!("{}", entry.path().display()));
+            files += 1;
+            for (row, text) in source.lines().enumerate() {
+                let mut words = text.split_whitespace();
+                if language == Language::Solidity && words.next() == Some("function") {
+                    let name = words.next().and_then(|word| word.split('(').next()).filter(|name| !name.is_empty());
+                    let symbol = symbols.at(line(row));
+                    functions += 1;
+                    placed += usize::from(symbol.contains(&format!(".{}#", name.unwrap_or("fallback"))));
+                }
+            }
+        }
+    }
+    assert!(files > 150, "{files} files");
+    assert!(placed * 100 >= functions * 97, "{placed} of {functions} functions lie in a symbol of their name");
+}

@@ -1,0 +1,142 @@
+//! The text of a `case.yaml` for a person to complete.
+
+use karat_core::lines::Lines;
+use karat_core::path::RepoPath;
+use std::fmt::Write as _;
+
+/// What is known of a case before a person has looked at it.
+pub(super) struct CaseDraft<'a> {
+    pub(super) id: &'a str,
+    /// The full id of the commit it was taken from.
+    pub(super) commit: &'a str,
+    pub(super) title: &'a str,
+    pub(super) description: &'a str,
+    pub(super) language: Option<&'a str>,
+    /// Where the example issue is placed.
+    pub(super) example: Option<&'a (RepoPath, Lines)>,
+}
+
+/// The case as YAML that loads as it stands, with comments that say what to fill in.
+pub(super) fn yaml(case: &CaseDraft<'_>) -> String {
+    let mut out = String::new();
+    let mut line = |text: &str| {
+        out.push_str(text);
+        out.push('\n');
+    };
+    line(&format!("# Taken from commit {}.", case.commit));
+    line("# Say below what a good tool reports for this change, then run `karat check` on the suite.");
+    line(&format!("id: {}", quoted(case.id)));
+    line(&format!("name: {}", quoted(case.title)));
+    match case.language {
+        Some(language) => line(&format!("language: {}", language)),
+        None => line("# language: python"),
+    }
+    line("# difficulty: medium        # easy, medium or hard");
+    line("categories: []              # such as [security, performance]");
+    line("pr:");
+    line(&format!("  title: {}", quoted(case.title)));
+    line(&format!("  description: {}", block_or_quoted(case.description, "    ")));
+    line("");
+    line("# One entry for each issue that the change brings in. A change without issues asks tools for silence.");
+    line("issues: []");
+    line("# issues:");
+    line("#   - id: issue-1");
+    line("#     title: What is wrong, in a few words");
+    line("#     description: Why it is wrong and what it does");
+    line("#     severity: high          # critical, high, medium, low or info");
+    line("#     category: security");
+    if let Some((file, lines)) = case.example {
+        line(&format!("#     file: {}", quoted(file.as_str())));
+        line(&format!("#     line_start: {}", lines.start));
+        line(&format!("#     line_end: {}", lines.end));
+    }
+    line("#     keywords: [words, that, a, report, uses]");
+    out
+}
+
+/// A double-quoted scalar, in which everything that could be taken for YAML or break a line is escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_plain(c) => out.push(c),
+            c => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\U{:08X}", u32::from(c));
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A literal block where the text has lines and all of them are plain; a quoted scalar otherwise.
+fn block_or_quoted(text: &str, indent: &str) -> String {
+    let plain = text.chars().all(|c| c == '\n' || c == '\t' || is_plain(c));
+    if !plain || !text.contains('\n') || text.starts_with('\n') || text.ends_with('\n') {
+        return quoted(text);
+    }
+    // The indentation is stated, because the first line of the text may be indented itself.
+    let mut out = String::from("|2-");
+    for row in text.split('\n') {
+        out.push('\n');
+        if !row.is_empty() {
+            out.push_str(indent);
+            out.push_str(row);
+        }
+    }
+    out
+}
+
+/// Characters that YAML allows and no reader takes for a line break or a mark of direction.
+fn is_plain(c: char) -> bool {
+    let invisible =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let outside = matches!(c, '\u{fff0}'..='\u{ffff}') || (u32::from(c) & 0xFFFE) == 0xFFFE;
+    !c.is_control() && !invisible && !outside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saphyr_parser::{Event, Parser};
+
+    fn scalars(yaml: &str) -> Vec<String> {
+        let mut scalars = Vec::new();
+        for event in Parser::new_from_str(yaml) {
+            let (event, _) = event.unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+            if let Event::Scalar(value, ..) = event {
+                scalars.push(value.to_string());
+            }
+        }
+        scalars
+    }
+
+    #[test]
+    fn any_text_comes_back() {
+        let check = |text: &str| {
+            let yaml = format!("a:\n  b: {}\n  c: {}\nd: end\n", quoted(text), block_or_quoted(text, "    "));
+            assert_eq!(scalars(&yaml), ["a", "b", text, "c", text, "d", "end"], "{yaml}");
+        };
+        check("");
+        check("plain");
+        check("a: b # c");
+        check("\"quotes\" 'and' \\slashes\\ %x &y *z !t {[,]}");
+        check("- x\n- y");
+        check("  indented first\nsecond\n\n\n    third");
+        check("tab\tinside\n\ttab first");
+        check("trailing \nspaces  ");
+        check("ends in break\n");
+        check("\nbegins with break");
+        check("---\n...\n# no comment\n");
+        check("bell \u{7} escape \u{1b} nul \0 del \u{7f} c1 \u{9b} nel \u{85}");
+        check("ls \u{2028} ps \u{2029} bom \u{feff} rtl \u{202e}\nx");
+        check("gr\u{fc}n \u{1f600} \u{10ffff} \u{fffd}\nx");
+        check("carriage\r\nreturn\rx");
+    }
+}

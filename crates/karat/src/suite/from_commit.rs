@@ -1,0 +1,300 @@
+//! The beginnings of a case, taken from a commit.
+
+use super::case_draft::{self, CaseDraft};
+use crate::git::{Blob, CommitId, Entry, EntryKind, GitError, Repository, is_binary};
+use crate::source::change::touched_lines;
+use crate::source::language::Language;
+use karat_core::ids::CaseId;
+use karat_core::lines::Lines;
+use karat_core::path::RepoPath;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Files longer than this are left out.
+const MAX_FILE: u64 = 1 << 20;
+
+/// All files of a case together may be this long.
+const MAX_CASE: usize = 64 << 20;
+
+/// All that a commit can tell about a case; the goldens are for a person to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseSkeleton {
+    /// Given, or made from the title of the commit.
+    pub id: CaseId,
+    /// The commit.
+    pub commit: CommitId,
+    /// The title of its message.
+    pub title: String,
+    /// The rest of its message.
+    pub description: String,
+    /// The language of most changed files.
+    pub language: Option<Language>,
+    /// The changed files before the commit.
+    pub before: Vec<(RepoPath, Vec<u8>)>,
+    /// The changed files after the commit.
+    pub after: Vec<(RepoPath, Vec<u8>)>,
+    /// The first lines that the commit touched, in a file of the language where there is one.
+    pub first_touched: Option<(RepoPath, Lines)>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// No case can be made of the commit.
+#[derive(Debug, thiserror::Error)]
+pub enum SkeletonError {
+    /// Git could not do its part.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The id would not do as the name of a folder.
+    #[error(
+        "{id:?} is no id for a case; use at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
+    )]
+    BadId {
+        /// The id.
+        id: String,
+    },
+    /// Nothing is left to review.
+    #[error("commit {commit} changes no text file that a case could hold{}", .notes.iter().map(|n| format!("; {n}")).collect::<String>())]
+    NothingChanged {
+        /// The commit.
+        commit: CommitId,
+        /// What was left out, and why.
+        notes: Vec<String>,
+    },
+}
+
+/// Takes a case from the change that a commit made to its first parent.
+pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSkeleton, SkeletonError> {
+    let commit = repo.resolve(rev)?;
+    let (title, description) = repo.message(&commit)?;
+    let id = match id {
+        Some(id) if valid_id(id) => id.to_owned(),
+        Some(id) => return Err(SkeletonError::BadId { id: id.to_owned() }),
+        None => slug(&title).unwrap_or_else(|| format!("commit-{}", commit.short())),
+    };
+    let parents = repo.parents(&commit)?;
+    let changes = repo.changed_files(parents.first(), &commit)?;
+
+    let mut left_out = LeftOut::default();
+    for path in changes.odd_paths {
+        left_out.add("having a name that not every system can hold", &path);
+    }
+    let mut files = Vec::new();
+    let mut room = MAX_CASE;
+    for change in &changes.files {
+        match take(repo, change.old.as_ref(), change.new.as_ref(), &mut room)? {
+            Ok(file) => files.push(file),
+            Err(why) => {
+                let side = change.new.as_ref().or(change.old.as_ref());
+                left_out.add(why, side.map_or("", |side| side.path.as_str()));
+            }
+        }
+    }
+    let mut notes = left_out.notes();
+    if parents.len() > 1 {
+        notes.push(format!("commit {commit} is a merge; the change to its first parent was taken"));
+    }
+    if files.is_empty() {
+        return Err(SkeletonError::NothingChanged { commit, notes });
+    }
+    let language = most_common_language(&files);
+    let first_touched = first_touched(&files, language);
+    let (before, after): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.old, file.new)).unzip();
+    let sides = |side: Vec<Option<(RepoPath, Vec<u8>)>>| side.into_iter().flatten().collect();
+    Ok(CaseSkeleton {
+        id: CaseId::new(id),
+        commit,
+        title,
+        description,
+        language,
+        before: sides(before),
+        after: sides(after),
+        first_touched,
+        notes,
+    })
+}
+
+impl CaseSkeleton {
+    /// Writes the case to `cases/<id>` below the suite's folder and returns that folder; an existing case is left alone.
+    ///
+    /// The case is written aside and then renamed, so that it is there as a whole or not at all.
+    pub fn write(&self, suite_dir: &Path) -> io::Result<PathBuf> {
+        if !valid_id(self.id.as_str()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{:?} is no id for a case", self.id.as_str()),
+            ));
+        }
+        let cases = suite_dir.join("cases");
+        let case = cases.join(self.id.as_str());
+        if fs::symlink_metadata(&case).is_ok() {
+            let message = format!("{}: this case exists already; give another id, or remove it first", case.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        fs::create_dir_all(&cases)?;
+        let aside = suite_dir.join(format!(".karat-unfinished-{}-{}", self.id, std::process::id()));
+        fs::create_dir(&aside)?;
+        let done = self.write_into(&aside).and_then(|()| fs::rename(&aside, &case));
+        if let Err(error) = done {
+            // What cannot be removed either is no case, and the first error says more.
+            let _ = fs::remove_dir_all(&aside);
+            return Err(error);
+        }
+        Ok(case)
+    }
+
+    fn write_into(&self, folder: &Path) -> io::Result<()> {
+        let draft = CaseDraft {
+            id: self.id.as_str(),
+            commit: self.commit.as_str(),
+            title: &self.title,
+            description: &self.description,
+            language: self.language.map(Language::name),
+            example: self.first_touched.as_ref(),
+        };
+        File::create_new(folder.join("case.yaml"))?.write_all(case_draft::yaml(&draft).as_bytes())?;
+        for (side, files) in [("before", &self.before), ("after", &self.after)] {
+            let root = folder.join(side);
+            fs::create_dir(&root)?;
+            for (path, content) in files {
+                if !safe(path) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{path} leads out of the case")));
+                }
+                let target = root.join(path.as_str());
+                if let Some(parent) = target.parent() {
+                    fs::create_dir_all(parent)?;
+                }
+                File::create_new(target)?.write_all(content)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Both sides of one changed file.
+struct Taken {
+    old: Option<(RepoPath, Vec<u8>)>,
+    new: Option<(RepoPath, Vec<u8>)>,
+}
+
+/// Reads a changed file whole, or says why it is left out.
+fn take(
+    repo: &Repository,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
+    room: &mut usize,
+) -> Result<Result<Taken, &'static str>, GitError> {
+    let mut sides = [None, None];
+    let mut used = 0;
+    for (side, entry) in sides.iter_mut().zip([old, new]) {
+        let Some(entry) = entry else { continue };
+        if entry.kind != EntryKind::File {
+            return Ok(Err("being a link or a submodule"));
+        }
+        if !safe(&entry.path) {
+            return Ok(Err("leading out of the case or into `.git`"));
+        }
+        match repo.content(entry, MAX_FILE)? {
+            Blob::TooLong => return Ok(Err("being longer than 1 MiB")),
+            Blob::Whole(bytes) if is_binary(&bytes) => return Ok(Err("being binary")),
+            Blob::Whole(bytes) => {
+                used += bytes.len();
+                *side = Some((entry.path.clone(), bytes));
+            }
+        }
+    }
+    let Some(left) = room.checked_sub(used) else { return Ok(Err("coming after the first 64 MiB")) };
+    *room = left;
+    let [old, new] = sides;
+    Ok(Ok(Taken { old, new }))
+}
+
+/// Whether a path stays inside the folder it is written to and makes no repository there.
+fn safe(path: &RepoPath) -> bool {
+    let odd = |segment: &str| {
+        segment.is_empty()
+            || segment == "."
+            || segment.eq_ignore_ascii_case(".git")
+            || segment.eq_ignore_ascii_case("git~1")
+    };
+    !path.escapes() && !path.as_str().split('/').any(odd)
+}
+
+fn most_common_language(files: &[Taken]) -> Option<Language> {
+    let mut counts: BTreeMap<&str, (usize, Language)> = BTreeMap::new();
+    for file in files {
+        let path = file.new.as_ref().or(file.old.as_ref()).map(|(path, _)| path);
+        if let Some(language) = path.and_then(Language::of_path) {
+            counts.entry(language.name()).or_insert((0, language)).0 += 1;
+        }
+    }
+    // The first of equally common languages is taken, in alphabetical order.
+    counts.into_values().rev().max_by_key(|(count, _)| *count).map(|(_, language)| language)
+}
+
+fn first_touched(files: &[Taken], language: Option<Language>) -> Option<(RepoPath, Lines)> {
+    let text = |side: &Option<(RepoPath, Vec<u8>)>| {
+        side.as_ref().map_or(String::new(), |(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+    };
+    let touched = |file: &Taken| {
+        let (path, _) = file.new.as_ref()?;
+        Some((path.clone(), touched_lines(&text(&file.old), &text(&file.new)).into_iter().next()?))
+    };
+    let of_language = |file: &&Taken| {
+        let own = file.new.as_ref().and_then(|(path, _)| Language::of_path(path));
+        own.map(Language::name) == language.map(Language::name)
+    };
+    files.iter().filter(of_language).find_map(touched).or_else(|| files.iter().find_map(touched))
+}
+
+/// Files left out, by reason.
+#[derive(Default)]
+struct LeftOut {
+    by_reason: BTreeMap<&'static str, (usize, Vec<String>)>,
+}
+
+impl LeftOut {
+    fn add(&mut self, reason: &'static str, path: &str) {
+        let (count, named) = self.by_reason.entry(reason).or_default();
+        *count += 1;
+        if named.len() < 10 {
+            named.push(format!("{path:?}"));
+        }
+    }
+
+    fn notes(self) -> Vec<String> {
+        let note = |(reason, (count, named)): (&str, (usize, Vec<String>))| {
+            let more = count - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("left out for {reason}: {}{more}", named.join(", "))
+        };
+        self.by_reason.into_iter().map(note).collect()
+    }
+}
+
+fn valid_id(id: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    id.len() <= 100 && id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.chars().all(fits) && !id.ends_with('.')
+}
+
+/// Lowercase words joined by dashes, cut at a word's end; `None` when no letter is left.
+fn slug(title: &str) -> Option<String> {
+    let mut slug = String::new();
+    let lower = title.to_lowercase();
+    for word in lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if slug.is_empty() {
+            slug.extend(word.chars().take(60));
+        } else if slug.len() + 1 + word.len() <= 60 {
+            slug.push('-');
+            slug.push_str(word);
+        } else {
+            break;
+        }
+    }
+    (!slug.is_empty()).then_some(slug)
+}
+
+#[cfg(test)]
+mod tests;
