@@ -1,1 +1,56 @@
-fn main() {}
+//! `karat`: how good is a findings producer?
+
+mod args;
+mod commands;
+mod exit;
+mod inputs;
+mod outputs;
+mod terminal;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use exit::{Exit, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Err(failure) = use_threads(arguments.threads) {
+        return end(Err(failure));
+    }
+    end(match arguments.command {
+        Command::Init(args) => commands::init::run(&args),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Score(args) => commands::score::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Key(args) => commands::key::run(&args),
+        Command::Expect(args) => commands::expect::run(&args),
+        Command::Drift(args) => commands::drift::run(&args),
+        Command::Suite(args) => commands::suite::run(&args),
+        Command::Profile(args) => commands::profile::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+    })
+}
+
+fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| Failure::Message(Exit::Failed, error.to_string()))
+}
+
+fn end(result: Result<Exit, Failure>) -> ExitCode {
+    match result {
+        Ok(exit) => exit.into(),
+        Err(Failure::BrokenPipe) => Exit::Ok.into(),
+        Err(Failure::Message(exit, message)) => {
+            terminal::tell(&format!("error: {}", karat::diagnostic::harmless(&message)));
+            exit.into()
+        }
+        Err(Failure::Faults(faults)) => {
+            terminal::tell(terminal::draw_on_stderr(&faults.0).trim_end());
+            terminal::tell(&format!("\nerror: {faults}; nothing was taken"));
+            Exit::BadInput.into()
+        }
+    }
+}

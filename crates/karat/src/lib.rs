@@ -3,11 +3,14 @@
 pub mod diagnostic;
 pub mod document;
 pub mod drift;
+pub mod expect;
 pub mod format;
 pub mod git;
 pub mod import;
 pub mod profile;
 pub mod recorded;
 pub mod report;
+pub mod scoring;
 pub mod source;
 pub mod suite;
+pub mod whole_file;

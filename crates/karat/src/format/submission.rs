@@ -145,7 +145,7 @@ impl TrialV1 {
     pub fn into_trial(self) -> (Trial, Vec<ValueFault>) {
         let mut faults: Vec<ValueFault> = id_fault(&["tool"], &self.tool).into_iter().collect();
         let share = |value: Option<f64>| value.is_some_and(|v| !(0.0..=1.0).contains(&v));
-        let negative = |value: Option<f64>| value.is_some_and(|v| !(v >= 0.0));
+        let negative = |value: Option<f64>| value.is_some_and(|v| v < 0.0 || v.is_nan());
         if self.trial == 0 {
             faults.push(ValueFault::new(&["trial"], "out-of-range", "trials are counted from 1"));
         }

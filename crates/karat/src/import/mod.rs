@@ -8,6 +8,7 @@ mod code_review_bench;
 mod csv;
 pub mod cwe;
 mod delimited;
+pub mod drive;
 mod eslint;
 mod eval_spec;
 mod github_review;

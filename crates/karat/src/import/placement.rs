@@ -35,6 +35,11 @@ pub enum How {
     ByPrefix,
 }
 
+/// The expression that finds the case in a path, or what is wrong with it.
+pub fn case_regex(pattern: &str) -> Result<regex::Regex, String> {
+    regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| format!("--case-from: {error}"))
+}
+
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Placed {

@@ -150,6 +150,16 @@ pub fn parse_set(text: &str) -> Result<Table, ProfileError> {
     as_is.or_else(|_| quoted()).map_err(|e| invalid(e.message().to_owned()))
 }
 
+/// Changes as a suite's configuration holds them. TOML has no null, so a null cannot occur.
+pub fn from_json(values: &serde_json::Map<String, serde_json::Value>) -> Table {
+    Table::try_from(values).unwrap_or_default()
+}
+
+/// A profile as a TOML file.
+pub fn to_toml(profile: &Profile) -> String {
+    toml::to_string(profile).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Suites: loading, checking, and making them.
 
 mod case_draft;
+pub mod edit;
 pub mod files;
 pub mod from_commit;
 pub mod init;

@@ -1,0 +1,383 @@
+//! What can be typed. What it means is resolved by the commands.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// How good is a findings producer? Golden truth and a tool's output in; honest numbers out.
+#[derive(Debug, Parser)]
+#[command(name = "karat", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  karat score starter                            the built-in suite, with two recorded tools
+  karat score my-suite --submission scan.sarif   a scanner's SARIF against your goldens
+  karat explain sqli --tool my-reviewer          why each golden was found or missed
+  karat init my-suite                            a small suite to start from
+
+Exit codes: 0 ok · 1 expectation failed · 2 usage · 3 inconclusive · 4 bad input · 5 system failed · 70 internal")]
+pub(crate) struct Arguments {
+    /// Threads to use; all cores where absent. The result is the same with any number.
+    #[arg(short = 'j', long = "threads", global = true, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a small working suite, with comments, to start from.
+    #[command(after_help = "Example:\n  karat init my-suite && karat check my-suite && karat score my-suite")]
+    Init(InitArgs),
+    /// Lint a suite: everything that is wrong with it, with file, line and column.
+    #[command(after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json")]
+    Check(CheckArgs),
+    /// Score submissions, or a scanner's own output, against a suite.
+    #[command(after_help = "\
+Examples:
+  karat score starter
+  karat score my-suite --submission scan.sarif
+  karat score my-suite --submission a.jsonl --submission b.jsonl -o report.json -o report.md
+  karat score my-suite --submission scan.json --from bandit --rule-map rules.csv
+  karat score my-suite --set line_tolerance=3 --set 'require=[\"file\", \"category\"]'
+
+Without --submission the files in SUITE/submissions/ are scored.")]
+    Score(ScoreArgs),
+    /// Draw a stored report again, in any format.
+    #[command(
+        after_help = "Examples:\n  karat report report.json\n  karat report report.json -o report.md -o junit.xml"
+    )]
+    Report(ReportArgs),
+    /// Tell one case as a story: each golden, its candidates, who decided and why.
+    #[command(
+        after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2"
+    )]
+    Explain(ExplainArgs),
+    /// Turn another program's output into a submission, a suite, or judgements.
+    #[command(after_help = "\
+Examples:
+  karat import --from sarif --suite my-suite scan.sarif -o submission.jsonl
+  karat import --from bandit --case sqli bandit.json -o submission.jsonl
+  karat import --from sarif --case-from 'projects/([^/]+)/' scan.sarif -o submission.jsonl
+  karat import --from code-review-bench golden_comments results/JUDGE -o bench/
+  karat import --list")]
+    Import(ImportArgs),
+    /// Print the identity key of every finding: case, tool, trial, finding, key.
+    #[command(after_help = "\
+Examples:
+  karat key submission.jsonl
+  karat key submission.jsonl --v3 --source my-suite
+  karat key --sarif scan.sarif -o keyed.sarif")]
+    Key(KeyArgs),
+    /// Turn a trusted scan into expectations with keys, to start or update a deterministic suite.
+    #[command(
+        after_help = "Examples:\n  karat expect --from scan.jsonl -o exact-suite\n  karat expect --from scan.jsonl --suite exact-suite --prune -o exact-suite/cases.jsonl"
+    )]
+    Expect(ExpectArgs),
+    /// Carry goldens from one revision of a git repository to another.
+    #[command(
+        after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
+    )]
+    Drift(DriftArgs),
+    /// Work on a suite's cases.
+    Suite(SuiteArgs),
+    /// List or print the profiles: the rules of matching and scoring.
+    Profile(ProfileArgs),
+    /// Print completions for a shell.
+    #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The folder to write into; it is made where it does not exist.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// Fail on warnings too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the diagnostics as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The rules to score by.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArgs {
+    /// A profile's name, or a TOML file that states what differs from one; the suite's own where absent.
+    #[arg(long, value_name = "P")]
+    pub(crate) profile: Option<String>,
+    /// Change a single value of the profile; may be given again.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+}
+
+/// What to score, and by whose decisions.
+#[derive(Debug, Args)]
+pub(crate) struct TrialArgs {
+    /// A submission (.jsonl), SARIF, or any format named by --from; may be given again; `-` is standard input.
+    #[arg(long = "submission", value_name = "FILE", num_args = 1..)]
+    pub(crate) submissions: Vec<PathBuf>,
+    /// Recorded judgements; may be given again.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) judgements: Vec<PathBuf>,
+    /// Hear only this judge of the recorded judgements, or `none` at all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// How another program's findings are put to cases.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// The format of the files; `karat import --list` shows them.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+    /// Put all findings to this case.
+    #[arg(long, value_name = "ID", conflicts_with = "case_from")]
+    pub(crate) case: Option<String>,
+    /// Find the case in the path: the group `case`, else the first group, else the whole match.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) case_from: Option<String>,
+    /// CSV with `rule_id,category[,cwe]`, to give findings the suite's categories.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rule_map: Option<PathBuf>,
+    /// The number of the trial, for formats that do not say.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) trial_number: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Write the report to a file too; the extension says the format (.json .md .csv .xml .sarif .txt); may be given again.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) outputs: Vec<PathBuf>,
+    /// Print this format instead of the table: table, json, markdown, csv, junit, sarif.
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    pub(crate) format: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    #[command(flatten)]
+    pub(crate) trials: TrialArgs,
+    /// Score only these tools; may be given again. With an imported file: the tool's name.
+    #[arg(long = "tool", value_name = "NAME")]
+    pub(crate) tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// Where random numbers start from; taken from the data where absent.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A report that `karat score -o report.json` wrote.
+    #[arg(value_name = "REPORT")]
+    pub(crate) report: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The case.
+    #[arg(value_name = "CASE")]
+    pub(crate) case: String,
+    /// The tool; may be left out where there is only one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The suite.
+    #[arg(long, value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    #[command(flatten)]
+    pub(crate) trials: TrialArgs,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// The trial to tell in full; the first where absent.
+    #[arg(long, value_name = "N")]
+    pub(crate) trial: Option<u32>,
+    /// Print the case's part of the report as JSON, with the best candidates of each golden.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The files; some formats take folders.
+    #[arg(value_name = "FILE", required_unless_present = "list")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// The tool's name, whatever the files say.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The suite whose cases the findings belong to.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// A .jsonl file for the submission, or a folder for a whole suite; standard output where absent.
+    #[arg(short = 'o', long = "output", value_name = "FILE|DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// List the formats.
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyArgs {
+    /// Submissions (.jsonl), SARIF, or any format named by --from.
+    #[arg(value_name = "FILE", required_unless_present = "sarif")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The format of the files.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+    /// Print symbol keys, which survive moved lines.
+    #[arg(long)]
+    pub(crate) v3: bool,
+    /// The code the findings are about: a checkout, or a suite's folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Option<PathBuf>,
+    /// Copy this SARIF file with the keys in its partialFingerprints.
+    #[arg(long, value_name = "IN", requires = "output", conflicts_with_all = ["files", "v3"])]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Where the copy goes.
+    #[arg(short = 'o', long = "output", value_name = "OUT", requires = "sarif")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// Print JSON lines with both keys instead.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExpectArgs {
+    /// The trusted scan: a submission, one trial for each case.
+    #[arg(long = "from", value_name = "SUBMISSION")]
+    pub(crate) from: PathBuf,
+    /// The tool, where the submission has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The trial to trust.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) trial: u32,
+    /// Update this suite's expectations instead of starting anew.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// Drop expectations the scan does not meet.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// A folder for a whole suite, or a .jsonl file for its cases; standard output where absent.
+    #[arg(short = 'o', long = "output", value_name = "DIR|FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DriftArgs {
+    /// The suite whose goldens are carried.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    /// The repository the goldens' files lie in.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) repo: PathBuf,
+    /// A folder of the repository that the goldens' files are relative to.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) prefix: Option<String>,
+    /// The revision the goldens are written for.
+    #[arg(long, value_name = "REV")]
+    pub(crate) from: String,
+    /// The revision to carry them to.
+    #[arg(long, value_name = "REV")]
+    pub(crate) to: String,
+    /// Write the new lines into the suite's files; comments and layout stay.
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteArgs {
+    #[command(subcommand)]
+    pub(crate) command: SuiteCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// Make a case skeleton from a commit of any repository.
+    #[command(after_help = "Example:\n  karat suite add --from-commit HEAD~3 --repo ../app --suite my-suite")]
+    Add {
+        /// The commit that introduced, or fixed, what the case is about.
+        #[arg(long, value_name = "REV")]
+        from_commit: String,
+        /// The repository.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        repo: PathBuf,
+        /// The suite to add to.
+        #[arg(long, value_name = "SUITE", default_value = ".")]
+        suite: PathBuf,
+        /// The case's id; made from the commit's subject where absent.
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    #[command(subcommand)]
+    pub(crate) command: ProfileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileCommand {
+    /// List the profiles in the binary.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a profile as TOML, with changes applied.
+    #[command(after_help = "Examples:\n  karat profile show karat\n  karat profile show crb --set threshold=0.5")]
+    Show {
+        /// A name, or a TOML file.
+        #[arg(value_name = "NAME", default_value = "karat")]
+        name: String,
+        /// Change a single value; may be given again.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}

@@ -1,0 +1,52 @@
+//! `karat check`: everything that is wrong with a suite.
+
+use crate::args::CheckArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{draw_on_stdout, print};
+use karat::diagnostic::{Diagnostic, Level};
+use karat::report::number::count;
+use karat::suite::lint::lint;
+
+pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+    let (diagnostics, facts) = match inputs::suite(&args.suite) {
+        Err(Failure::Faults(faults)) => (faults.0, None),
+        Err(failure) => return Err(failure),
+        Ok(loaded) => {
+            let profile = inputs::profile(&args.rules, Some(&loaded))?;
+            inputs::tell_suite(&loaded);
+            let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
+            let facts = format!(
+                "{}: {}, {}, profile {}",
+                loaded.suite.name,
+                count(loaded.suite.cases.len(), "case"),
+                count(goldens, "golden"),
+                profile.name
+            );
+            (lint(&loaded, &profile), Some(facts))
+        }
+    };
+    let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
+    let (errors, warnings) = (of(Level::Error), of(Level::Warning));
+    if args.json {
+        print(&json(&diagnostics))?;
+    } else {
+        let drawn = draw_on_stdout(&diagnostics);
+        let verdict = match (errors, warnings) {
+            (0, 0) => "nothing to mend".to_owned(),
+            (0, w) => count(w, "warning"),
+            (e, 0) => count(e, "fault"),
+            (e, w) => format!("{}, {}", count(e, "fault"), count(w, "warning")),
+        };
+        let facts = facts.map_or_else(String::new, |facts| format!("{facts}: "));
+        print(&format!("{drawn}{}{verdict}\n", karat::diagnostic::harmless(&facts)))?;
+    }
+    let bad = errors > 0 || (args.strict && warnings > 0);
+    Ok(if bad { Exit::BadInput } else { Exit::Ok })
+}
+
+fn json(diagnostics: &[Diagnostic]) -> String {
+    let mut text = serde_json::to_string_pretty(diagnostics).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,148 @@
+//! `karat drift`: goldens carried from one revision to another.
+
+use crate::args::DriftArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{look, print, tell};
+use karat::drift::{DriftInput, DriftOutcome, DriftStatus, Place, drift};
+use karat::git::Repository;
+use karat::report::grid::{Cell, draw};
+use karat::suite::LoadedSuite;
+use karat::suite::edit::{Edit, apply};
+use karat::suite::files::Files;
+use karat::whole_file;
+use karat_core::identity::key;
+use karat_core::path::RepoPath;
+use serde_json::json;
+
+pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
+    let loaded = inputs::suite(&args.suite)?;
+    let failed = |error: karat::git::GitError| Failure::bad_input(error.to_string());
+    let repository = Repository::open(&args.repo).map_err(failed)?;
+    let prefix = args.prefix.as_deref().and_then(RepoPath::new);
+    let goldens: Vec<DriftInput> = loaded
+        .suite
+        .cases
+        .iter()
+        .flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)))
+        .map(|(case, golden)| DriftInput {
+            case: case.id.clone(),
+            golden: golden.id.clone(),
+            file: golden.file.clone(),
+            lines: golden.lines,
+            anchor: golden.anchor.clone(),
+        })
+        .collect();
+    let outcomes = drift(&repository, &args.from, &args.to, prefix.as_ref(), &goldens).map_err(failed)?;
+    if args.json {
+        let list: Vec<_> = outcomes.iter().map(as_json).collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&list).unwrap_or_default()))?;
+    } else {
+        print(&table(&outcomes))?;
+    }
+    if args.write {
+        write(&loaded, &outcomes)?;
+    } else if outcomes.iter().any(|o| moved(&o.status).is_some()) {
+        tell("\n--write puts the new places into the suite's files");
+    }
+    Ok(Exit::Ok)
+}
+
+fn moved(status: &DriftStatus) -> Option<(&Place, &Place)> {
+    match status {
+        DriftStatus::Moved { from, to } | DriftStatus::Edited { from, to } => Some((from, to)),
+        DriftStatus::Unchanged(_) | DriftStatus::Lost { .. } => None,
+    }
+}
+
+fn words(outcome: &DriftOutcome) -> (&'static str, String) {
+    let (word, mut text) = match &outcome.status {
+        DriftStatus::Unchanged(place) => ("unchanged", shown(place)),
+        DriftStatus::Moved { from, to } => ("moved", format!("{} → {}", shown(from), shown(to))),
+        DriftStatus::Edited { from, to } => ("edited", format!("{} → {} (look at it)", shown(from), shown(to))),
+        DriftStatus::Lost { reason } => ("lost", reason.to_string()),
+    };
+    if outcome.anchor_in_doubt {
+        text.push_str("; take its anchor anew from the scanner");
+    }
+    (word, text)
+}
+
+fn shown(place: &Place) -> String {
+    match place.lines {
+        Some(lines) if lines.start == lines.end => format!("{}:{}", place.file, lines.start),
+        Some(lines) => format!("{}:{}-{}", place.file, lines.start, lines.end),
+        None => place.file.to_string(),
+    }
+}
+
+fn table(outcomes: &[DriftOutcome]) -> String {
+    let look = look();
+    let count = |word: &str| outcomes.iter().filter(|o| words(o).0 == word).count();
+    let mut rows = Vec::new();
+    for outcome in outcomes.iter().filter(|o| !matches!(o.status, DriftStatus::Unchanged(_))) {
+        let (word, text) = words(outcome);
+        rows.push(vec![Cell::left(format!("{} {}", outcome.case, outcome.golden)), Cell::left(word), Cell::left(text)]);
+    }
+    let totals: Vec<String> =
+        ["unchanged", "moved", "edited", "lost"].map(|word| format!("{} {word}", count(word))).to_vec();
+    format!("{}{} goldens: {}\n", draw(&rows, look.width, look.colour), outcomes.len(), totals.join(", "))
+}
+
+fn as_json(outcome: &DriftOutcome) -> serde_json::Value {
+    let place = |p: &Place| json!({ "file": p.file.as_str(), "line_start": p.lines.map(|l| l.start), "line_end": p.lines.map(|l| l.end) });
+    let mut value = json!({ "case": outcome.case, "golden": outcome.golden, "status": words(outcome).0 });
+    match &outcome.status {
+        DriftStatus::Unchanged(at) => value["to"] = place(at),
+        DriftStatus::Moved { from, to } | DriftStatus::Edited { from, to } => {
+            value["from"] = place(from);
+            value["to"] = place(to);
+        }
+        DriftStatus::Lost { reason } => value["reason"] = json!(reason.to_string()),
+    }
+    value["anchor_in_doubt"] = json!(outcome.anchor_in_doubt);
+    value
+}
+
+fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure> {
+    let Files::Disk(root) = &loaded.files else {
+        return Err(Failure::usage("a built-in suite cannot be changed; copy it first"));
+    };
+    let edits: Vec<Edit> = outcomes.iter().flat_map(|outcome| edits(loaded, outcome)).collect();
+    let changed = apply(loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
+    for (path, text) in &changed {
+        let full = root.join(path);
+        whole_file::write(&full, &mut |out| out.write_all(text.as_bytes()))
+            .map_err(|e| Failure::io(full.display(), e))?;
+        tell(&format!("wrote {}", full.display()));
+    }
+    Ok(())
+}
+
+fn edits(loaded: &LoadedSuite, outcome: &DriftOutcome) -> Vec<Edit> {
+    let Some((from, to)) = moved(&outcome.status) else { return Vec::new() };
+    let Some(case) = loaded.suite.cases.iter().find(|c| c.id == outcome.case) else { return Vec::new() };
+    let Some(index) = case.goldens.iter().position(|g| g.id == outcome.golden) else { return Vec::new() };
+    let golden = &case.goldens[index];
+    let edit = |key, value| Edit { case: case.id.clone(), golden: index, key, value };
+    let mut edits = Vec::new();
+    if from.file != to.file {
+        edits.push(edit("file", json!(to.file.as_str())));
+    }
+    if let (Some(old), Some(new)) = (from.lines, to.lines) {
+        edits.push(edit("line_start", json!(new.start)));
+        if old.start != old.end || new.start != new.end {
+            edits.push(edit("line_end", json!(new.end)));
+        }
+    }
+    // A stated key that names the old place names the new one.
+    if golden.identity_key.is_some() && golden.identity_key == key_at(golden, from) {
+        edits.extend(key_at(golden, to).map(|key| edit("identity_key", json!(key))));
+    }
+    edits
+}
+
+fn key_at(golden: &karat_core::golden::Golden, place: &Place) -> Option<String> {
+    let anchor = place.lines.map(key::Anchor::Lines);
+    key::build(Some(&place.file), golden.rule_id.as_deref(), anchor.as_ref(), None)
+}

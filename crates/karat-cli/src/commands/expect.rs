@@ -1,0 +1,69 @@
+//! `karat expect`: a trusted scan as expectations.
+
+use super::import::{is_folder, save, start_suite, write_cases};
+use crate::args::ExpectArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{note, notes, print, tell};
+use karat::expect::from_trials;
+use karat::recorded::read_trials;
+use karat::report::number::count;
+
+pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
+    let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
+    let mut trials = read_trials(vec![inputs::lines(&args.from)?], loaded.as_ref().map(|l| &l.suite))?;
+    trials.retain(|t| t.number == args.trial && args.tool.as_ref().is_none_or(|tool| tool == t.tool.as_str()));
+    let mut tools: Vec<&str> = trials.iter().map(|t| t.tool.as_str()).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    match tools.as_slice() {
+        [_] => {}
+        [] => return Err(Failure::usage(format!("{}: no such trial of that tool", args.from.display()))),
+        several => {
+            return Err(Failure::usage(format!("name the tool to trust with --tool; there are {}", several.join(", "))));
+        }
+    }
+    let rules =
+        inputs::profile(&crate::args::RuleArgs { profile: Some("identity".to_owned()), sets: Vec::new() }, None)?;
+    let known = loaded.as_ref().map_or(&[][..], |l| &l.suite.cases);
+    let expected = from_trials(&trials, known, &rules.identity, args.prune);
+
+    let tell_some = |what: &str, list: &[String]| {
+        if !list.is_empty() {
+            note(&format!("{} {what}:", list.len()));
+            notes(list);
+        }
+    };
+    tell_some("trials failed, their cases stay as they were", &expected.failed);
+    tell_some("findings have no key and expect nothing", &expected.keyless);
+    if loaded.is_some() {
+        tell_some("expectations are new", &expected.added);
+        let fate = if args.prune {
+            "are gone and were dropped"
+        } else {
+            "are not met by this scan and were kept (--prune drops them)"
+        };
+        tell_some(&format!("expectations {fate}"), &expected.gone);
+    }
+    match &args.output {
+        None => {
+            let mut out = Vec::new();
+            write_cases(&mut out, &expected.cases).map_err(|error| Failure::io("standard output", error))?;
+            print(&String::from_utf8_lossy(&out))?;
+        }
+        Some(path) => {
+            let file = if is_folder(path) {
+                start_suite(path, "expectations", "identity")?;
+                path.join("cases.jsonl")
+            } else {
+                path.clone()
+            };
+            save(&file, &count(expected.cases.len(), "case"), &mut |out| write_cases(out, &expected.cases))?;
+            if is_folder(path) {
+                tell(&format!("\nNext:\n  karat score {} --submission {}", path.display(), args.from.display()));
+            }
+        }
+    }
+    tell(&format!("{} new, {} kept, {} not met", expected.added.len(), expected.kept, expected.gone.len()));
+    Ok(Exit::Ok)
+}

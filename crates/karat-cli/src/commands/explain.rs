@@ -1,0 +1,84 @@
+//! `karat explain`: one case as a story.
+
+use crate::args::ExplainArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{look, print};
+use karat::document::suggest;
+use karat::report::explain::{Telling, candidate_json, draw};
+use karat::scoring;
+use karat_core::scorecard::candidates;
+
+/// How many candidates of a golden are looked at.
+const CANDIDATES: usize = 3;
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let loaded = inputs::suite(&args.suite)?;
+    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let cases = &loaded.suite.cases;
+    let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
+        let near = suggest::nearest(&args.case, cases.iter().map(|c| c.id.as_str()));
+        let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        return Err(Failure::usage(format!("the suite {} has no case `{}`{hint}", loaded.suite.name, args.case)));
+    };
+    let (trials, said) = inputs::trials(&args.trials, &loaded, None)?;
+    inputs::tell_all(&said);
+    let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
+    let scoring = scoring::run(&loaded, trials, judgements, profile, None, &[]);
+    let tools = &scoring.scorecard.tools;
+    let names: Vec<&str> = tools.iter().map(|t| t.tool.as_str()).collect();
+    let tool = match (&args.tool, tools.as_slice()) {
+        (Some(name), _) => tools.iter().position(|t| t.tool.as_str() == name),
+        (None, [_]) => Some(0),
+        (None, _) => None,
+    };
+    let Some(tool) = tool else {
+        return Err(Failure::usage(format!("name the tool with --tool; there are {}", names.join(", "))));
+    };
+    let score = &tools[tool].cases[index];
+    let trial = match args.trial {
+        None => score.trials.first(),
+        Some(number) => score.trials.iter().find(|t| t.number == number),
+    };
+    let Some(trial) = trial else {
+        let numbers: Vec<String> = score.trials.iter().map(|t| t.number.to_string()).collect();
+        return Err(Failure::usage(format!("there is no such trial; there are {}", numbers.join(", "))));
+    };
+    let reported = trial.line.map(|line| &scoring.trials[line]);
+    let case = &cases[index];
+    let best = reported.map_or_else(Vec::new, |trial| {
+        candidates(&loaded.suite, case, trial, &scoring.judgements, &scoring.profile, CANDIDATES)
+    });
+    if args.json {
+        let findings = reported.map_or(&[][..], |t| &t.findings);
+        let best: serde_json::Map<String, serde_json::Value> = case
+            .goldens
+            .iter()
+            .zip(&best)
+            .map(|(golden, candidates)| {
+                let list: Vec<_> = candidates.iter().map(|c| candidate_json(c, findings)).collect();
+                (golden.id.to_string(), serde_json::to_value(list).unwrap_or_default())
+            })
+            .collect();
+        let value = serde_json::json!({
+            "case": scoring.report.cases[index],
+            "tool": names[tool],
+            "trial": trial.number,
+            "result": scoring.report.tools[tool].cases[index],
+            "candidates": best,
+        });
+        print(&format!("{}\n", serde_json::to_string_pretty(&value).unwrap_or_default()))?;
+        return Ok(Exit::Ok);
+    }
+    let telling = Telling {
+        case,
+        score,
+        trial,
+        reported,
+        judgements: &scoring.judgements,
+        candidates: &best,
+        profile: &scoring.profile,
+    };
+    print(&draw(&telling, names[tool], &look()))?;
+    Ok(Exit::Ok)
+}

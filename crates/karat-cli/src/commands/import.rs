@@ -1,0 +1,133 @@
+//! `karat import`: another program's output as a submission, a suite, or judgements.
+
+use crate::args::ImportArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{print, tell};
+use karat::format::case::CaseV1;
+use karat::import::IMPORTERS;
+use karat::import::placement::Placed;
+use karat::recorded::{write_judgements, write_trials};
+use karat::report::number::count;
+use karat::whole_file;
+use karat_core::suite::Case;
+use std::io::{self, Write};
+use std::path::Path;
+
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
+    if args.list {
+        let line = |i: &karat::import::Importer| format!("{:<20} {}\n", i.name, i.description);
+        print(&IMPORTERS.iter().map(line).collect::<String>())?;
+        return Ok(Exit::Ok);
+    }
+    let Some(format) = &args.place.from else {
+        return Err(Failure::usage("name the format with --from FORMAT; `karat import --list` shows them"));
+    };
+    let importer = inputs::find_importer(format)?;
+    let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
+    let harvest = inputs::harvest(importer, &args.files, &args.place)?;
+    let placed = inputs::placed(harvest, &args.place, loaded.as_ref(), args.tool.as_deref())?;
+    inputs::tell_all(&inputs::unplaced(&placed)?);
+    inputs::tell_all(&placed.notes);
+    match &args.output {
+        None => to_stdout(&placed)?,
+        Some(path) if is_folder(path) => to_folder(&placed, path, importer.name)?,
+        Some(path) => to_file(&placed, path)?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// A path without an extension, one that ends in a slash, or a folder that is there.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
+}
+
+fn to_stdout(placed: &Placed) -> Result<(), Failure> {
+    let mut out = Vec::new();
+    let written = if placed.trials.is_empty() {
+        write_cases(&mut out, &placed.cases)
+    } else {
+        write_trials(&mut out, &placed.trials)
+    };
+    written.map_err(|error| Failure::io("standard output", error))?;
+    print(&String::from_utf8_lossy(&out))?;
+    if !placed.trials.is_empty() && !placed.cases.is_empty() || !placed.judgements.is_empty() {
+        tell("note: only the submission was printed; -o DIR writes the cases and judgements too");
+    }
+    Ok(())
+}
+
+fn to_file(placed: &Placed, path: &Path) -> Result<(), Failure> {
+    let beside = |kind: &str| path.with_extension(format!("{kind}.jsonl"));
+    if placed.trials.is_empty() && !placed.cases.is_empty() {
+        return save(path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases));
+    }
+    save(path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
+    if !placed.cases.is_empty() {
+        save(&beside("cases"), &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
+    }
+    if !placed.judgements.is_empty() {
+        let facts = count(placed.judgements.len(), "judgement");
+        save(&beside("judgements"), &facts, &mut |out| write_judgements(out, &placed.judgements))?;
+    }
+    Ok(())
+}
+
+/// A whole suite: cases, submissions and judgements, each where `karat score` looks for it.
+fn to_folder(placed: &Placed, folder: &Path, format: &str) -> Result<(), Failure> {
+    let judge = placed.judgements.first().map(|j| j.judge.to_string());
+    let name: String = judge.unwrap_or_else(|| format.to_owned());
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    if !placed.cases.is_empty() {
+        start_suite(folder, format, "karat")?;
+        let path = folder.join("cases.jsonl");
+        save(&path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
+    }
+    if !placed.trials.is_empty() {
+        let path = folder.join("submissions").join(format!("{name}.jsonl"));
+        save(&path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
+    }
+    if !placed.judgements.is_empty() {
+        let path = folder.join("judgements").join(format!("{name}.jsonl"));
+        let facts = count(placed.judgements.len(), "judgement");
+        save(&path, &facts, &mut |out| write_judgements(out, &placed.judgements))?;
+    }
+    Ok(())
+}
+
+/// Writes `karat.toml` where there is none.
+pub(crate) fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<(), Failure> {
+    let path = folder.join("karat.toml");
+    if path.exists() {
+        return Ok(());
+    }
+    let stem = folder.file_name().map_or_else(|| name.to_owned(), |n| n.to_string_lossy().into_owned());
+    let quoted = serde_json::Value::String(stem).to_string();
+    let text = format!("[suite]\nname = {quoted}\nkind = \"findings\"\n\n[scoring]\nprofile = \"{profile}\"\n");
+    save(&path, "settings", &mut |out| out.write_all(text.as_bytes()))
+}
+
+fn submission_facts(placed: &Placed) -> String {
+    let findings = placed.trials.iter().map(|t| t.findings.len()).sum();
+    format!("{}, {}", count(placed.trials.len(), "trial"), count(findings, "finding"))
+}
+
+/// Writes cases, one a line.
+pub(crate) fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
+    for case in cases {
+        serde_json::to_writer(&mut *out, &CaseV1::from(case))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// Writes a file whole and says so.
+pub(crate) fn save(
+    path: &Path,
+    facts: &str,
+    content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    whole_file::write(path, content).map_err(|error| Failure::io(path.display(), error))?;
+    tell(&format!("wrote {} ({facts})", path.display()));
+    Ok(())
+}

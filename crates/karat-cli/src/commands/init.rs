@@ -1,0 +1,14 @@
+//! `karat init`: a small working suite.
+
+use crate::args::InitArgs;
+use crate::exit::{Exit, Failure};
+use crate::terminal::{print, tell};
+
+pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
+    let written = karat::suite::init::write(&args.folder).map_err(|e| Failure::io(args.folder.display(), e))?;
+    let shown = |path: &String| format!("{}\n", args.folder.join(path).display());
+    print(&written.iter().map(shown).collect::<String>())?;
+    let folder = args.folder.display();
+    tell(&format!("\nNext:\n  karat check {folder}\n  karat score {folder}"));
+    Ok(Exit::Ok)
+}

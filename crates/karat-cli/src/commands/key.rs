@@ -1,0 +1,148 @@
+//! `karat key`: identity keys of findings.
+
+use crate::args::KeyArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{note, print, tell};
+use karat::import::drive::{Kind, kind_of, read_all};
+use karat::import::sarif::write_keys;
+use karat::recorded::read_trials;
+use karat::source::symbols::SymbolCache;
+use karat::suite::files::Files;
+use karat::whole_file;
+use karat_core::identity::key;
+use karat_core::ids::{CaseId, FindingId, ToolName};
+use karat_core::path::RepoPath;
+use karat_core::profile::IdentityRules;
+use karat_core::trial::Trial;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
+    let rules = inputs::profile(&args.rules, None)?.identity;
+    if let (Some(from), Some(to)) = (&args.sarif, &args.output) {
+        return into_sarif(from, to, &rules);
+    }
+    if args.v3 && args.source.is_none() {
+        return Err(Failure::usage("--v3 reads the symbols from the code: give its folder with --source DIR"));
+    }
+    let mut trials = trials(args)?;
+    if let Some(source) = &args.source {
+        if !source.is_dir() {
+            return Err(Failure::bad_input(format!("{}: there is no such folder", source.display())));
+        }
+        symbols(&mut trials, source);
+    }
+    let mut out = String::new();
+    let (mut differing, mut keyless) = (0, 0);
+    for trial in &trials {
+        for finding in &trial.findings {
+            let v2 = key::of_finding(finding, &rules);
+            let v3 = key::symbolic(finding, &rules);
+            let computed = key::computed(finding, &rules);
+            differing += usize::from(finding.identity_key.is_some() && computed.is_some() && computed != v2);
+            let shown = if args.v3 { &v3 } else { &v2 };
+            keyless += usize::from(shown.is_none());
+            if args.json {
+                let line = serde_json::json!({
+                    "case": trial.case, "tool": trial.tool, "trial": trial.number, "finding": finding.id, "v2": v2, "v3": v3,
+                });
+                out.push_str(&line.to_string());
+            } else {
+                let fields = [trial.case.as_str(), trial.tool.as_str(), &trial.number.to_string(), finding.id.as_str()];
+                for field in fields {
+                    out.push_str(&one_field(field));
+                    out.push('\t');
+                }
+                out.push_str(&one_field(shown.as_deref().unwrap_or_default()));
+            }
+            out.push('\n');
+        }
+    }
+    print(&out)?;
+    if differing > 0 {
+        note(&format!("{differing} findings carry a key that differs from the computed one; theirs is shown"));
+    }
+    if keyless > 0 {
+        let needs = if args.v3 {
+            "a rule, and a place in code that can be read"
+        } else {
+            "file, rule_id, and lines or an anchor"
+        };
+        note(&format!("{keyless} findings have no key, which needs {needs}"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// A field that cannot break the line or the columns.
+fn one_field(text: &str) -> String {
+    karat::diagnostic::harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
+}
+
+fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Failure> {
+    let mut result = Ok(0);
+    let written = whole_file::write(to, &mut |out| {
+        result = write_keys(from, out, rules);
+        match &result {
+            Ok(_) => Ok(()),
+            // The import's own message is told below; this only keeps the half-made file from appearing.
+            Err(_) => Err(io::Error::other("not written")),
+        }
+    });
+    let keys = result?;
+    written.map_err(|error| Failure::io(to.display(), error))?;
+    tell(&format!("wrote {} ({keys} keys)", to.display()));
+    Ok(Exit::Ok)
+}
+
+fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
+    let mut trials = Vec::new();
+    for path in &args.files {
+        let kind = match &args.from {
+            Some(name) => Kind::Foreign(inputs::find_importer(name)?),
+            None => kind_of(path)?,
+        };
+        match kind {
+            Kind::Submission => trials.extend(read_trials(vec![inputs::lines(path)?], None)?),
+            Kind::Foreign(importer) => {
+                let harvest = read_all(importer, std::slice::from_ref(path), None)?;
+                inputs::tell_all(&harvest.notes);
+                trials.extend(harvest.trials);
+                let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();
+                for reported in harvest.findings {
+                    // Without a suite nobody knows the case; the column stays empty.
+                    let case = reported.case.unwrap_or_else(|| CaseId::new(""));
+                    let tool = reported.tool.unwrap_or_else(|| ToolName::new(""));
+                    let trial =
+                        own.entry((case.clone(), tool.clone())).or_insert_with(|| Trial::reported(case, tool, 1));
+                    let mut finding = reported.finding;
+                    finding.id = FindingId::new(format!("f{}", trial.findings.len() + 1));
+                    trial.findings.push(finding);
+                }
+                trials.extend(own.into_values());
+            }
+        }
+    }
+    Ok(trials)
+}
+
+/// Reads the symbol around each finding; the folder may be a checkout or a suite.
+fn symbols(trials: &mut [Trial], source: &Path) {
+    let files = Files::Disk(source.to_owned());
+    let mut caches: BTreeMap<CaseId, SymbolCache> = BTreeMap::new();
+    for trial in trials {
+        let case = trial.case.clone();
+        let cache = caches.entry(case.clone()).or_default();
+        let mut read = |path: &RepoPath| {
+            let places = [format!("cases/{case}/after/{path}"), format!("{case}/after/{path}"), path.to_string()];
+            let bytes = places.iter().find_map(|place| files.read(place).ok().flatten())?;
+            String::from_utf8(bytes).ok()
+        };
+        for finding in &mut trial.findings {
+            if let (Some(path), Some(lines)) = (&finding.file, finding.lines()) {
+                finding.symbol = cache.symbol_of(&mut read, path, lines);
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! One file for each verb.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod drift;
+pub(crate) mod expect;
+pub(crate) mod explain;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod key;
+pub(crate) mod profile;
+pub(crate) mod report;
+pub(crate) mod score;
+pub(crate) mod suite;

@@ -1,0 +1,44 @@
+//! `karat score`: trials against goldens.
+
+use crate::args::ScoreArgs;
+use crate::exit::{Exit, Failure};
+use crate::terminal::tell;
+use crate::{inputs, outputs};
+use karat::report::number::ranked;
+use karat::scoring;
+
+pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
+    outputs::check(&args.output)?;
+    let loaded = inputs::suite(&args.suite)?;
+    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let name = if let [only] = args.tools.as_slice() { Some(only.as_str()) } else { None };
+    let (mut trials, said) = inputs::trials(&args.trials, &loaded, name)?;
+    if !args.tools.is_empty() {
+        trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
+        if trials.is_empty() {
+            return Err(Failure::usage(format!("no trials of {}", args.tools.join(", "))));
+        }
+    }
+    let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
+    let expect_pass = profile.expect_pass;
+    let scoring = scoring::run(&loaded, trials, judgements, profile, args.seed, &said);
+    outputs::write(&scoring.report, &args.output)?;
+    outputs::step_summary(&scoring.report)?;
+    if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
+        next_steps(args, &scoring.report);
+    }
+    let passed = scoring.report.tools.iter().all(|tool| tool.pass);
+    Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+}
+
+/// What a person would type now: the story of the worst case of the best tool, and a report to keep.
+fn next_steps(args: &ScoreArgs, report: &karat::format::report::ReportV1) {
+    let Some(tool) = ranked(report).into_iter().next() else { return };
+    let worst = tool.cases.iter().filter_map(|case| Some((case.metrics.get("f1")?.value?, &case.case)));
+    let Some((_, case)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", args.suite) };
+    let files: String =
+        args.trials.submissions.iter().map(|path| format!(" --submission {}", path.display())).collect();
+    tell(&format!("\nNext:\n  karat explain {case} --tool {}{suite}{files}", tool.tool));
+    tell(&format!("  karat score {}{files} -o report.json -o report.md", args.suite));
+}

@@ -1,0 +1,92 @@
+//! Every exit code, and what leads to it.
+
+use karat::diagnostic::Faults;
+use karat::import::ImportError;
+use karat::import::placement::PlacementError;
+use karat::profile::ProfileError;
+use std::process::ExitCode;
+
+/// How a command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Ok = 0,
+    /// A gate is not met, or an expectation failed.
+    NotMet = 1,
+    /// The command was called wrongly.
+    Usage = 2,
+    /// An input is bad.
+    BadInput = 4,
+    /// A tool, a judge, the store or the system failed.
+    Failed = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Inputs with places to point at.
+    Faults(Faults),
+    /// A sentence, and the code to end with.
+    Message(Exit, String),
+    /// The reader of our output went away, which is its right.
+    BrokenPipe,
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Message(Exit::Usage, message.into())
+    }
+
+    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
+        Self::Message(Exit::BadInput, message.into())
+    }
+
+    /// A file that could not be read or written, named.
+    pub(crate) fn io(what: impl std::fmt::Display, error: std::io::Error) -> Self {
+        use std::io::ErrorKind::{AlreadyExists, BrokenPipe, InvalidData, IsADirectory, NotFound, PermissionDenied};
+        let code = match error.kind() {
+            BrokenPipe => return Self::BrokenPipe,
+            NotFound | InvalidData | IsADirectory | PermissionDenied | AlreadyExists => Exit::BadInput,
+            _ => Exit::Failed,
+        };
+        Self::Message(code, format!("{what}: {error}"))
+    }
+}
+
+impl From<Faults> for Failure {
+    fn from(faults: Faults) -> Self {
+        Self::Faults(faults)
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        Self::bad_input(error.to_string())
+    }
+}
+
+impl From<PlacementError> for Failure {
+    fn from(error: PlacementError) -> Self {
+        match error {
+            PlacementError::NoCases | PlacementError::NoTool => Self::usage(error.to_string()),
+            PlacementError::UnknownCase { .. } | PlacementError::SeveralTools { .. } => {
+                Self::bad_input(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ProfileError> for Failure {
+    fn from(error: ProfileError) -> Self {
+        match error {
+            ProfileError::Unknown { .. } => Self::usage(error.to_string()),
+            ProfileError::Invalid { .. } => Self::bad_input(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! From what was typed to suites, rules, trials and judgements.
+
+use crate::args::{PlaceArgs, RuleArgs, TrialArgs};
+use crate::exit::Failure;
+use crate::terminal::{note, notes};
+use karat::import::drive::{Kind, kind_of, read_all};
+use karat::import::placement::{How, Placed, Placement, place};
+use karat::import::rule_map::RuleMap;
+use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
+use karat::profile::{Override, parse_set, resolve};
+use karat::recorded::{Lines, read_judgements, read_trials};
+use karat::suite::{LoadedSuite, load, locate};
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::judgement::Judgement;
+use karat_core::profile::Profile;
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// Loads a suite by folder or by name.
+pub(crate) fn suite(place: &str) -> Result<LoadedSuite, Failure> {
+    Ok(load(locate(place))?)
+}
+
+/// The profile: the suite's or the one asked for, then the suite's changes, then those of flags.
+pub(crate) fn profile(rules: &RuleArgs, suite: Option<&LoadedSuite>) -> Result<Profile, Failure> {
+    let scoring = suite.map(|s| &s.config.scoring);
+    let stated = scoring.and_then(|s| s.profile.as_deref());
+    let name = rules.profile.as_deref().or(stated).unwrap_or("karat");
+    let mut overrides = Vec::new();
+    if let Some(scoring) = scoring.filter(|s| !s.overrides.is_empty()) {
+        let values = karat::profile::from_json(&scoring.overrides);
+        overrides.push(Override { place: "[scoring.override] of karat.toml".to_owned(), values });
+    }
+    for set in &rules.sets {
+        overrides.push(Override { place: format!("--set {set}"), values: parse_set(set)? });
+    }
+    // A profile named by the suite may lie in the suite; one named by a flag lies where the user is.
+    let in_suite = |path: &str| {
+        let bytes = suite.filter(|_| rules.profile.is_none())?.files.read(path).ok()??;
+        String::from_utf8(bytes).ok()
+    };
+    let read = |path: &str| in_suite(path).or_else(|| std::fs::read_to_string(path).ok());
+    Ok(resolve(name, &read, &overrides)?)
+}
+
+/// All trials that are to be scored; without files, those in the suite itself.
+pub(crate) fn trials(
+    args: &TrialArgs,
+    loaded: &LoadedSuite,
+    tool: Option<&str>,
+) -> Result<(Vec<Trial>, Vec<String>), Failure> {
+    let mut own = Vec::new();
+    if args.submissions.is_empty() {
+        for path in loaded.own_submissions() {
+            let shown = loaded.files.display(&path);
+            let reader = loaded.files.open(&path).map_err(|error| Failure::io(&shown, error))?;
+            own.extend(reader.map(|reader| Lines { file: shown, reader }));
+        }
+        if own.is_empty() {
+            return Err(Failure::usage("nothing to score: give a submission with --submission FILE"));
+        }
+    }
+    let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
+    for path in &args.submissions {
+        match format_of(path, args.place.from.as_deref())? {
+            Kind::Submission => own.push(lines(path)?),
+            Kind::Foreign(importer) => match foreign.last_mut() {
+                Some((last, paths)) if last.name == importer.name => paths.push(path.clone()),
+                _ => foreign.push((importer, vec![path.clone()])),
+            },
+        }
+    }
+    let mut trials = read_trials(own, Some(&loaded.suite))?;
+    let mut said = Vec::new();
+    for (importer, paths) in foreign {
+        let harvest = harvest(importer, &paths, &args.place)?;
+        let placed = placed(harvest, &args.place, Some(loaded), tool)?;
+        said.extend(unplaced(&placed)?);
+        said.extend(placed.notes);
+        trials.extend(placed.trials);
+    }
+    Ok((trials, said))
+}
+
+fn format_of(path: &Path, stated: Option<&str>) -> Result<Kind, Failure> {
+    match stated {
+        Some(name) => Ok(Kind::Foreign(find_importer(name)?)),
+        None => Ok(kind_of(path)?),
+    }
+}
+
+/// The importer of that name, or the names there are.
+pub(crate) fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
+    importer(name).ok_or_else(|| {
+        let names: Vec<&str> = IMPORTERS.iter().map(|i| i.name).collect();
+        let near = karat::document::suggest::nearest(name, names.iter().copied());
+        let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        Failure::usage(format!("there is no format `{name}`{hint} There are: {}", names.join(", ")))
+    })
+}
+
+/// Reads foreign files, with categories from the rule map where one is given.
+pub(crate) fn harvest(importer: &Importer, paths: &[PathBuf], args: &PlaceArgs) -> Result<Harvest, Failure> {
+    let rules = args.rule_map.as_deref().map(RuleMap::read).transpose()?;
+    Ok(read_all(importer, paths, rules.as_ref())?)
+}
+
+/// Puts what was imported to cases.
+pub(crate) fn placed(
+    harvest: Harvest,
+    args: &PlaceArgs,
+    loaded: Option<&LoadedSuite>,
+    tool: Option<&str>,
+) -> Result<Placed, Failure> {
+    let how = match (&args.case, &args.case_from) {
+        (Some(case), _) => How::One(CaseId::new(case)),
+        (None, Some(pattern)) => {
+            let regex = karat::import::placement::case_regex(pattern).map_err(Failure::usage)?;
+            How::FromPath(regex)
+        }
+        (None, None) => How::ByPrefix,
+    };
+    let placement =
+        Placement { suite: loaded.map(|l| &l.suite), how, tool: tool.map(ToolName::new), trial: args.trial_number };
+    Ok(place(harvest, &placement, &|case, path| loaded.is_some_and(|l| l.has_file(case, path)))?)
+}
+
+/// What fits no case, counted and named. It is an error when nothing fits any.
+pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
+    let lost: usize = placed.unplaced.values().sum();
+    if lost == 0 {
+        return Ok(Vec::new());
+    }
+    let names: Vec<String> = placed.unplaced.iter().take(8).map(|(path, n)| format!("{path} ({n})")).collect();
+    let more = placed.unplaced.len().saturating_sub(8);
+    let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
+    let text = format!("{lost} findings fit no case: {}{more}", names.join(", "));
+    if placed.trials.iter().all(|t| t.findings.is_empty()) {
+        let help = "say where they belong with --case ID or --case-from REGEX";
+        return Err(Failure::bad_input(format!("{text}; {help}")));
+    }
+    Ok(vec![text])
+}
+
+/// Opens a file of lines; `-` is standard input.
+pub(crate) fn lines(path: &Path) -> Result<Lines<'_>, Failure> {
+    let file = input::shown(path);
+    let opened = input::open(path)?;
+    Ok(Lines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
+}
+
+/// The judgements that are to be heard.
+pub(crate) fn judgements(args: &TrialArgs, suite: &Suite) -> Result<Vec<Judgement>, Failure> {
+    let inputs = args.judgements.iter().map(|path| lines(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut judgements = read_judgements(inputs, Some(suite))?;
+    let Some(name) = args.judge.as_deref() else { return Ok(judgements) };
+    let mut names: Vec<String> = judgements.iter().map(|j| j.judge.to_string()).collect();
+    names.sort();
+    names.dedup();
+    if name != "none" && !names.iter().any(|n| n == name) {
+        let heard = if names.is_empty() {
+            "no judgements are given".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
+        };
+        let help = "judges are heard from recorded judgements (--judgements FILE)";
+        return Err(Failure::usage(format!("no judge `{name}`: {heard}; {help}")));
+    }
+    judgements.retain(|j| j.judge.as_str() == name);
+    Ok(judgements)
+}
+
+/// Tells what was noticed on the way.
+pub(crate) fn tell_all(said: &[String]) {
+    notes(said);
+}
+
+/// Tells what the suite's loader noticed.
+pub(crate) fn tell_suite(loaded: &LoadedSuite) {
+    for text in &loaded.notes {
+        note(text);
+    }
+}

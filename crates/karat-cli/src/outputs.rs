@@ -1,0 +1,53 @@
+//! Reports to standard output and to files.
+
+use crate::args::OutputArgs;
+use crate::exit::Failure;
+use crate::terminal::{look, print, tell};
+use karat::format::report::ReportV1;
+use karat::report::{FORMATS, Format, Look, format};
+use karat::whole_file;
+use std::io::Write;
+use std::path::Path;
+
+/// The formats of all files asked for; an unknown one is refused before any work is done.
+pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
+    args.outputs.iter().try_for_each(|path| of_file(path).map(|_| ()))?;
+    args.format.as_deref().map_or(Ok(()), |name| named(name).map(|_| ()))
+}
+
+/// Prints the report and writes the files.
+pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure> {
+    for path in &args.outputs {
+        let format = of_file(path)?;
+        let text = (format.draw)(report, &Look { width: 100, colour: false });
+        whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
+            .map_err(|e| Failure::io(path.display(), e))?;
+        tell(&format!("wrote {}", path.display()));
+    }
+    let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
+    print(&(named(name)?.draw)(report, &look()))
+}
+
+/// Adds the Markdown to the step summary of a CI that asks for one.
+pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let text = (named("markdown")?.draw)(report, &Look { width: 100, colour: false });
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    let result = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    result.map_err(|error| Failure::io("GITHUB_STEP_SUMMARY", error))
+}
+
+fn of_file(path: &Path) -> Result<&'static Format, Failure> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    format(&extension).ok_or_else(|| {
+        let known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
+        Failure::usage(format!("{}: the extension says no format; there are {}", path.display(), known.join(", ")))
+    })
+}
+
+fn named(name: &str) -> Result<&'static Format, Failure> {
+    format(name).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
+        Failure::usage(format!("there is no format `{name}`; there are {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,122 @@
+//! Expectations from a trusted scan: what a tool reports today is what it must report tomorrow.
+
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::identity::key;
+use karat_core::ids::{CaseId, GoldenId};
+use karat_core::lines::Lines;
+use karat_core::path::FilePattern;
+use karat_core::profile::IdentityRules;
+use karat_core::suite::{Case, Verdict};
+use karat_core::trial::{Outcome, Trial};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The cases with their expectations, and what changed against those that were there.
+#[derive(Debug, Default)]
+pub struct Expectations {
+    /// All cases: those given, updated, then new ones in the order of the trials.
+    pub cases: Vec<Case>,
+    /// Goldens that are new, as `case: key`.
+    pub added: Vec<String>,
+    /// Goldens whose key the scan does not have, as `case: key`.
+    pub gone: Vec<String>,
+    /// How many stand as they were.
+    pub kept: usize,
+    /// Findings that no key can be built for, as `case: finding`.
+    pub keyless: Vec<String>,
+    /// Trials that did not end in a report, as `case: outcome`; their cases stay as they were.
+    pub failed: Vec<String>,
+}
+
+/// Turns the findings of trials, at most one for each case, into goldens with keys. Goldens of `known` whose key is found
+/// again stay as they are; those whose key is gone stay too, unless `prune`.
+pub fn from_trials(trials: &[Trial], known: &[Case], rules: &IdentityRules, prune: bool) -> Expectations {
+    let mut result = Expectations::default();
+    let mut cases: Vec<Case> = known.to_vec();
+    let mut index: BTreeMap<CaseId, usize> = cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
+    for trial in trials {
+        if trial.outcome != Outcome::Reported {
+            result.failed.push(format!("{}: {}", trial.case, trial.outcome.as_str()));
+            continue;
+        }
+        let slot = *index.entry(trial.case.clone()).or_insert_with(|| {
+            cases.push(Case::named(trial.case.as_str()));
+            cases.len() - 1
+        });
+        update(&mut cases[slot], trial, rules, prune, &mut result);
+    }
+    result.cases = cases;
+    result
+}
+
+fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, result: &mut Expectations) {
+    // Several findings may share a key; as many goldens may then expect it.
+    let mut found: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    let mut order: Vec<(String, &Finding)> = Vec::new();
+    for finding in &trial.findings {
+        match key::of_finding(finding, rules) {
+            Some(key) => {
+                found.entry(key.clone()).or_default().push(finding);
+                order.push((key, finding));
+            }
+            None => result.keyless.push(format!("{}: {}", case.id, finding.id)),
+        }
+    }
+    let mut expected: BTreeMap<String, usize> = BTreeMap::new();
+    case.goldens.retain(|golden| {
+        let keys = key::of_golden(golden);
+        let hit = keys.iter().find(|k| expected.get(*k).copied().unwrap_or(0) < found.get(*k).map_or(0, Vec::len));
+        match hit {
+            Some(key) => {
+                *expected.entry(key.clone()).or_default() += 1;
+                result.kept += 1;
+                true
+            }
+            None => {
+                let shown = keys.first().map_or_else(|| golden.id.to_string(), Clone::clone);
+                result.gone.push(format!("{}: {shown}", case.id));
+                !prune
+            }
+        }
+    });
+    let mut ids: BTreeSet<String> = case.goldens.iter().map(|g| g.id.to_string()).collect();
+    for (key, finding) in order {
+        let taken = expected.entry(key.clone()).or_default();
+        if *taken > 0 {
+            *taken -= 1;
+            continue;
+        }
+        result.added.push(format!("{}: {key}", case.id));
+        case.goldens.push(golden(finding, key, &mut ids));
+    }
+    if !case.is_clean() {
+        case.verdict = Verdict::Vulnerable;
+    }
+}
+
+fn golden(finding: &Finding, key: String, ids: &mut BTreeSet<String>) -> Golden {
+    let rule = finding.rule_id.as_deref().unwrap_or("finding");
+    let line = finding.line_start.map_or_else(String::new, |line| format!("-{line}"));
+    let stem: String = rule.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let stem = format!("{}{line}", stem.trim_matches('-'));
+    let mut id = stem.clone();
+    let mut next = 2;
+    while !ids.insert(id.clone()) {
+        id = format!("{stem}-{next}");
+        next += 1;
+    }
+    Golden {
+        id: GoldenId::new(id),
+        severity: finding.severity,
+        category: finding.category.clone(),
+        file: finding.file.as_ref().and_then(|path| FilePattern::new(path.as_str())),
+        lines: Lines::from_either(finding.line_start, finding.line_end),
+        function: finding.function.clone(),
+        title: Some(finding.headline().lines().next().unwrap_or(rule).to_owned()),
+        rule_id: finding.rule_id.clone(),
+        anchor: finding.anchor.clone(),
+        identity_key: Some(key),
+        cwe: finding.cwe.clone(),
+        ..Golden::named("")
+    }
+}

@@ -1,0 +1,67 @@
+//! Scoring a loaded suite: the pure core between reading and drawing.
+
+use crate::format::report::ReportV1;
+use crate::report::build::{Scored, report, seed_from};
+use crate::source::symbols::SymbolCache;
+use crate::suite::LoadedSuite;
+use karat_core::judgement::Judgement;
+use karat_core::profile::{Method, Profile};
+use karat_core::scorecard::{Scorecard, score};
+use karat_core::trial::Trial;
+use std::collections::BTreeMap;
+
+/// Everything one scoring came from and led to.
+pub struct Scoring {
+    /// The trials, with symbols filled in where keys need them.
+    pub trials: Vec<Trial>,
+    /// The judgements that were heard.
+    pub judgements: Vec<Judgement>,
+    /// The rules.
+    pub profile: Profile,
+    /// What came of it.
+    pub scorecard: Scorecard,
+    /// The same, ready to be drawn.
+    pub report: ReportV1,
+}
+
+/// Scores trials against a suite.
+pub fn run(
+    loaded: &LoadedSuite,
+    mut trials: Vec<Trial>,
+    judgements: Vec<Judgement>,
+    profile: Profile,
+    seed: Option<u64>,
+    notes: &[String],
+) -> Scoring {
+    if profile.method == Method::Identity {
+        fill_symbols(loaded, &mut trials);
+    }
+    let scorecard = score(&loaded.suite, &trials, &judgements, &profile);
+    let notes: Vec<String> = loaded.notes.iter().chain(notes).cloned().collect();
+    let report = report(&Scored {
+        suite: &loaded.suite,
+        trials: &trials,
+        judgements: &judgements,
+        profile: &profile,
+        seed: seed.unwrap_or_else(|| seed_from(&loaded.suite)),
+        scorecard: &scorecard,
+        notes: &notes,
+    });
+    Scoring { trials, judgements, profile, scorecard, report }
+}
+
+/// Reads the symbol around every finding of the cases whose goldens are named by symbol; parsing the others would be in vain.
+fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
+    let by_symbol = |key: &Option<String>| key.as_ref().is_some_and(|k| k.starts_with("v3|"));
+    let wanted = loaded.suite.cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));
+    let mut caches: BTreeMap<&str, SymbolCache> = wanted.map(|c| (c.id.as_str(), SymbolCache::default())).collect();
+    for trial in trials {
+        let case = trial.case.clone();
+        let Some(cache) = caches.get_mut(case.as_str()) else { continue };
+        for finding in &mut trial.findings {
+            if let (Some(path), Some(lines)) = (&finding.file, finding.lines()) {
+                finding.symbol = cache.symbol_of(&mut |path| loaded.source(&case, path), path, lines);
+            }
+        }
+    }
+}
