@@ -20,7 +20,10 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
         [_] => {}
         [] => return Err(Failure::usage(format!("{}: no such trial of that tool", args.from.display()))),
         several => {
-            return Err(Failure::usage(format!("name the tool to trust with --tool; there are {}", several.join(", "))));
+            return Err(Failure::usage(format!(
+                "name the tool to trust with --tool; there are {}",
+                several.join(", ")
+            )));
         }
     }
     let rules =

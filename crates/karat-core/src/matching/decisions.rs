@@ -24,7 +24,7 @@ pub struct Decided<'a> {
 pub struct Decisions<'a> {
     /// By golden and finding index.
     pub pairs: BTreeMap<(usize, usize), Decided<'a>>,
-    /// By finding index: whether it matched a golden the source does not name.
+    /// By finding index: whether it matched a golden the source does not name, or none at all.
     pub unnamed: BTreeMap<usize, Decided<'a>>,
     /// The audit, by the first judge that made one; a person goes before a model.
     pub audit: Option<&'a AuditDecision>,
@@ -69,6 +69,14 @@ impl<'a> Decisions<'a> {
             audit: audits.first().map(|(_, audit)| *audit),
             strangers,
         }
+    }
+}
+
+impl<'a> Decisions<'a> {
+    /// What was decided about a pair; a finding that was judged to match nothing does not match this golden either.
+    pub fn about(&self, golden: usize, finding: usize) -> Option<&Decided<'a>> {
+        let nothing = || self.unnamed.get(&finding).filter(|decided| !decided.matched);
+        self.pairs.get(&(golden, finding)).or_else(nothing)
     }
 }
 

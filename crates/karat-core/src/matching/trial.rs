@@ -118,7 +118,7 @@ impl<'a> Desk<'a> {
     /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
     fn hold(&self, g: usize, f: usize) -> Option<Seen> {
         let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.vocabulary, self.profile)?;
-        let decided = self.decisions.pairs.get(&(g, f));
+        let decided = self.decisions.about(g, f);
         let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
         parts.judge = judge;
         let share = self.profile.heuristic_share;
@@ -189,7 +189,7 @@ fn by_score(
     for pair in &chosen {
         let (g, f) = (pair.row as usize, pair.column as usize);
         let Some(seen) = hold(g, f) else { continue };
-        let decided = decisions.pairs.get(&(g, f));
+        let decided = decisions.about(g, f);
         let found = Match {
             golden: g,
             finding: f,

@@ -63,7 +63,7 @@ pub static METRICS: &[Metric] = &[
     metric("f1", "F1", 0, Up, "2·TP / (2·TP + FP + FN)", "no required golden", MeanOfCases),
     metric("f2", "F2", 0, Up, "5·TP / (5·TP + 4·FN + FP)", "no required golden", MeanOfCases),
     metric("f_beta", "Fβ", 0, Up, "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)", "no required golden", MeanOfCases),
-    metric("clean_pass", "clean pass", 0, Up, "clean cases without extras / clean cases", "no clean case", MeanOfCases),
+    metric("clean_pass", "clean", 0, Up, "clean cases without extras / clean cases", "no clean case", MeanOfCases),
     metric(
         "found_any",
         "found any",

@@ -261,7 +261,7 @@ impl ToolScore {
                 }
             }
         }
-        warn(&tool, &cases, suite, &outcomes, warnings);
+        warn(&tool, &cases, &outcomes, warnings);
         let (by, macro_by) = slice::slices(&all, suite, trials, profile, warnings);
         Self {
             trials: outcomes.values().sum(),
@@ -281,39 +281,33 @@ impl ToolScore {
     }
 }
 
-fn warn(
-    tool: &ToolName,
-    cases: &[CaseScore],
-    suite: &Suite,
-    outcomes: &BTreeMap<Outcome, usize>,
-    warnings: &mut Vec<String>,
-) {
+fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize>, warnings: &mut Vec<String>) {
     for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable] {
         if let Some(&count) = outcomes.get(&outcome) {
             let noun = if count == 1 { "trial" } else { "trials" };
             warnings.push(format!("{tool}: {count} {noun} ended as {}", outcome.as_str()));
         }
     }
-    let trials = || cases.iter().flat_map(|case| case.trials.iter().map(move |trial| (case, trial)));
-    let strangers: usize = trials().map(|(_, trial)| trial.strange_judgements).sum();
+    let trials = || cases.iter().flat_map(|case| &case.trials);
+    let strangers: usize = trials().map(|trial| trial.strange_judgements).sum();
     if strangers > 0 {
         warnings.push(format!(
             "{tool}: {strangers} judgements name a golden or finding that its trials do not have; left out"
         ));
     }
-    let differing: usize = trials().map(|(_, trial)| trial.differing_keys).sum();
+    let differing: usize = trials().map(|trial| trial.differing_keys).sum();
     if differing > 0 {
         warnings.push(format!(
             "{tool}: {differing} findings carry an identity key that differs from the computed one; theirs was used"
         ));
     }
-    for (case, trial) in trials() {
-        if let Some(shared) = trial.shared_findings {
-            warnings.push(format!(
-                "{tool}: {} trial {}: {shared} goldens share their finding with another, so TP + FP is not the number of findings",
-                suite.cases[case.case].id, trial.number
-            ));
-        }
+    let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
+    if !shared.is_empty() {
+        warnings.push(format!(
+            "{tool}: in {} trials {} goldens share their finding with another, so TP + FP is not the number of findings",
+            shared.len(),
+            shared.iter().sum::<usize>()
+        ));
     }
 }
 

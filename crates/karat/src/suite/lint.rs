@@ -85,13 +85,13 @@ fn golden_lints(
     }
     let texts = [&golden.title, &golden.description, &golden.root_cause, &golden.attack_scenario, &golden.fix];
     let text = texts.iter().filter_map(|t| t.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase();
-    for (k, keyword) in golden.keywords.iter().enumerate() {
-        if keyword.trim().is_empty() || !text.contains(&keyword.trim().to_lowercase()) {
-            let at = vec!["issues".into(), index.into(), "keywords".into(), k.into()];
-            let message = format!("the keyword {keyword:?} occurs nowhere in the text of `{}`", golden.id);
-            let help = Some("a word its own text does not use is a word no report of it will use".to_owned());
-            lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", at, message) });
-        }
+    let stray = |keyword: &&String| keyword.trim().is_empty() || !text.contains(&keyword.trim().to_lowercase());
+    let strays: Vec<&String> = golden.keywords.iter().filter(stray).collect();
+    if !strays.is_empty() {
+        let quoted: Vec<String> = strays.iter().map(|keyword| format!("{keyword:?}")).collect();
+        let message = format!("of `{}`, these keywords occur nowhere in its text: {}", golden.id, quoted.join(", "));
+        let help = Some("take words that a report of this very issue is bound to use".to_owned());
+        lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", issue(index, "keywords"), message) });
     }
     let distinct: BTreeSet<String> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
