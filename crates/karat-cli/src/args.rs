@@ -149,7 +149,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
     /// Put all findings to this case.
-    #[arg(long, value_name = "ID", conflicts_with = "case_from")]
+    #[arg(long = "case", id = "the_case", value_name = "ID", conflicts_with = "case_from")]
     pub(crate) case: Option<String>,
     /// Find the case in the path: the group `case`, else the first group, else the whole match.
     #[arg(long, value_name = "REGEX")]

@@ -61,7 +61,8 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
     let ids: Vec<&str> = report.profile.headline.iter().map(String::as_str).collect();
     let verdicts_only = report.profile.method == Method::Verdict;
     let wide = look.width >= 120;
-    let failed = report.tools.iter().any(|tool| failed_trials(tool) > 0);
+    // Narrow terminals read of failed trials in the warnings.
+    let failed = look.width >= 90 && report.tools.iter().any(|tool| failed_trials(tool) > 0);
     let mut header = vec![Cell::left("tool").styled(DIM)];
     header.extend(ids.iter().map(|id| Cell::right(title(id)).styled(DIM)));
     if !verdicts_only {
