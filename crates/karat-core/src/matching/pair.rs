@@ -53,7 +53,10 @@ impl<'a> PreparedCase<'a> {
                     keywords.push(id);
                 }
             }
-            let by_prose = profile.text_instead_of_keywords && keywords.is_empty();
+            let wordy = profile.text_instead_of_keywords && keywords.is_empty();
+            let terms = if wordy { vocabulary.terms(&prose(golden)) } else { Vec::new() };
+            // Prose of stop words alone is prose the golden does not state.
+            let by_prose = !terms.is_empty();
             compares_prose |= by_prose;
             let path = golden.file.as_ref().map(|file| {
                 *path_ids.entry(file).or_insert_with(|| {
@@ -65,7 +68,7 @@ impl<'a> PreparedCase<'a> {
                 golden,
                 path,
                 keywords,
-                terms: if by_prose { vocabulary.terms(&prose(golden)) } else { Vec::new() },
+                terms,
                 has_text: by_prose,
                 category: golden.category.as_deref().map(normal_category),
                 rules: golden.rules().filter_map(normal_rule).collect(),

@@ -130,9 +130,12 @@ fn mean_of_cases(
         match score.values.iter().find(|(id, _)| *id == metric.id).map(|(_, value)| *value) {
             Some(Ok(value)) => values.push(value),
             Some(Err(undefined)) => {
-                reason = undefined;
                 // Clean cases have no precision or recall by design; only the others are missing from the mean.
-                left_out += usize::from(suite.cases[score.case].is_clean() == (metric.id == "clean_pass"));
+                let missing = suite.cases[score.case].is_clean() == (metric.id == "clean_pass");
+                if missing || left_out == 0 {
+                    reason = undefined;
+                }
+                left_out += usize::from(missing);
             }
             None => {}
         }

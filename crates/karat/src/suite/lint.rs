@@ -172,19 +172,18 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
                 return Some("the profile has a line_tolerance, and it states no lines".to_owned());
             }
             let weights = &profile.weights;
-            let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords;
+            let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords && !wordless;
             let stated = [
-                (golden.file.is_some(), weights.file, true),
-                (golden.lines.is_some(), weights.line, true),
-                (!golden.keywords.is_empty(), weights.keyword, true),
-                (prose, weights.text, !wordless),
+                (golden.file.is_some(), weights.file),
+                (golden.lines.is_some(), weights.line),
+                (!golden.keywords.is_empty(), weights.keyword),
+                (prose, weights.text),
             ];
-            let reach: f64 = stated.iter().filter(|(on, _, can)| *on && *can).map(|(_, w, _)| w).sum();
-            let whole: f64 = match profile.unstated {
-                Unstated::Zero => 1.0,
-                Unstated::LeaveOut => stated.iter().filter(|(on, ..)| *on).map(|(_, w, _)| w).sum(),
+            let reach: f64 = stated.iter().filter(|(on, _)| *on).map(|(_, w)| w).sum();
+            let best = match profile.unstated {
+                Unstated::Zero => reach,
+                Unstated::LeaveOut => f64::from(u8::from(reach > 0.0)),
             };
-            let best = if whole > 0.0 { reach / whole } else { 0.0 };
             (best + 1e-9 < profile.threshold).then(|| {
                 format!(
                     "the best possible score is {best:.2}, below {:.2}; give it a file or keywords",
