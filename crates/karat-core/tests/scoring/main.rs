@@ -1,4 +1,5 @@
 //! What becomes of goldens and findings, told in one line each.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop loudly")]
 
 mod metrics;
 mod outcomes;

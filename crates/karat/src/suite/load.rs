@@ -44,6 +44,7 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
     let mut cases = Vec::with_capacity(stated.len());
     let mut digest = blake3::Hasher::new();
     let mut folders = HashMap::new();
+    let mut after_files = HashMap::new();
     let mut stated_in = BTreeMap::new();
     for (stated, tree) in stated.into_iter().zip(trees) {
         let shown = files.display(stated.folder.as_deref().unwrap_or_default());
@@ -59,6 +60,9 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
                 }
                 digest.update(&tree::digest(&case, &tree));
                 case.change = tree.change;
+                if stated.folder.is_some() {
+                    after_files.insert(case.id.clone(), tree.after.into_iter().collect());
+                }
             }
         }
         if let Some(folder) = stated.folder {
@@ -72,7 +76,7 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
     }
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    Ok(LoadedSuite { suite, config, files, notes, folders, stated_in })
+    Ok(LoadedSuite { suite, config, files, notes, folders, after_files, stated_in })
 }
 
 /// A case with the place it was stated at.
