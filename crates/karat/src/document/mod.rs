@@ -14,10 +14,11 @@ pub mod yaml;
 
 mod alternatives;
 mod limits;
+mod salvage;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Document, Syntax, decode, decode_bytes, schema_of};
+pub use decode::{Decoded, Document, Syntax, decode, decode_bytes, schema_of};
 pub use lines::{Limits, Line, decode_lines, decode_lines_within};
 pub use source::Source;
 

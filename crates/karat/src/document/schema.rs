@@ -109,7 +109,7 @@ impl<'s> Checker<'s> {
     }
 
     /// What the facet says about the value itself, apart from what lies within it.
-    fn own(&self, node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
+    pub(super) fn own(&self, node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
         if *facet == Json::Bool(false) {
             return Some(Fault::new(
                 "unexpected-value",

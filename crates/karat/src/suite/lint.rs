@@ -245,11 +245,11 @@ fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnos
         let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
             Some(StatedIn::File(file)) => loaded.files.read(file).ok().flatten().and_then(|bytes| {
                 let text = String::from_utf8(bytes).ok()?;
-                let node = yaml::parse(&text).ok()?;
+                let node = yaml::parse_recoverable(&text).node?;
                 Some((Source::new(loaded.files.display(file), text), node))
             }),
             Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
-                let node = json::parse(line).ok()?;
+                let node = json::parse_recoverable(line).node?;
                 Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
             }),
             None => None,

@@ -10,8 +10,8 @@ mod load;
 pub mod starter;
 mod tree;
 
-pub use load::load;
 pub(crate) use load::segments;
+pub use load::{load, load_what_is_there};
 
 use crate::format::config::ConfigV1;
 use files::Files;
