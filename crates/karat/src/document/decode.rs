@@ -67,7 +67,8 @@ impl<T> Decoded<T> {
 
 /// Reads a text as a value of the type that the schema is of.
 pub fn decode<T: DeserializeOwned>(file: &str, text: &str, syntax: Syntax, schema: &Json) -> Decoded<T> {
-    let source = Source::new(file, text.strip_prefix('\u{feff}').unwrap_or(text));
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::part(file, body, 1, text.len() - body.len());
     let read = read(source.text(), syntax, schema);
     let faults = source.diagnostics(read.faults);
     let salvaged = !faults.is_empty();
@@ -110,9 +111,12 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
         Syntax::Toml => toml::parse_recoverable(text),
         Syntax::Json => json::parse_recoverable(text),
     };
+    if syntax != Syntax::Toml && text.trim().is_empty() {
+        return Read { value: None, faults: vec![Fault::new("empty-file", 0..0, "the file is empty")] };
+    }
     let Some(node) = node else { return Read { value: None, faults } };
     let mut found = schema::check(&node, schema, text);
-    if syntax == Syntax::Toml && !faults.is_empty() {
+    if syntax == Syntax::Toml && faults.iter().any(|fault| matches!(fault.code, "syntax" | "too-deep")) {
         // What lies on a broken line may be missing from the table or wrong in it, and must not be held against the file.
         let broken: Vec<Range<usize>> = faults.iter().map(|fault| line_of(text, fault.span.start)).collect();
         found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));
