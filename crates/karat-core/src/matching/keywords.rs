@@ -143,7 +143,8 @@ impl Buckets {
                 continue;
             }
             for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
-                if text[at..].starts_with(pattern) {
+                // The last byte tells most of the wrong ones.
+                if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
                     set(marks, usize::from(*id));
                 }
             }

@@ -245,6 +245,14 @@ fn bid<W: Weight>(graph: &Graph<'_>, solution: &mut Solution<W>, open: Vec<u32>)
     left
 }
 
+/// How an alternating path may end.
+enum End {
+    /// At a column nobody has.
+    Free(u32),
+    /// At a row that gives its column up and stays free.
+    GivenUpBy(u32),
+}
+
 /// Scratch space of the shortest-path search, kept between rows.
 struct Search<W> {
     /// The least loss at which a column was reached in this round.
@@ -285,17 +293,18 @@ impl<W: Weight> Search<W> {
         let mut settled_columns: Vec<u32> = Vec::new();
         let mut row = start;
         let mut at = zero;
-        // The cheapest way to end by a row giving up: its loss so far plus its whole profit.
-        let mut give_up = (best, start);
-        let end = loop {
+        // The cheapest end found so far, and what it costs. Nothing that costs as much is looked at any more.
+        let mut end = End::GivenUpBy(start);
+        let mut total = best;
+        loop {
             let profit = solution.profit[row as usize];
-            if at + profit < give_up.0 {
-                give_up = (at + profit, row);
+            if at + profit < total {
+                (total, end) = (at + profit, End::GivenUpBy(row));
             }
             for (column, weight) in graph.of_row::<W>(row as usize) {
                 let c = column as usize;
                 let loss = at + (profit + solution.price[c] - weight);
-                if loss >= give_up.0 {
+                if loss >= total {
                     continue;
                 }
                 if self.round_of[c] != self.round {
@@ -306,10 +315,18 @@ impl<W: Weight> Search<W> {
                 }
                 self.loss[c] = loss;
                 self.reached_from[c] = row;
-                self.heap.push(Reverse((loss, column)));
+                if solution.row_of[c] == FREE {
+                    (total, end) = (loss, End::Free(column));
+                    if loss == at {
+                        break;
+                    }
+                } else {
+                    self.heap.push(Reverse((loss, column)));
+                }
             }
             let next = loop {
                 match self.heap.pop() {
+                    Some(Reverse((loss, _))) if loss >= total => break None,
                     Some(Reverse((loss, c))) if !self.settled[c as usize] && loss == self.loss[c as usize] => {
                         break Some((loss, c));
                     }
@@ -317,22 +334,13 @@ impl<W: Weight> Search<W> {
                     None => break None,
                 }
             };
-            match next {
-                Some((loss, column)) if loss < give_up.0 => {
-                    self.settled[column as usize] = true;
-                    at = loss;
-                    let owner = solution.row_of[column as usize];
-                    if owner == FREE {
-                        break Some(column);
-                    }
-                    settled_columns.push(column);
-                    row = owner;
-                }
-                _ => break None,
-            }
-        };
+            let Some((loss, column)) = next else { break };
+            self.settled[column as usize] = true;
+            at = loss;
+            settled_columns.push(column);
+            row = solution.row_of[column as usize];
+        }
 
-        let total = if end.is_some() { at } else { give_up.0 };
         // Profits fall and prices rise along the searched tree by what the path cost beyond each node.
         solution.profit[start as usize] = solution.profit[start as usize] - total;
         for &column in &settled_columns {
@@ -342,11 +350,11 @@ impl<W: Weight> Search<W> {
             solution.profit[owner] = solution.profit[owner] - slack;
         }
         let mut column = match end {
-            Some(column) => column,
-            None if give_up.1 == start => return,
-            None => {
-                let column = solution.column_of[give_up.1 as usize];
-                solution.column_of[give_up.1 as usize] = FREE;
+            End::Free(column) => column,
+            End::GivenUpBy(row) if row == start => return,
+            End::GivenUpBy(row) => {
+                let column = solution.column_of[row as usize];
+                solution.column_of[row as usize] = FREE;
                 solution.row_of[column as usize] = FREE;
                 column
             }
