@@ -2,7 +2,9 @@
 
 pub mod assign;
 pub mod decisions;
+mod keywords;
 pub mod outcome;
 pub mod pair;
+mod place;
 pub mod text;
 pub mod trial;

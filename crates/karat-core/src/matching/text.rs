@@ -1,5 +1,8 @@
 //! Words of goldens and findings, and how much each word tells.
 
+use super::keywords::lowercase;
+use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Words too common to tell anything, left out of prose comparison.
@@ -10,12 +13,20 @@ const STOP_WORDS: &[&str] = &[
     "to", "use", "used", "using", "was", "when", "where", "which", "will", "with", "would", "you", "your",
 ];
 
+/// Longer words need not be looked up.
+const LONGEST_STOP_WORD: usize = 7;
+
 /// The words of a text: runs of letters and digits, lowercased, two characters at least, no stop words.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
+    plain_words(text).map(Cow::into_owned)
+}
+
+/// As [`words`], without a copy of words that are in lowercase already.
+fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.len() > 1)
-        .map(str::to_lowercase)
-        .filter(|word| STOP_WORDS.binary_search(&word.as_str()).is_err())
+        .map(lowercase)
+        .filter(|word| word.len() > LONGEST_STOP_WORD || STOP_WORDS.binary_search(&word.as_ref()).is_err())
 }
 
 /// A word of a vocabulary.
@@ -31,34 +42,30 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Learns from one text for each golden: a word is worth the more the fewer goldens use it.
-    pub fn learn<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+    ///
+    /// Parts of the goldens are read at the same time and put together in their order, so that words get the same numbers
+    /// whatever the number of threads.
+    pub fn learn<T: Sync>(goldens: &[T], text: impl Fn(&T) -> String + Sync) -> Self {
+        let parts: Vec<Uses> = goldens.par_chunks(1024).map(|part| Uses::count(part.iter().map(&text))).collect();
         let mut terms: HashMap<String, Term> = HashMap::new();
         let mut uses: Vec<u32> = Vec::new();
-        let mut last_text: Vec<u32> = Vec::new();
-        let mut count = 0_u32;
-        for text in texts {
-            count += 1;
-            for word in words(text) {
-                let next = uses.len() as Term;
-                let term = *terms.entry(word).or_insert(next) as usize;
-                if term == uses.len() {
-                    uses.push(0);
-                    last_text.push(0);
-                }
-                if last_text[term] != count {
-                    last_text[term] = count;
-                    uses[term] += 1;
-                }
+        for (word, count) in parts.into_iter().flat_map(|part| part.in_order) {
+            let next = uses.len() as Term;
+            let term = *terms.entry(word).or_insert(next) as usize;
+            if term == uses.len() {
+                uses.push(0);
             }
+            uses[term] += count;
         }
-        let total = f64::from(count);
+        let total = goldens.len() as f64;
         let weight = uses.iter().map(|&n| (1.0 + (total - f64::from(n) + 0.5) / (f64::from(n) + 0.5)).ln()).collect();
         Self { terms, weight }
     }
 
     /// The known words of a text, sorted, each once.
     pub fn terms(&self, text: &str) -> Vec<Term> {
-        let mut found: Vec<Term> = words(text).filter_map(|word| self.terms.get(&word).copied()).collect();
+        let mut found: Vec<Term> =
+            plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied()).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -80,6 +87,37 @@ impl Vocabulary {
     }
 }
 
+/// How many texts use each word, in the order in which words first appear.
+struct Uses {
+    in_order: Vec<(String, u32)>,
+}
+
+impl Uses {
+    fn count(texts: impl Iterator<Item = String>) -> Self {
+        let mut slots: HashMap<String, usize> = HashMap::new();
+        let mut in_order: Vec<(String, u32)> = Vec::new();
+        let mut last_text: Vec<usize> = Vec::new();
+        for (number, text) in texts.enumerate() {
+            for word in plain_words(&text) {
+                let slot = match slots.get(word.as_ref()) {
+                    Some(&slot) => slot,
+                    None => {
+                        in_order.push((word.clone().into_owned(), 0));
+                        last_text.push(usize::MAX);
+                        slots.insert(word.into_owned(), last_text.len() - 1);
+                        last_text.len() - 1
+                    }
+                };
+                if last_text[slot] != number {
+                    last_text[slot] = number;
+                    in_order[slot].1 += 1;
+                }
+            }
+        }
+        Self { in_order }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +125,7 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
         assert!(STOP_WORDS.is_sorted());
+        assert!(STOP_WORDS.iter().all(|word| word.len() <= LONGEST_STOP_WORD));
     }
 
     #[test]
@@ -99,7 +138,7 @@ mod tests {
 
     #[test]
     fn rare_words_tell_more() {
-        let vocabulary = Vocabulary::learn(["cache grows", "cache leaks", "cache stale"].into_iter());
+        let vocabulary = Vocabulary::learn(&["cache grows", "cache leaks", "cache stale"], |&text| text.to_owned());
         let golden = vocabulary.terms("cache grows");
         let common = vocabulary.coverage(&golden, &vocabulary.terms("cache"));
         let rare = vocabulary.coverage(&golden, &vocabulary.terms("grows"));
