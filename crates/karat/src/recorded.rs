@@ -125,3 +125,23 @@ pub fn write_judgements<'j>(
     }
     out.flush()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without serde's `float_roundtrip` a number may come back as its neighbour, and a stored run scores otherwise when replayed.
+    #[test]
+    fn numbers_come_back_as_they_were_written() {
+        let numbers = [51.248178375505404, 0.1 + 0.2, 5e-324, f64::MAX, 0.0];
+        let text: String = (1..)
+            .zip(numbers)
+            .map(|(trial, n)| {
+                format!(r#"{{"case":"c","tool":"t","trial":{trial},"outcome":"crashed","latency_ms":{n:?}}}{}"#, "\n")
+            })
+            .collect();
+        let lines = Lines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
+        let trials = read_trials(vec![lines], None).unwrap();
+        assert_eq!(trials.iter().filter_map(|trial| trial.latency_ms).collect::<Vec<_>>(), numbers);
+    }
+}
