@@ -44,7 +44,7 @@ fn format<T: Serialize + DeserializeOwned + JsonSchema>() -> (Check, Value) {
 }
 
 fn one<T: Serialize + DeserializeOwned>(bytes: &[u8], syntax: Syntax, schema: &Value) {
-    match decode_bytes::<T>("in", bytes, syntax, schema) {
+    match decode_bytes::<T>("in", bytes, syntax, schema).whole() {
         Err(faults) => check_faults(&faults, bytes),
         Ok((value, _)) => {
             let text = json(&value);

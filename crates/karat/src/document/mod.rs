@@ -14,6 +14,7 @@ pub mod yaml;
 
 mod alternatives;
 mod limits;
+mod naming;
 mod salvage;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,8 @@
 //!
 //! A salvaged value is for finding further faults only. Its file is refused all the same.
 
-use super::schema::{Checker, Place, allowed_of, types_of};
+use super::naming::Place;
+use super::schema::{Checker, allowed_of, types_of};
 use super::{Node, Value};
 use serde_json::{Map, Value as Json};
 
