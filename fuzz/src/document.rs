@@ -48,7 +48,7 @@ fn one<T: Serialize + DeserializeOwned>(bytes: &[u8], syntax: Syntax, schema: &V
         Err(faults) => check_faults(&faults, bytes),
         Ok((value, _)) => {
             let text = json(&value);
-            match decode::<T>("out", &text, Syntax::Json, schema) {
+            match decode::<T>("out", &text, Syntax::Json, schema).whole() {
                 Err(faults) => panic!("{text}\n{}", render(&faults, false, 100)),
                 Ok((again, _)) => assert_eq!(json(&again), text),
             }

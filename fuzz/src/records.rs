@@ -111,7 +111,7 @@ fn scene() -> &'static Scene {
 }
 
 fn case(text: &str) -> Case {
-    match decode::<CaseV1>("case", text, Syntax::Yaml, &schema_of::<CaseV1>()) {
+    match decode::<CaseV1>("case", text, Syntax::Yaml, &schema_of::<CaseV1>()).whole() {
         Ok((case, _)) => case.into_case().0,
         Err(faults) => panic!("{}", render(&faults, false, 100)),
     }

@@ -44,17 +44,21 @@ fn parent(names: &[String]) -> ExitCode {
         eprintln!("no workload is called `{name}`; there are {}", known.join(", "));
         return ExitCode::FAILURE;
     }
-    println!("| {:9} | {:37} | threads | seconds | findings/s | input MB | peak MB | matches |", "name", "workload");
-    println!("|-----------|{:-<39}|--------:|--------:|-----------:|---------:|--------:|--------:|", "");
+    println!(
+        "| {:9} | {:37} | threads | seconds | CPU s | findings/s | input MB | peak MB | matches |",
+        "name", "workload"
+    );
+    println!("|-----------|{:-<39}|--------:|--------:|------:|-----------:|---------:|--------:|--------:|", "");
     let mut results: Vec<(&str, Measured)> = Vec::new();
     for workload in WORKLOADS.iter().filter(|w| names.is_empty() || names.iter().any(|n| n == w.name)) {
         let m = in_child(workload, None);
         println!(
-            "| {:9} | {:37} | {:7} | {:7.3} | {:10.0} | {:8.0} | {:7.0} | {:7} |",
+            "| {:9} | {:37} | {:7} | {:7.3} | {:5.2} | {:10.0} | {:8.0} | {:7.0} | {:7} |",
             workload.name,
             workload.about,
             workload.threads,
             m.seconds,
+            m.cpu_seconds,
             m.findings / m.seconds,
             m.input_mb,
             m.peak_mb,

@@ -1,5 +1,6 @@
 //! Which of a case's keywords a text contains.
 
+use super::marks::mark;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,9 +38,9 @@ impl Keywords {
         (!patterns.is_empty()).then_some(Self { count: patterns.len(), finder })
     }
 
-    /// How many 64-bit words the marks of one text take.
-    pub(super) fn words(&self) -> usize {
-        self.count.div_ceil(64)
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
     }
 
     /// Marks every keyword that the text, which must be lowercase, contains.
@@ -48,20 +49,11 @@ impl Keywords {
             Finder::Few(buckets) => buckets.mark(text.as_bytes(), marks),
             Finder::Many(automaton) => {
                 for hit in automaton.find_overlapping_iter(text) {
-                    set(marks, hit.pattern().as_usize());
+                    mark(marks, hit.pattern().as_usize());
                 }
             }
         }
     }
-}
-
-/// Whether keyword `id` is marked.
-pub(super) fn is_marked(marks: &[u64], id: u32) -> bool {
-    marks.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
-}
-
-fn set(marks: &mut [u64], id: usize) {
-    marks[id / 64] |= 1 << (id % 64);
 }
 
 /// Gives the keywords of a case their numbers.
@@ -133,7 +125,7 @@ impl Buckets {
     fn mark(&self, text: &[u8], marks: &mut [u64]) {
         for &(id, only) in &self.single {
             if text.contains(&only) {
-                set(marks, usize::from(id));
+                mark(marks, usize::from(id));
             }
         }
         for (at, pair) in text.windows(2).enumerate() {
@@ -145,7 +137,7 @@ impl Buckets {
             for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
                 // The last byte tells most of the wrong ones.
                 if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
-                    set(marks, usize::from(*id));
+                    mark(marks, usize::from(*id));
                 }
             }
         }
@@ -155,12 +147,13 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::marks::is_marked;
 
     fn found(keywords: &[String], text: &str) -> Vec<u32> {
         let mut index = KeywordIndex::default();
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let Some(keywords) = Keywords::new(index) else { return Vec::new() };
-        let mut marks = vec![0; keywords.words()];
+        let mut marks = vec![0; keywords.len().div_ceil(64)];
         keywords.mark(text, &mut marks);
         ids.into_iter().filter(|&id| is_marked(&marks, id)).collect()
     }
@@ -189,7 +182,7 @@ mod tests {
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let all = Keywords::new(index).unwrap();
         assert!(matches!(all.finder, Finder::Many(_)));
-        let mut marks = vec![0; all.words()];
+        let mut marks = vec![0; all.len().div_ceil(64)];
         all.mark(text, &mut marks);
         let together = ids.iter().map(|&id| is_marked(&marks, id));
         assert!(alone.eq(together));

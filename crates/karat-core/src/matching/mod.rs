@@ -3,6 +3,7 @@
 pub mod assign;
 pub mod decisions;
 mod keywords;
+mod marks;
 pub mod outcome;
 pub mod pair;
 mod place;

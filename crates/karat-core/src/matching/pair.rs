@@ -1,6 +1,7 @@
 //! The score of a golden and a finding held together.
 
-use super::keywords::{KeywordIndex, Keywords, is_marked};
+use super::keywords::{KeywordIndex, Keywords};
+use super::marks::{Marks, is_marked, mark};
 use super::outcome::Parts;
 use super::place::Places;
 use super::text::{Term, Vocabulary};
@@ -19,7 +20,8 @@ pub struct PreparedCase<'a> {
     pub case: &'a Case,
     goldens: Vec<PreparedGolden<'a>>,
     keywords: Option<Keywords>,
-    compares_prose: bool,
+    /// The words of all goldens that are compared by their prose, sorted; a word's number is its place here.
+    terms: Vec<Term>,
     places: Places<'a>,
 }
 
@@ -27,10 +29,23 @@ struct PreparedGolden<'a> {
     golden: &'a Golden,
     path: Option<u32>,
     keywords: Vec<u32>,
-    terms: Vec<Term>,
-    has_text: bool,
+    prose: Option<Prose>,
     category: Option<String>,
     rules: Vec<String>,
+}
+
+/// The words of a golden's prose, each with how much it tells.
+struct Prose {
+    terms: Vec<(u32, f64)>,
+    total: f64,
+}
+
+impl Prose {
+    /// The share of what the golden's words tell that a finding, which uses the marked words, covers.
+    fn covered(&self, marks: &[u64]) -> f64 {
+        let covered: f64 = self.terms.iter().map(|&(id, weight)| if is_marked(marks, id) { weight } else { 0.0 }).sum();
+        if self.total > 0.0 { covered / self.total } else { 0.0 }
+    }
 }
 
 impl<'a> PreparedCase<'a> {
@@ -38,30 +53,35 @@ impl<'a> PreparedCase<'a> {
     pub fn new(case: &'a Case, vocabulary: &Vocabulary, profile: &Profile) -> Self {
         let mut index = KeywordIndex::default();
         let mut places = Places::default();
-        let mut compares_prose = false;
+        let of_prose = |golden| compares_prose_of(golden, profile).then(|| vocabulary.terms(&prose(golden)));
+        let spoken: Vec<Option<Vec<Term>>> = case.goldens.iter().map(of_prose).collect();
+        let mut terms: Vec<Term> = spoken.iter().flatten().flatten().copied().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let weighed = |own: Vec<Term>| {
+            let number = |term: &Term| terms.binary_search(term).unwrap_or_default() as u32;
+            let terms: Vec<(u32, f64)> = own.iter().map(|term| (number(term), vocabulary.weight(*term))).collect();
+            Prose { total: terms.iter().map(|(_, weight)| weight).sum(), terms }
+        };
         let mut goldens = Vec::with_capacity(case.goldens.len());
-        for golden in &case.goldens {
+        for (golden, spoken) in case.goldens.iter().zip(spoken) {
             let mut keywords = Vec::with_capacity(golden.keywords.len());
             for id in golden.keywords.iter().filter_map(|keyword| index.number(keyword)) {
                 if !keywords.contains(&id) {
                     keywords.push(id);
                 }
             }
-            let terms = if compares_prose_of(golden, profile) { vocabulary.terms(&prose(golden)) } else { Vec::new() };
-            // Prose of stop words alone is prose the golden does not state.
-            let by_prose = !terms.is_empty();
-            compares_prose |= by_prose;
             goldens.push(PreparedGolden {
                 golden,
                 path: golden.file.as_ref().map(|file| places.number(file)),
                 keywords,
-                terms,
-                has_text: by_prose,
+                // Prose of stop words alone is prose the golden does not state.
+                prose: spoken.filter(|terms| !terms.is_empty()).map(weighed),
                 category: required_category(golden.category.as_deref(), profile),
                 rules: required_rules(golden.rules(), profile),
             });
         }
-        Self { case, goldens, keywords: Keywords::new(index), compares_prose, places }
+        Self { case, goldens, keywords: Keywords::new(index), terms, places }
     }
 
     /// Looks once at the findings of a trial.
@@ -73,8 +93,8 @@ impl<'a> PreparedCase<'a> {
     ) -> PreparedFindings<'f> {
         let mut path_ids: HashMap<&RepoPath, u32> = HashMap::new();
         let mut file_parts: Vec<f64> = Vec::new();
-        let words = self.keywords.as_ref().map_or(0, Keywords::words);
-        let mut marks = vec![0_u64; words * findings.len()];
+        let mut keywords = Marks::new(findings.len(), self.keywords.as_ref().map_or(0, Keywords::len));
+        let mut terms = Marks::new(findings.len(), self.terms.len());
         let mut text = String::new();
         let mut prepared = Vec::with_capacity(findings.len());
         for (i, finding) in findings.iter().enumerate() {
@@ -85,22 +105,28 @@ impl<'a> PreparedCase<'a> {
                     next
                 })
             });
-            if self.keywords.is_some() || self.compares_prose {
+            if self.keywords.is_some() || !self.terms.is_empty() {
                 read(finding, &mut text);
             }
-            if let Some(keywords) = &self.keywords {
-                keywords.mark(&text, &mut marks[i * words..(i + 1) * words]);
+            if let Some(known) = &self.keywords {
+                known.mark(&text, keywords.of_mut(i));
+            }
+            if !self.terms.is_empty() {
+                for term in vocabulary.known(&text) {
+                    if let Ok(id) = self.terms.binary_search(&term) {
+                        mark(terms.of_mut(i), id);
+                    }
+                }
             }
             prepared.push(PreparedFinding {
                 finding,
                 path,
                 lines: finding.lines(),
-                terms: if self.compares_prose { vocabulary.terms(&text) } else { Vec::new() },
                 category: required_category(finding.category.as_deref(), profile),
                 rules: required_rules(finding.rules(), profile),
             });
         }
-        PreparedFindings { findings: prepared, file_parts, golden_paths: self.places.len(), marks, words }
+        PreparedFindings { findings: prepared, file_parts, golden_paths: self.places.len(), keywords, terms }
     }
 
     /// The score of one pair and its parts; `None` where the profile's requirements forbid the pair.
@@ -109,7 +135,6 @@ impl<'a> PreparedCase<'a> {
         golden: usize,
         findings: &PreparedFindings<'_>,
         finding: usize,
-        vocabulary: &Vocabulary,
         profile: &Profile,
     ) -> Option<(f64, Parts)> {
         let g = &self.goldens[golden];
@@ -126,12 +151,12 @@ impl<'a> PreparedCase<'a> {
             (Some(own), Some(theirs)) => line_part(own, theirs, profile),
             _ => 0.0,
         });
-        let keyword = (!g.has_text && states(!g.keywords.is_empty())).then(|| {
-            let marks = &findings.marks[finding * findings.words..(finding + 1) * findings.words];
+        let keyword = (g.prose.is_none() && states(!g.keywords.is_empty())).then(|| {
+            let marks = findings.keywords.of(finding);
             let found = g.keywords.iter().filter(|&&id| is_marked(marks, id)).count();
             if g.keywords.is_empty() { 0.0 } else { found as f64 / g.keywords.len() as f64 }
         });
-        let text = g.has_text.then(|| vocabulary.coverage(&g.terms, &f.terms));
+        let text = g.prose.as_ref().map(|prose| prose.covered(findings.terms.of(finding)));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, profile), parts))
     }
@@ -143,16 +168,16 @@ pub struct PreparedFindings<'f> {
     /// The file part of every distinct path of the findings with every distinct path of the goldens.
     file_parts: Vec<f64>,
     golden_paths: usize,
-    /// Which keywords each finding uses, `words` numbers for each.
-    marks: Vec<u64>,
-    words: usize,
+    /// Which keywords each finding uses.
+    keywords: Marks,
+    /// Which words of the goldens' prose each finding uses.
+    terms: Marks,
 }
 
 struct PreparedFinding<'f> {
     finding: &'f Finding,
     path: Option<u32>,
     lines: Option<Lines>,
-    terms: Vec<Term>,
     category: Option<String>,
     rules: Vec<String>,
 }

@@ -13,9 +13,6 @@ const STOP_WORDS: &[&str] = &[
     "to", "use", "used", "using", "was", "when", "where", "which", "will", "with", "would", "you", "your",
 ];
 
-/// Longer words need not be looked up.
-const LONGEST_STOP_WORD: usize = 7;
-
 /// The words of a text: runs of letters and digits, lowercased, two characters at least, no stop words.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     plain_words(text).map(Cow::into_owned)
@@ -26,8 +23,30 @@ fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.len() > 1)
         .map(lowercase)
-        .filter(|word| word.len() > LONGEST_STOP_WORD || STOP_WORDS.binary_search(&word.as_ref()).is_err())
+        .filter(|word| !is_stop_word(word))
 }
+
+fn is_stop_word(word: &str) -> bool {
+    let Some(letter) = word.bytes().next().filter(u8::is_ascii_lowercase).map(|b| usize::from(b - b'a')) else {
+        return false;
+    };
+    STOP_WORDS[FIRST_WITH[letter]..FIRST_WITH[letter + 1]].contains(&word)
+}
+
+/// For each letter the first stop word that starts with it or a later one: every word of every text is looked up here.
+const FIRST_WITH: [usize; 27] = {
+    let mut first = [0; 27];
+    let mut letter = 0;
+    while letter < 26 {
+        let mut next = first[letter];
+        while next < STOP_WORDS.len() && STOP_WORDS[next].as_bytes()[0] == b'a' + letter as u8 {
+            next += 1;
+        }
+        letter += 1;
+        first[letter] = next;
+    }
+    first
+};
 
 /// A word of a vocabulary.
 pub type Term = u32;
@@ -71,19 +90,14 @@ impl Vocabulary {
         found
     }
 
-    /// The share of the golden's weight that the finding's words cover. Both lists are sorted.
-    pub fn coverage(&self, golden: &[Term], finding: &[Term]) -> f64 {
-        let (mut covered, mut total) = (0.0, 0.0);
-        let mut rest = finding;
-        for term in golden {
-            let weight = self.weight.get(*term as usize).copied().unwrap_or_default();
-            total += weight;
-            rest = &rest[rest.partition_point(|other| other < term)..];
-            if rest.first() == Some(term) {
-                covered += weight;
-            }
-        }
-        if total > 0.0 { covered / total } else { 0.0 }
+    /// The known words of a text as they come.
+    pub(super) fn known(&self, text: &str) -> impl Iterator<Item = Term> {
+        plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied())
+    }
+
+    /// How much a word tells.
+    pub fn weight(&self, term: Term) -> f64 {
+        self.weight.get(term as usize).copied().unwrap_or_default()
     }
 }
 
@@ -125,7 +139,7 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
         assert!(STOP_WORDS.is_sorted());
-        assert!(STOP_WORDS.iter().all(|word| word.len() <= LONGEST_STOP_WORD));
+        assert_eq!(FIRST_WITH[26], STOP_WORDS.len());
     }
 
     #[test]
@@ -139,10 +153,25 @@ mod tests {
     #[test]
     fn rare_words_tell_more() {
         let vocabulary = Vocabulary::learn(&["cache grows", "cache leaks", "cache stale"], |&text| text.to_owned());
-        let golden = vocabulary.terms("cache grows");
-        let common = vocabulary.coverage(&golden, &vocabulary.terms("cache"));
-        let rare = vocabulary.coverage(&golden, &vocabulary.terms("grows"));
-        assert!(rare > 0.5 && common < 0.5, "{rare} {common}");
-        assert!((common + rare - 1.0).abs() < 1e-12);
+        let terms = vocabulary.terms("cache grows, nobody knows");
+        let [common, rare] = terms[..] else { panic!("two known words expected, not {terms:?}") };
+        assert!(vocabulary.weight(common) < vocabulary.weight(rare));
+    }
+
+    #[test]
+    fn words_get_the_same_numbers_however_many_texts_are_read_at_once() {
+        let texts: Vec<String> = (0..5000).map(|i| format!("word{} word{}", i % 700, i * 31 % 900)).collect();
+        let all = Vocabulary::learn(&texts, String::clone);
+        let plain = Uses::count(texts.iter().cloned());
+        for (number, (word, _)) in plain.in_order.iter().enumerate() {
+            assert_eq!(all.terms(word), [number as Term], "{word}");
+        }
+    }
+
+    #[test]
+    fn every_stop_word_is_found() {
+        let all = STOP_WORDS.join(" ");
+        assert_eq!(words(&all).count(), 0);
+        assert_eq!(words("zebra Über 42 _x").collect::<Vec<_>>(), ["zebra", "über", "42"]);
     }
 }

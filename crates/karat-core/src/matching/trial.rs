@@ -104,7 +104,6 @@ struct Desk<'a> {
     case: &'a PreparedCase<'a>,
     findings: PreparedFindings<'a>,
     decisions: &'a Decisions<'a>,
-    vocabulary: &'a Vocabulary,
     profile: &'a Profile,
     threshold: i64,
 }
@@ -114,17 +113,17 @@ impl<'a> Desk<'a> {
         case: &'a PreparedCase<'a>,
         findings: &'a [Finding],
         decisions: &'a Decisions<'a>,
-        vocabulary: &'a Vocabulary,
+        vocabulary: &Vocabulary,
         profile: &'a Profile,
     ) -> Self {
         let threshold = assign::quantum(profile.threshold);
         let findings = case.prepare(findings, vocabulary, profile);
-        Self { case, findings, decisions, vocabulary, profile, threshold }
+        Self { case, findings, decisions, profile, threshold }
     }
 
     /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
     fn hold(&self, g: usize, f: usize) -> Option<Held> {
-        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.vocabulary, self.profile)?;
+        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.profile)?;
         let decided = self.decisions.about(g, f);
         let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
         parts.judge = judge;

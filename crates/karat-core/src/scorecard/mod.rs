@@ -270,7 +270,7 @@ impl ToolScore {
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,
-            verdicts: aggregate::confusion(&all, suite, None),
+            verdicts: aggregate::confusion(&all, suite),
             metrics: aggregate::metrics(&all, suite, profile),
             micro: aggregate::micro(counts, profile),
             by,

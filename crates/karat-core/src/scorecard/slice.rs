@@ -112,10 +112,9 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
         }
     }
     for (category, members) in members {
-        let numbers: BTreeSet<u32> = members.iter().flat_map(|c| c.counted()).map(|t| t.number).collect();
         let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
         slice.cases = slice.cases.max(members.len());
-        slice.metrics.extend(verdict_metrics(&members, suite, &numbers));
+        slice.metrics.extend(verdict_metrics(&members, suite));
     }
     slices
 }
