@@ -1,7 +1,7 @@
 //! Hand-written input files: parsed with places, checked against the schema of their Rust type, and decoded.
 //!
 //! All faults of a file are found before any is reported, and a file with a fault is not taken at all. The stages are
-//! [`yaml`], [`toml`] or [`json`] (text to [`Node`]), [`schema`] (node against schema) and [`decode`] (node to Rust value).
+//! [`yaml`], [`toml`] or [`json`] (text to [`Node`]), [`schema`] (node against schema) and [`mod@decode`] (node to Rust value).
 
 pub mod decode;
 pub mod json;
