@@ -96,7 +96,7 @@ pub(crate) fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
     importer(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|i| i.name).collect();
         let near = karat::document::suggest::nearest(name, names.iter().copied());
-        let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        let hint = near.map_or_else(|| ".".to_owned(), |near| format!(", did you mean `{near}`?"));
         Failure::usage(format!("there is no format `{name}`{hint} There are: {}", names.join(", ")))
     })
 }

@@ -33,7 +33,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         (None, _) => None,
     };
     let Some(tool) = tool else {
-        return Err(Failure::usage(format!("name the tool with --tool; there are {}", names.join(", "))));
+        let there = format!("there are {}", names.join(", "));
+        return Err(Failure::usage(match &args.tool {
+            None => format!("name the tool with --tool; {there}"),
+            Some(name) => {
+                let near = suggest::nearest(name, names.iter().copied());
+                let hint = near.map_or_else(|| format!("; {there}"), |near| format!(", did you mean `{near}`?"));
+                format!("there are no trials of `{name}`{hint}")
+            }
+        }));
     };
     let score = &tools[tool].cases[index];
     let trial = match args.trial {

@@ -4,6 +4,7 @@ use crate::args::ScoreArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::tell;
 use crate::{inputs, outputs};
+use karat::diagnostic::harmless;
 use karat::report::number::ranked;
 use karat::scoring;
 
@@ -39,6 +40,16 @@ fn next_steps(args: &ScoreArgs, report: &karat::format::report::ReportV1) {
     let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", args.suite) };
     let files: String =
         args.trials.submissions.iter().map(|path| format!(" --submission {}", path.display())).collect();
-    tell(&format!("\nNext:\n  karat explain {case} --tool {}{suite}{files}", tool.tool));
-    tell(&format!("  karat score {}{files} -o report.json -o report.md", args.suite));
+    let steps = [
+        format!("karat explain {} --tool {}{suite}{files}", word(case), word(&tool.tool)),
+        format!("karat score {}{files} -o report.json -o report.md", args.suite),
+    ];
+    tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
+}
+
+/// A name as a shell takes it for one word; names may hold what a tool wrote.
+fn word(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
+    let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
+    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
 }

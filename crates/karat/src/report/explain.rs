@@ -15,6 +15,7 @@ use karat_core::profile::{Method, Profile, Unstated};
 use karat_core::scorecard::{CaseScore, TrialScore};
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
+use unicode_width::UnicodeWidthStr;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -90,6 +91,22 @@ impl Page<'_> {
         self.line(indent, &painted);
     }
 
+    /// Two things on one line, or the second below the first where both do not fit.
+    fn beside(&mut self, indent: usize, left: &[(&str, Style)], right: &str, style: Style) {
+        let plain: Vec<&str> = left.iter().map(|(text, _)| *text).collect();
+        let painted: Vec<String> = left.iter().map(|(text, style)| self.paint(text, *style)).collect();
+        let (first, second) = (painted.join(" "), self.paint(right, style));
+        let width = indent + plain.join(" ").width() + 2 + right.width();
+        if right.is_empty() {
+            self.line(indent, &first);
+        } else if width <= self.look.width {
+            self.line(indent, &format!("{first}  {second}"));
+        } else {
+            self.line(indent, &first);
+            self.line(indent + 2, &second);
+        }
+    }
+
     fn title(&mut self, title: &str, note: &str) {
         let text = format!("{} {}", self.paint(title, BOLD), self.paint(&format!("({note})"), DIM));
         self.out.push('\n');
@@ -106,12 +123,9 @@ fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
         format!("ended as {}", trial.outcome.as_str())
     };
     let title = format!("{} · {} · trial {}", harmless(telling.case.id.as_str()), harmless(tool), trial.number);
-    let title = page.paint(&title, BOLD);
-    let facts = page.paint(
-        &format!("  {what}: {} found, {} missed, {} false", trial.counts.tp, trial.counts.fn_, trial.counts.fp),
-        DIM,
-    );
-    page.line(0, &format!("{title}{facts}"));
+    let counts = trial.counts;
+    let facts = format!("{what}: {} found, {} missed, {} false", counts.tp, counts.fn_, counts.fp);
+    page.beside(0, &[(&title, BOLD)], &facts, DIM);
     if let Some(name) = &telling.case.name {
         page.quote(0, name, DIM);
     }
@@ -136,12 +150,9 @@ fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding],
     page.out.push('\n');
     let place = place(golden.file.as_ref().map(ToString::to_string), golden.lines.map(|l| (l.start, l.end)));
     let severity = golden.severity.map_or("", |s| s.as_str());
-    let id = page.paint(&harmless(golden.id.as_str()), BOLD);
     let facts: Vec<String> =
         [state, severity, &place].iter().filter(|s| !s.is_empty()).map(|s| harmless(s).into_owned()).collect();
-    let facts = page.paint(&facts.join(" · "), DIM);
-    let mark = page.paint(mark, style);
-    page.line(0, &format!("{mark} {id}  {facts}"));
+    page.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &facts.join(" · "), DIM);
     page.quote(2, golden.headline(), Style::new());
     match (found, trap, miss) {
         (Some(found), ..) => tell_match(page, telling, findings, golden, found),
@@ -233,10 +244,9 @@ fn tell_finding(
 ) {
     let Some(finding) = findings.get(index) else { return };
     let place = place(finding.file.as_ref().map(ToString::to_string), finding.lines().map(|l| (l.start, l.end)));
-    let sum = score.map_or(String::new(), |(score, parts)| format!("  {}", sum(score, &parts, profile)));
-    let role = page.paint(role, DIM);
-    let place = page.paint(&harmless(&place), DIM);
-    page.line(4, &format!("{role} {} {place}{sum}", harmless(finding.id.as_str())));
+    let sum = score.map_or(String::new(), |(score, parts)| sum(score, &parts, profile));
+    let left = [(role, DIM), (&*harmless(finding.id.as_str()), Style::new()), (&*harmless(&place), DIM)];
+    page.beside(4, &left, &sum, Style::new());
     page.quote(6, finding.headline(), Style::new());
 }
 

@@ -49,6 +49,14 @@ impl Files {
         }
     }
 
+    /// Whether something of that name is there and lies, by a link, outside the root: it reads as absent.
+    pub fn leads_out(&self, path: &str) -> bool {
+        match self {
+            Self::Disk(root) => root.join(path).symlink_metadata().is_ok() && matches!(resolve(root, path), Ok(None)),
+            Self::Embedded(..) => false,
+        }
+    }
+
     /// Whether a folder is there.
     pub fn has_folder(&self, path: &str) -> bool {
         match self {
@@ -95,6 +103,10 @@ impl Files {
             Self::Disk(root) => {
                 let base = root.join(path);
                 if !base.is_dir() {
+                    return Ok(walk);
+                }
+                if self.leads_out(path) {
+                    walk.refused.push(String::new());
                     return Ok(walk);
                 }
                 let real_root = root.canonicalize()?;

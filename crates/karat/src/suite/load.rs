@@ -13,7 +13,7 @@ use karat_core::ids::CaseId;
 use karat_core::suite::{Case, Suite};
 use rayon::prelude::*;
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 /// Loads a suite. All faults of all files come at once; nothing is half-loaded.
@@ -31,16 +31,20 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
 
     let schema = schema_of::<CaseV1>();
     let mut folders_seen = false;
+    let mut refused = Vec::new();
     for (folder, file) in case_files(&files, &mut faults) {
         folders_seen = true;
-        stated.extend(read_case(&files, &folder, &file, &schema, &mut faults));
+        match read_case(&files, &folder, &file, &schema, &mut faults) {
+            Some(case) => stated.push(case),
+            None => refused.push(folder),
+        }
     }
     let listed = read_listed(&files, &schema, &mut stated, &mut faults);
     if !folders_seen && !listed && faults.is_empty() {
         faults.push(nothing_here(&files));
     }
     check_ids(&stated, &mut faults);
-    check_twins(&stated, &mut faults);
+    check_twins(&stated, &refused, &mut faults);
     if config.suite.kind == SuiteKind::Assessment {
         let message = "kind = \"assessment\": this suite holds documents to assess, not findings to score";
         faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message));
@@ -138,7 +142,8 @@ fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, Strin
         for name in folders.iter().filter(|name| !name.starts_with(['_', '.'])) {
             let folder = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
             let all = names.iter().chain(&["challenge.yaml"]).map(|file| format!("{folder}/{file}"));
-            let file = all.into_iter().find(|path| !matches!(files.open(path), Ok(None)));
+            let there = |path: &String| !matches!(files.open(path), Ok(None)) || files.leads_out(path);
+            let file = all.into_iter().find(there);
             match file {
                 Some(file) => found.push((folder, file)),
                 None if parent == "cases" && !is_bare_tree(files, &folder) => {
@@ -252,13 +257,15 @@ fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_twins(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
-    let ids: HashMap<&str, ()> = stated.iter().map(|s| (s.case.id.as_str(), ())).collect();
+/// Looks for twins that are not there. A case that was refused for another fault is there, under its folder's name.
+fn check_twins(stated: &[Stated], refused: &[String], faults: &mut Vec<Diagnostic>) {
+    let refused = refused.iter().filter_map(|folder| folder.rsplit('/').next());
+    let ids: HashSet<&str> = stated.iter().map(|s| s.case.id.as_str()).chain(refused).collect();
     for case in stated {
         let (Some(twin), Some(at)) = (&case.case.twin, &case.twin_at) else { continue };
         if twin == &case.case.id {
             faults.push(Diagnostic { message: format!("the case `{twin}` cannot be its own twin"), ..at.clone() });
-        } else if !ids.contains_key(twin.as_str()) {
+        } else if !ids.contains(twin.as_str()) {
             let near = suggest::nearest(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
             faults.push(Diagnostic {

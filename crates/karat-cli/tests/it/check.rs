@@ -1,0 +1,253 @@
+//! `karat check` and `karat init`: all that is wrong with a suite, at once, and where.
+
+use crate::project::{Project, suite};
+use serde_json::{Value, json};
+
+#[test]
+fn eight_faults_in_eight_places() {
+    let project = Project::new()
+        .with("s/karat.toml", "[suite]\nname = \"faulty\"\n")
+        .with("s/cases/a/case.yaml", "id: a\nissues:\n  - id: g\n    title: A line in words\n    line_start: twelve\n")
+        .with("s/cases/b/case.yaml", "id: a-twin\nlangauge: python\n")
+        .with("s/cases/c/case.yaml", "id: c\ntwin: nobody\n")
+        .with(
+            "s/cases/d/case.yaml",
+            "id: d\nissues:\n  - id: g\n    title: Lines the wrong way round\n    file: a.py\n    line_start: 9\n    line_end: 3\n",
+        )
+        .with("s/cases/e/case.yaml", "id: e\nissues:\n  - id: g\n    title: A path that climbs\n    file: ../../etc/passwd\n")
+        .with("s/cases/f/case.yaml", "name: no id at all\n")
+        .with("s/cases/g/case.yaml", "id: g\nissues: [{ id: g, title: Nobody knows this severity, severity: terrible }]\n")
+        .with("s/cases/h/case.yaml", "# the same id as another\nid: d\n");
+    let ran = project.run("check s").expect(4);
+    insta::assert_snapshot!("eight_faults", ran.out);
+    let json: Value = serde_json::from_str(&project.run("check s --json").expect(4).out).unwrap();
+    let faults = json.as_array().unwrap();
+    assert_eq!(faults.len(), 8);
+    for fault in faults {
+        assert!(fault["line"].as_u64().unwrap() > 0 && fault["column"].as_u64().unwrap() > 0, "{fault}");
+        assert!(fault["file"].as_str().unwrap().starts_with("s/"), "{fault}");
+        assert_eq!(fault["level"], "error");
+    }
+    // What is refused by one command is refused by all, in the same words.
+    let scored = project.run("score s").says(4, &["nothing was taken"]);
+    for fault in faults {
+        assert!(scored.err.contains(fault["message"].as_str().unwrap()), "{fault}");
+    }
+}
+
+/// What `check` says of one case with these files, one line for each remark: level, code, line:column, message.
+fn said(case: &str, files: &[(&str, &str)], flags: &str) -> String {
+    let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", case);
+    for (path, text) in files {
+        project.write(path, text);
+    }
+    remarks(&project.run(&format!("check . --json {flags}")).out)
+}
+
+fn remarks(json: &str) -> String {
+    let remarks: Vec<Value> = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let line = |d: &Value| {
+        let text = |key: &str| d[key].as_str().unwrap().to_owned();
+        format!("{} {} {}:{} {}\n", text("level"), text("code"), d["line"], d["column"], text("message"))
+    };
+    remarks.iter().map(line).collect()
+}
+
+#[track_caller]
+fn check(case: &str, files: &[(&str, &str)], flags: &str, expected: &str) {
+    assert_eq!(said(case, files, flags), expected);
+}
+
+const GOOD: &str = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n    line_start: 2\n    keywords: [loop]\n";
+const TREE: &[(&str, &str)] = &[("cases/c/before/a.py", "one\nold\n"), ("cases/c/after/a.py", "one\ntwo\n")];
+
+#[test]
+fn a_good_case_has_no_remarks() {
+    check(GOOD, &[], "", "");
+    check(GOOD, TREE, "", "");
+    check(GOOD, TREE, "--profile crb", "");
+}
+
+#[test]
+fn places_that_are_not_there() {
+    let outside = GOOD.replace("line_start: 2", "line_start: 2\n    line_end: 9");
+    check(&outside, TREE, "", "error lines-outside-file 7:15 line 9 lies outside `a.py`, which has 2 lines\n");
+    let absent = GOOD.replace("a.py", "b.py");
+    check(&absent, TREE, "", "error no-such-file 5:11 the case has no file `b.py` in after/\n");
+    let untouched = GOOD.replace("line_start: 2", "line_start: 1");
+    check(&untouched, TREE, "", "warning golden-outside-change 6:17 `g` lies on lines the change did not touch\n");
+    let glob = GOOD.replace("a.py", "'src/**/*.py'");
+    check(&glob, TREE, "", "warning glob-fits-nothing 5:11 no file of the change fits `src/**/*.py`\n");
+    // Without the code there is nothing to hold the places against.
+    check(&outside, &[], "", "");
+}
+
+#[test]
+fn words_that_say_nothing() {
+    let stray = GOOD.replace("[loop]", "[loop, overflow, '']");
+    check(
+        &stray,
+        &[],
+        "",
+        "warning stray-keyword 7:15 of `g`, these keywords occur nowhere in its text: \"overflow\", \"\"\n",
+    );
+    let vague = GOOD.replace("The loop runs once too often", "Loop");
+    check(&vague, &[], "", "warning vague-golden 4:12 `g` says almost nothing: 1 word\n");
+    let twice = format!("{GOOD}  - id: h\n    title: The loop runs too often, once\n    file: a.py\n");
+    check(&twice, &[], "", "warning duplicate-golden 8:9 `h` says the same as `g` about the same place\n");
+    let elsewhere =
+        format!("{GOOD}  - id: h\n    title: The loop runs too often, once\n    file: a.py\n    line_start: 40\n");
+    check(&elsewhere, &[], "", "");
+}
+
+#[test]
+fn goldens_nobody_could_match() {
+    let lines_only = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    line_start: 2\n";
+    let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `crb`: \
+                    the best possible score is 0.20, below 0.30; give it a file or keywords\n";
+    check(lines_only, &[], "--profile crb", expected);
+    check(lines_only, &[], "", "");
+    let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `karat`: \
+                    the profile requires an equal category, and it states none\n";
+    check(GOOD, &[], "--set require=[\"category\"]", expected);
+    let no_lines = GOOD.replace("    line_start: 2\n", "");
+    let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `karat`: \
+                    the profile has a line_tolerance, and it states no lines\n";
+    check(&no_lines, &[], "--set line_tolerance=3", expected);
+    let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `identity`: \
+                    it needs file, rule_id and lines or an anchor, or an identity_key\n";
+    check(GOOD, &[], "--profile identity", expected);
+    let ruled = format!("{no_lines}    rule_id: R1\n");
+    let expected =
+        "warning fallback-only 3:9 only the fallback on file and rule could match `g`; give it lines or an anchor\n";
+    check(&ruled, &[], "--profile identity", expected);
+    check(&format!("{GOOD}    rule_id: R1\n"), &[], "--profile identity", "");
+}
+
+#[test]
+fn cases_that_do_not_fit_together() {
+    let twin = "id: c\ntwin: d\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n";
+    let expected = "warning one-sided-twin 2:7 the twin `d` does not name `c` as its own twin\n";
+    check(twin, &[("cases/d/case.yaml", "id: d\n")], "", expected);
+    check(twin, &[("cases/d/case.yaml", "id: d\ntwin: c\n")], "", "");
+    let alike = "warning twins-alike 2:7 `c` and its twin `d` have the same verdict; one should be the fix\n\
+                 warning twins-alike 2:7 `d` and its twin `c` have the same verdict; one should be the fix\n";
+    check(twin, &[("cases/d/case.yaml", &twin.replace("id: c\ntwin: d", "id: d\ntwin: c"))], "", alike);
+    let near = "error unknown-twin 2:7 there is no case `d` to be the twin\n";
+    check(twin, &[], "", near);
+    check("id: c\ntwin: c\n", &[], "", "error unknown-twin 2:7 the case `c` cannot be its own twin\n");
+    check("id: other\n", &[], "", "warning id-differs 1:5 the id `other` differs from the folder's name `c`\n");
+    let safe = GOOD.replace("id: c\n", "id: c\nverdict: safe\n");
+    check(&safe, &[], "", "warning verdict-contradicts 2:10 `c` is called safe and has required issues\n");
+    check(
+        "id: c\n",
+        &[("cases/empty/notes.txt", "")],
+        "",
+        "error no-case-file 0:0 the folder empty has no case.yaml\n",
+    );
+    check("id: c\n", &[("cases/_draft/notes.txt", "")], "", "");
+}
+
+/// A case that is refused for another reason is still there to be a twin: one fault is not told twice.
+#[test]
+fn a_faulty_twin_is_no_unknown_twin() {
+    let twin = "id: c\ntwin: d\n";
+    let faulty = "id: d\ntwin: c\nlangauge: python\n";
+    check(twin, &[("cases/d/case.yaml", faulty)], "", "error unknown-key 3:1 unknown key `langauge`\n");
+}
+
+#[test]
+fn lines_of_cases_are_pointed_at() {
+    let project = suite(&[
+        json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] }),
+        json!({ "id": "b", "twin": "aa" }),
+        json!({ "id": "a" }),
+    ]);
+    let expected = "error duplicate-id 3:1 the case id `a` is taken already, by ./cases.jsonl:1\n\
+                    error unknown-twin 2:1 there is no case `aa` to be the twin\n";
+    assert_eq!(remarks(&project.run("check . --json").expect(4).out), expected);
+    let project = suite(&[json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] })]);
+    let expected = "warning vague-golden 1:39 `g` says almost nothing: 1 word\n";
+    assert_eq!(remarks(&project.run("check . --json").expect(0).out), expected);
+}
+
+#[test]
+fn warnings_fail_only_when_strict() {
+    let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", "id: other\n");
+    let ran = project.run("check .").expect(0);
+    assert!(ran.out.ends_with("s: 1 case, 0 goldens, profile karat: 1 warning\n"), "{}", ran.out);
+    project.run("check . --strict").expect(4);
+    project.write("cases/c/case.yaml", "id: c\n");
+    let ran = project.run("check . --strict").expect(0);
+    assert_eq!(ran.out, "s: 1 case, 0 goldens, profile karat: nothing to mend\n");
+    assert_eq!(project.ok("check . --json"), "[]\n");
+}
+
+#[test]
+fn no_suite_here() {
+    let project = Project::new().with("empty/readme.txt", "");
+    assert!(project.run("check empty").expect(4).out.contains("no suite here"));
+    assert!(project.run("check nowhere").expect(4).out.contains("there is no such folder"));
+    project.write("docs/karat.toml", "[suite]\nname = \"d\"\nkind = \"assessment\"\n");
+    assert!(project.run("check docs").expect(4).out.contains("documents to assess"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_suite_is_refused() {
+    let project = Project::new()
+        .with("secret.txt", "secret\n")
+        .with("s/karat.toml", "[suite]\nname = \"s\"\n")
+        .with("s/cases/c/case.yaml", "id: c\n")
+        .with("s/cases/c/after/a.py", "x\n");
+    let link = |target: &str, path: &str| std::os::unix::fs::symlink(project.path(target), project.path(path)).unwrap();
+    link("secret.txt", "s/cases/c/after/link.py");
+    let out = project.run("check s").expect(4).out;
+    assert!(out.contains("path-escapes") && out.contains("link.py"), "{out}");
+    assert!(!out.contains("secret\n"), "{out}");
+    project.run("score s").says(4, &["path-escapes"]);
+    std::fs::remove_file(project.path("s/cases/c/after/link.py")).unwrap();
+    // A case of which the very file is a link to the outside, and one whose folder is.
+    std::fs::create_dir_all(project.path("s/cases/d")).unwrap();
+    project.write("outside.yaml", "id: d\n");
+    link("outside.yaml", "s/cases/d/case.yaml");
+    assert!(project.run("check s").expect(4).out.contains("path-escapes"));
+    std::fs::remove_dir_all(project.path("s/cases/d")).unwrap();
+    project.write("outside/case.yaml", "id: d\nname: from outside\n");
+    link("outside", "s/cases/d");
+    let out = project.run("check s").expect(4).out;
+    assert!(out.contains("path-escapes") && !out.contains("from outside"), "{out}");
+    std::fs::remove_file(project.path("s/cases/d")).unwrap();
+    // Code that is a link as a whole.
+    std::fs::remove_dir_all(project.path("s/cases/c/after")).unwrap();
+    link("outside", "s/cases/c/after");
+    let out = project.run("check s").expect(4).out;
+    assert!(out.contains("path-escapes") && out.contains("the link after/"), "{out}");
+}
+
+#[test]
+fn the_starter_is_clean() {
+    let project = Project::new();
+    assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: nothing to mend\n");
+    let on_disk = crate::project::root().join("suites/starter").display().to_string();
+    let ran = project.run_list(&["check", &on_disk, "--strict"]).expect(0);
+    assert!(ran.out.ends_with("nothing to mend\n"), "{}", ran.out);
+}
+
+#[test]
+fn init_check_score() {
+    let project = Project::new();
+    let written = project.run("init mine").says(0, &["karat check mine", "karat score mine"]).out;
+    assert!(written.contains("mine/karat.toml"), "{written}");
+    for path in written.lines() {
+        assert!(project.path(path).is_file(), "{path} was named and not written");
+    }
+    assert!(project.ok("check mine --strict").ends_with("nothing to mend\n"));
+    let report = project.json("score mine --json");
+    assert_eq!(report["warnings"], json!([]));
+    assert!(report["tools"][0]["metrics"]["f1"]["value"].as_f64().unwrap() > 0.0);
+    // A suite that is there is left alone.
+    project.write("mine/karat.toml", "[suite]\nname = \"kept\"\n");
+    project.run("init mine").says(4, &["mine/karat.toml is there already"]);
+    assert_eq!(project.read("mine/karat.toml"), "[suite]\nname = \"kept\"\n");
+}

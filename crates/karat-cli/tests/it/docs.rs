@@ -1,0 +1,121 @@
+//! What the documents say is there is there.
+
+use crate::project::root;
+use karat::import::IMPORTERS;
+use karat::profile::SHIPPED;
+use karat::report::FORMATS;
+use karat_core::metric::table::METRICS;
+use std::collections::BTreeSet;
+
+/// A document of the repository; `None` where it is not written yet.
+fn document(path: &str) -> Option<String> {
+    match std::fs::read_to_string(root().join(path)) {
+        Ok(text) => Some(text),
+        Err(_) => {
+            eprintln!("skipped: there is no {path} yet");
+            None
+        }
+    }
+}
+
+#[track_caller]
+fn check(path: &str, wanted: impl Iterator<Item = String>) {
+    let Some(text) = document(path) else { return };
+    let lines: BTreeSet<&str> = text.lines().map(str::trim_end).collect();
+    let has =
+        |wanted: &String| if wanted.starts_with('#') { lines.contains(wanted.as_str()) } else { text.contains(wanted) };
+    let missing: Vec<String> = wanted.filter(|wanted| !has(wanted)).collect();
+    assert!(missing.is_empty(), "{path} does not have {missing:?}");
+}
+
+#[test]
+fn every_importer_has_a_section() {
+    check("docs/importers.md", IMPORTERS.iter().map(|importer| format!("## {}", importer.name)));
+}
+
+#[test]
+fn every_metric_is_explained() {
+    check("docs/metrics.md", METRICS.iter().map(|metric| format!("`{}`", metric.id)));
+}
+
+#[test]
+fn every_profile_is_explained() {
+    check("docs/profiles.md", SHIPPED.iter().map(|profile| format!("`{}`", profile.name)));
+}
+
+#[test]
+fn every_report_format_is_explained() {
+    check("docs/reports.md", FORMATS.iter().map(|format| format!("`{}`", format.name)));
+}
+
+/// What stands between single backticks outside fenced blocks.
+fn quoted(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            found.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// A path has a slash, or an extension that files here have, and nothing else that code would have.
+fn looks_like_a_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let file = [".rs", ".md", ".toml", ".yaml", ".json", ".jsonl", ".lock"].iter().any(|e| text.ends_with(e));
+    let slash = text.contains('/') && !text.starts_with('/') && !text.contains("//");
+    !text.is_empty()
+        && text.chars().all(plain)
+        && !text.starts_with('.')
+        && (slash || file && text.starts_with(char::is_uppercase))
+}
+
+#[test]
+fn every_path_in_the_architecture_exists() {
+    for (text, expected) in [
+        ("crates/karat/src", true),
+        ("suites/", true),
+        ("ARCHITECTURE.md", true),
+        ("Suite", false),
+        ("a / b", false),
+        ("score(&Suite)", false),
+        ("https://x.y/z", false),
+        ("case.yaml", false),
+        (".karat/", false),
+        ("cases/<id>/case.yaml", false),
+    ] {
+        assert_eq!(looks_like_a_path(text), expected, "{text}");
+    }
+    let Some(text) = document("ARCHITECTURE.md") else { return };
+    let paths: Vec<String> = quoted(&text).into_iter().filter(|text| looks_like_a_path(text)).collect();
+    assert!(paths.len() >= 5, "ARCHITECTURE.md names hardly any path: {paths:?}");
+    // A path may be given from the root, from the crates, or from the sources of the two large crates.
+    let bases = ["", "crates", "crates/karat/src", "crates/karat-core/src", "crates/karat-cli/src"];
+    let there = |path: &String| bases.iter().any(|base| root().join(base).join(path).exists());
+    let missing: Vec<&String> = paths.iter().filter(|path| !there(path)).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:?}");
+}
+
+#[test]
+fn the_readme_has_two_commands() {
+    let Some(text) = document("README.md") else { return };
+    let mut commands = Vec::new();
+    let mut shell = None;
+    for line in text.lines() {
+        match (line.trim().strip_prefix("```"), shell) {
+            (Some(_), Some(_)) => shell = None,
+            (Some(kind), None) => shell = Some(matches!(kind, "sh" | "bash" | "shell" | "console")),
+            (None, Some(true)) if !line.trim().is_empty() => commands.push(line.trim().trim_start_matches("$ ")),
+            _ => {}
+        }
+    }
+    let set_up: Vec<&&str> = commands
+        .iter()
+        .filter(|c| c.starts_with("cargo ") || c.starts_with("./") || c.starts_with("git clone"))
+        .collect();
+    let wanted = ["cargo run --release --locked -p karat-cli -- score starter", "./scripts/test"];
+    assert_eq!(set_up, wanted.iter().collect::<Vec<_>>(), "of {commands:?}");
+}

@@ -1,0 +1,68 @@
+//! `karat explain`: one case as a story.
+
+use crate::project::{Project, Ran, near};
+use serde_json::json;
+
+fn told(line: &str) -> Ran {
+    let project = Project::new();
+    Ran::of(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+}
+
+#[test]
+fn stories_of_the_starter() {
+    let check = |name: &str, line: &str| insta::assert_snapshot!(name, told(line).expect(0).out);
+    check("found", "explain py-order-search-sqli --suite starter --tool careful-reviewer");
+    check("missed", "explain rust-quote-cache-lock --suite starter --tool noisy-scanner --trial 2");
+    check("clean", "explain c-header-parser-refactor --suite starter --tool noisy-scanner");
+}
+
+#[test]
+fn a_story_fits_80_columns() {
+    for case in ["py-order-search-sqli", "rust-quote-cache-lock", "ts-stock-reservation-race"] {
+        for tool in ["careful-reviewer", "noisy-scanner"] {
+            for line in told(&format!("explain {case} --suite starter --tool {tool}")).expect(0).out.lines() {
+                assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_trial_that_failed_has_a_story() {
+    let report = Project::new().json("score starter --json");
+    let tool = report["tools"].as_array().unwrap().iter().find(|tool| tool["tool"] == "careful-reviewer").unwrap();
+    let failed =
+        |case: &&serde_json::Value| case["trials"].as_array().unwrap().iter().any(|t| t["outcome"] == "timed_out");
+    let case = tool["cases"].as_array().unwrap().iter().find(failed).unwrap();
+    let number = case["trials"].as_array().unwrap().iter().position(|t| t["outcome"] == "timed_out").unwrap() + 1;
+    let line =
+        format!("explain {} --suite starter --tool careful-reviewer --trial {number}", case["case"].as_str().unwrap());
+    let out = told(&line).expect(0).out;
+    assert!(out.contains("ended as timed_out"), "{out}");
+}
+
+#[test]
+fn the_story_as_json() {
+    let value =
+        Project::new().json("explain py-order-search-sqli --suite starter --tool careful-reviewer --trial 2 --json");
+    assert_eq!((&value["tool"], &value["trial"]), (&json!("careful-reviewer"), &json!(2)));
+    assert_eq!(value["case"]["case"], "py-order-search-sqli");
+    let golden = "search-term-injection";
+    let chosen = &value["result"]["trials"][1]["matches"][0];
+    assert_eq!(chosen["golden"], golden);
+    let best = &value["candidates"][golden][0];
+    assert_eq!(best["finding"], chosen["finding"]);
+    near(best, "/score", chosen["score"].as_f64().unwrap());
+    let parts = ["file", "line", "keyword"].map(|part| best["parts"][part].as_f64().unwrap());
+    near(best, "/score", 0.4 * parts[0] + 0.2 * parts[1] + 0.4 * parts[2]);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    told("explain py-order-search-sql --suite starter --tool careful-reviewer")
+        .says(2, &["has no case `py-order-search-sql`", "did you mean `py-order-search-sqli`?"]);
+    told("explain py-order-search-sqli --suite starter --tool carefull-reviewer")
+        .says(2, &["no trials of `carefull-reviewer`", "did you mean `careful-reviewer`?"]);
+    told("explain py-order-search-sqli --suite starter").says(2, &["--tool", "careful-reviewer, noisy-scanner"]);
+    told("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9").says(2, &["there are 1, 2, 3"]);
+}

@@ -1,0 +1,134 @@
+//! The repository polices itself: what must not be there is not there.
+
+use crate::project::root;
+use karat::document::{Value, toml};
+use std::path::{Path, PathBuf};
+
+/// Every Rust file below a folder of the repository, with its text.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let (mut open, mut found) = (vec![root().join(folder)], Vec::new());
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "{folder} has no source; was it moved?");
+    found
+}
+
+/// Code without comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let own = text.split("#[cfg(test)]").next().unwrap_or_default();
+    own.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+#[track_caller]
+fn absent(folder: &str, words: &[&str], why: &str) {
+    let mut found = Vec::new();
+    for (path, text) in sources(folder) {
+        for word in words.iter().filter(|word| code(&text).contains(**word)) {
+            found.push(format!("{}: {word}", path.display()));
+        }
+    }
+    assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
+}
+
+fn dependencies(manifest: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(manifest)).unwrap();
+    let node = toml::parse(&text).unwrap_or_else(|faults| panic!("{manifest}: {faults:?}"));
+    let Some(Value::Object(entries)) = node.get(&["dependencies".into()]).map(|node| &node.value) else {
+        panic!("{manifest} has no dependencies");
+    };
+    entries.iter().map(|(key, _)| key.name.clone()).collect()
+}
+
+#[test]
+fn the_core_is_pure() {
+    let effects = [
+        "std::fs",
+        "std::env",
+        "std::net",
+        "std::process",
+        "std::time",
+        "std::io",
+        "Instant",
+        "SystemTime",
+        "println!",
+    ];
+    absent("crates/karat-core/src", &effects, "the core reads no file, clock, environment or network");
+    let own = dependencies("crates/karat-core/Cargo.toml");
+    let foreign = ["reqwest", "tokio", "toml", "serde_json", "rand", "chrono", "karat", "tempfile", "regex"];
+    let found: Vec<&&str> = foreign.iter().filter(|name| own.iter().any(|d| d == **name)).collect();
+    assert!(found.is_empty(), "karat-core depends on {found:?}");
+    assert!(own.iter().any(|d| d == "serde"), "the manifest was not read");
+}
+
+#[test]
+fn crates_point_one_way() {
+    assert!(!dependencies("crates/karat/Cargo.toml").iter().any(|d| d == "karat-cli" || d.starts_with("clap")));
+    absent("crates/karat/src", &["clap::", "std::process::exit"], "the library knows no flags");
+    absent(
+        "crates/karat/src/report",
+        &["crate::judge", "crate::run", "crate::tool", "crate::import", "crate::git"],
+        "no report calls a judge, a tool or an importer",
+    );
+    absent("crates/karat-core/src/stats", &["crate::", "super::super"], "statistics know only numbers");
+}
+
+#[test]
+fn no_module_is_a_drawer_for_odds_and_ends() {
+    let drawers = ["utils", "util", "common", "helpers", "helper", "misc"];
+    for folder in ["crates/karat-core", "crates/karat", "crates/karat-cli"] {
+        for (path, text) in sources(folder) {
+            for name in path.strip_prefix(root()).unwrap().components() {
+                let name = Path::new(name.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned();
+                assert!(!drawers.contains(&name.as_str()), "{} is called {name}", path.display());
+            }
+            for drawer in drawers {
+                assert!(!text.contains(&format!("mod {drawer} {{")), "{} has a module {drawer}", path.display());
+            }
+        }
+    }
+}
+
+/// The identity profile opens no socket by construction: there is nothing in the program that could.
+#[test]
+fn nothing_in_the_program_opens_a_socket() {
+    for folder in ["crates/karat-core/src", "crates/karat/src", "crates/karat-cli/src"] {
+        absent(folder, &["std::net", "TcpStream", "UdpSocket", "UnixStream"], "no socket is opened");
+    }
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).collect();
+    assert!(names.contains(&"serde"), "the lock file was not read");
+    let networked = [
+        "reqwest",
+        "hyper",
+        "ureq",
+        "tokio",
+        "async-std",
+        "smol",
+        "mio",
+        "socket2",
+        "curl",
+        "attohttpc",
+        "isahc",
+        "surf",
+        "native-tls",
+        "rustls",
+        "openssl",
+        "h2",
+        "quinn",
+        "tungstenite",
+        "git2",
+        "gix",
+    ];
+    let found: Vec<&&str> = networked.iter().filter(|name| names.contains(name)).collect();
+    assert!(found.is_empty(), "Cargo.lock holds crates that open sockets: {found:?}");
+}

@@ -1,0 +1,159 @@
+//! `karat drift` and `karat suite add` over a real repository.
+
+use crate::project::{Project, lines, trial};
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// Runs git in the project's `repo`, with fixed authors and dates.
+fn git(project: &Project, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(project.path("repo"));
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "A").env(format!("GIT_{who}_EMAIL"), "a@example.com");
+        command.env(format!("GIT_{who}_DATE"), "2001-02-03T04:05:06Z");
+    }
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(name);
+    }
+    let output = command.output().expect("git");
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn commit(project: &Project, message: &str, tag: &str) {
+    git(project, &["add", "-A"]);
+    git(project, &["commit", "-q", "-m", message]);
+    git(project, &["tag", tag]);
+}
+
+fn numbered(prefix: &str, count: usize) -> String {
+    (1..=count).map(|n| format!("{prefix} {n} {}\n", "words to tell it by ".repeat(n % 3))).collect()
+}
+
+const CASE: &str = "\
+# The first golden moves, and this comment stays.
+id: app
+issues:
+  - id: moves          # down by two lines
+    title: This one moves with its lines
+    file: src/app.py
+    line_start: 10     # from here
+    line_end: 12
+    rule_id: R1
+    identity_key: 'v2|src/app.py|r1|lines:10-12'
+  - { id: stays, title: This one stays, file: src/still.py, line_start: 2 }
+  - id: renamed
+    title: This one's file is renamed
+    file: src/old_name.py
+    line_start: 5
+  - id: lost
+    title: This one's lines are deleted
+    file: src/app.py
+    line_start: 20
+    line_end: 21
+  - id: edited
+    title: One of its lines is changed
+    file: src/app.py
+    line_start: 25
+    line_end: 27
+";
+
+fn project() -> Project {
+    let app = numbered("app", 30);
+    let project = Project::new()
+        .with("suite/karat.toml", "[suite]\nname = \"s\"\n")
+        .with("suite/cases/app/case.yaml", CASE)
+        .with("repo/src/app.py", &app)
+        .with("repo/src/still.py", numbered("still", 6))
+        .with("repo/src/old_name.py", numbered("old", 20));
+    git(&project, &["init", "-q", "-b", "main"]);
+    commit(&project, "First", "v1");
+    let mut rows: Vec<String> = app.lines().map(str::to_owned).collect();
+    rows[25] = "another line altogether".to_owned();
+    rows.drain(19..21);
+    let changed = format!("one\nmore\n{}\n", rows.join("\n"));
+    project.write("repo/src/app.py", changed);
+    std::fs::rename(project.path("repo/src/old_name.py"), project.path("repo/src/new_name.py")).unwrap();
+    commit(&project, "Second: move things about", "v2");
+    project
+}
+
+#[test]
+fn goldens_follow_their_lines() {
+    let project = project();
+    let list = project.json("drift suite --repo repo --from v1 --to v2 --json");
+    let line = |o: &Value| {
+        let place = |p: &Value| format!("{}:{}-{}", p["file"].as_str().unwrap(), p["line_start"], p["line_end"]);
+        let to = if o["to"].is_null() { o["reason"].as_str().unwrap().to_owned() } else { place(&o["to"]) };
+        format!("{} {} {to}\n", o["golden"].as_str().unwrap(), o["status"].as_str().unwrap())
+    };
+    let told: String = list.as_array().unwrap().iter().map(line).collect();
+    insta::assert_snapshot!("drift", told);
+    let table = project.run("drift suite --repo repo --from v1 --to v2").says(0, &["--write puts the new places"]).out;
+    assert!(table.ends_with("5 goldens: 1 unchanged, 2 moved, 1 edited, 1 lost\n"), "{table}");
+    assert_eq!(project.read("suite/cases/app/case.yaml"), CASE, "nothing is written unasked");
+}
+
+#[test]
+fn new_places_are_written_and_comments_stay() {
+    let project = project();
+    project.run("drift suite --repo repo --from v1 --to v2 --write").says(0, &["wrote suite/cases/app/case.yaml"]);
+    insta::assert_snapshot!("drift_written", project.read("suite/cases/app/case.yaml"));
+    // The suite loads cleanly, and carrying it on from there finds nothing to do.
+    project.run("check suite").expect(0);
+    let again = project.json("drift suite --repo repo --from v2 --to v2 --json");
+    let unchanged = again.as_array().unwrap().iter().filter(|o| o["status"] == "unchanged").count();
+    assert_eq!(unchanged, 5);
+}
+
+#[test]
+fn lines_of_cases_are_written_too() {
+    let project = project();
+    std::fs::remove_dir_all(project.path("suite/cases")).unwrap();
+    let case = json!({ "id": "app", "issues": [{ "id": "g", "title": "This one moves", "file": "app.py", "line_start": 10 }] });
+    project.write("suite/cases.jsonl", format!("{{\"id\": \"other\"}}\n{case}\n"));
+    project.run("drift suite --repo repo --prefix src --from v1 --to v2 --write").expect(0);
+    let expected = project.read("suite/cases.jsonl");
+    assert_eq!(
+        expected,
+        format!("{{\"id\": \"other\"}}\n{}\n", case.to_string().replace("\"line_start\":10", "\"line_start\":12"))
+    );
+}
+
+#[test]
+fn what_git_cannot_do_is_said() {
+    let project = project();
+    project.run("drift suite --repo repo --from v1 --to nowhere").says(4, &["nowhere"]);
+    project.run("drift suite --repo repo --from --help --to v2").expect(2);
+    project.run("drift suite --repo repo --from=--output=x --to v2").expect(4);
+    assert!(!project.path("repo/x").exists() && !project.path("x").exists());
+    project.run("drift suite --repo absent --from v1 --to v2").says(4, &["absent"]);
+    project.run("drift starter --repo repo --from v1 --to v2 --write").expect(2);
+}
+
+#[test]
+fn a_commit_becomes_a_case() {
+    let project = project();
+    let ran = project.run("suite add --from-commit v2 --repo repo --suite suite").says(0, &["karat check suite"]);
+    assert_eq!(ran.out, "suite/cases/second-move-things-about\n");
+    let folder = "suite/cases/second-move-things-about";
+    let yaml = project.read(&format!("{folder}/case.yaml"));
+    assert!(yaml.contains("title: \"Second: move things about\""), "{yaml}");
+    assert!(project.read(&format!("{folder}/before/src/app.py")).starts_with("app 1"));
+    assert!(project.read(&format!("{folder}/after/src/app.py")).starts_with("one\nmore\napp 1"));
+    assert!(!project.path(&format!("{folder}/before/src/new_name.py")).exists());
+    let checked = project.ok("check suite");
+    assert!(checked.contains("s: 2 cases, 5 goldens"), "{checked}");
+    // The skeleton scores: the change is known, so that findings beside it are told apart.
+    let finding = |id: &str, line: u32| json!({ "id": id, "message": "x", "file": "src/app.py", "line_start": line });
+    project.write(
+        "s.jsonl",
+        lines(&[trial("second-move-things-about", "t", 1, json!([finding("f1", 1), finding("f2", 9)]))]),
+    );
+    let report = project.json("score suite --json --submission s.jsonl");
+    let extras = &report["tools"][0]["cases"][1]["trials"][0]["extras"];
+    assert_eq!((&extras[0]["flags"], &extras[1]["flags"]), (&json!([]), &json!(["outside_change"])));
+    project.run("suite add --from-commit v2 --repo repo --suite suite").says(4, &["second-move-things-about"]);
+    project.run("suite add --from-commit v2 --repo repo --suite suite --id ../out").expect(4);
+    assert!(!project.path("suite/out").exists() && !project.path("out").exists());
+}

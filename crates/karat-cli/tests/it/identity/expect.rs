@@ -1,0 +1,98 @@
+//! `karat expect`: a trusted scan today is the expectation of tomorrow.
+
+use crate::project::{Project, lines, trial};
+use serde_json::{Value, json};
+
+fn at(id: &str, rule: &str, line: u32) -> Value {
+    json!({ "id": id, "rule_id": rule, "title": format!("{rule} at {line}"), "file": "app.py", "line_start": line })
+}
+
+fn scan(findings: &[Value]) -> String {
+    lines(&[trial("web", "scan", 1, json!(findings)), trial("clean", "scan", 1, json!([]))])
+}
+
+fn project() -> Project {
+    let project = Project::new().with("scan.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R2", 8)]));
+    project
+        .run("expect --from scan.jsonl -o exact")
+        .says(0, &["wrote exact/cases.jsonl (2 cases)", "2 new, 0 kept, 0 not met"]);
+    project
+}
+
+#[test]
+fn what_was_trusted_passes() {
+    let project = project();
+    assert!(project.read("exact/karat.toml").contains("profile = \"identity\""));
+    let ran = project.run("score exact --submission scan.jsonl").expect(0);
+    assert!(ran.out.contains("pass"), "{}", ran.out);
+    assert!(project.ok("check exact --strict").contains("nothing to mend"));
+}
+
+#[test]
+fn what_moved_fails_and_is_named() {
+    let project = project();
+    project.write("new.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R2", 9)]));
+    let ran = project.run("score exact --submission new.jsonl").expect(1);
+    assert!(ran.out.contains("FAIL") && ran.out.contains("scan does not pass"), "{}", ran.out);
+    assert!(ran.out.contains("missing     web · R2 at 8 (no finding has its key)"), "{}", ran.out);
+    assert!(ran.out.contains("unexpected  web · R2 at 9 (its key is none of the expected ones)"), "{}", ran.out);
+    assert!(!ran.out.contains("R1 at 3"), "{}", ran.out);
+    // A finding where there was silence fails too, and so does a scan that crashed.
+    project.write(
+        "new.jsonl",
+        lines(&[
+            trial("web", "scan", 1, json!([at("f1", "R1", 3), at("f2", "R2", 8)])),
+            trial("clean", "scan", 1, json!([at("f", "R1", 1)])),
+        ]),
+    );
+    project.run("score exact --submission new.jsonl").expect(1);
+    let crashed = json!({ "case": "clean", "tool": "scan", "trial": 1, "outcome": "crashed" });
+    project
+        .write("new.jsonl", lines(&[trial("web", "scan", 1, json!([at("f1", "R1", 3), at("f2", "R2", 8)])), crashed]));
+    project.run("score exact --submission new.jsonl").expect(1);
+    // Other profiles report and do not judge.
+    project.run("score exact --submission new.jsonl --profile karat").expect(0);
+}
+
+#[test]
+fn expectations_are_updated() {
+    let project = project();
+    project.write("new.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R3", 20)]));
+    let ran = project.run("expect --from new.jsonl --suite exact -o exact/cases.jsonl");
+    ran.says(
+        0,
+        &[
+            "1 new, 1 kept, 1 not met",
+            "web: v2|app.py|r3|lines:20-20",
+            "web: v2|app.py|r2|lines:8-8",
+            "(--prune drops them)",
+        ],
+    );
+    let keys = |project: &Project| {
+        let first: Value = serde_json::from_str(project.read("exact/cases.jsonl").lines().next().unwrap()).unwrap();
+        let issues = first["issues"].as_array().unwrap().clone();
+        issues.iter().map(|i| i["identity_key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r2|lines:8-8", "v2|app.py|r3|lines:20-20"]);
+    project.run("score exact --submission new.jsonl").expect(1);
+    let ran = project.run("expect --from new.jsonl --suite exact --prune -o exact/cases.jsonl");
+    ran.says(0, &["0 new, 2 kept, 1 not met", "are gone and were dropped"]);
+    assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r3|lines:20-20"]);
+    project.run("score exact --submission new.jsonl").expect(0);
+}
+
+#[test]
+fn what_cannot_be_expected_is_said() {
+    let project = Project::new();
+    let crashed = json!({ "case": "x", "tool": "scan", "trial": 1, "outcome": "timed_out" });
+    let keyless =
+        trial("web", "scan", 1, json!([{ "id": "f9", "title": "no rule" }, at("f1", "R1", 3), at("f2", "R1", 3)]));
+    project.write("scan.jsonl", lines(&[keyless, crashed]));
+    let ran = project.run("expect --from scan.jsonl").says(0, &["web: f9", "x: timed_out", "2 new"]);
+    assert_eq!(ran.out.matches("v2|app.py|r1|lines:3-3").count(), 2, "two findings of one key are two expectations");
+    project.write("two.jsonl", lines(&[trial("web", "a", 1, json!([])), trial("web", "b", 1, json!([]))]));
+    project.run("expect --from two.jsonl").says(2, &["--tool", "a, b"]);
+    project.run("expect --from two.jsonl --tool c").says(2, &["no such trial"]);
+    project.run("expect --from two.jsonl --tool b").expect(0);
+    project.run("expect --from absent.jsonl").says(4, &["absent.jsonl"]);
+}

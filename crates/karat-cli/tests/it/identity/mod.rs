@@ -1,0 +1,190 @@
+//! Keys, exact suites, and goldens carried from one revision to another.
+
+mod drift;
+mod expect;
+
+use crate::project::{Project, Ran, fixture, lines, suite, trial};
+use serde_json::{Value, json};
+
+#[test]
+fn the_key_of_the_reference() {
+    let finding = json!([{ "id": "f1", "rule_id": " ANON_KEY_BEARER ", "line_start": 26, "line_end": 33,
+                           "file": "./cases\\supabase-baseline/frontend//utils/api.ts" }]);
+    let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, finding)]));
+    assert_eq!(
+        project.ok("key s.jsonl"),
+        "c\tt\t1\tf1\tv2|cases/supabase-baseline/frontend/utils/api.ts|anon_key_bearer|lines:26-33\n"
+    );
+}
+
+/// The key of one finding.
+fn key(finding: Value, flags: &[&str]) -> String {
+    let mut finding = finding;
+    finding["id"] = "f".into();
+    finding["title"] = "x".into();
+    let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, json!([finding]))]));
+    let ran = project.run_list(&[&["key", "s.jsonl"], flags].concat()).expect(0);
+    let fields: Vec<&str> = ran.out.strip_suffix('\n').unwrap().split('\t').collect();
+    assert_eq!(fields.len(), 5, "{}", ran.out);
+    fields[4].to_owned()
+}
+
+#[test]
+fn parts_of_a_key() {
+    let check = |finding: Value, expected: &str| assert_eq!(key(finding.clone(), &[]), expected, "{finding}");
+    check(json!({ "file": "a", "rule_id": "R", "line_start": 3 }), "v2|a|r|lines:3-3");
+    check(json!({ "file": "a", "rule_id": "R", "line_end": 3 }), "v2|a|r|lines:3-3");
+    check(json!({ "file": "a", "rule_id": "R", "line_start": 3, "line_end": 1 }), "v2|a|r|lines:3-3");
+    check(json!({ "file": "a", "rule_id": "R", "line_start": 3, "anchor": "n:1" }), "v2|a|r|anchor:n:1");
+    check(json!({ "file": "a|b", "rule_id": "R|S", "anchor": "x|y" }), "v2|a/b|r/s|anchor:x/y");
+    check(json!({ "file": "a", "rule_id": "R", "chunk": 0 }), "v2|a|r|chunk:0");
+    check(json!({ "file": "a", "rule_id": "R", "chunk_start": 1, "chunk_end": 9 }), "v2|a|r|chunklines:1-9");
+    check(json!({ "file": "/./a", "rule_id": "R", "line_start": 1 }), "v2|a|r|lines:1-1");
+    check(json!({ "file": "A.ts", "rule_id": "R", "line_start": 1 }), "v2|A.ts|r|lines:1-1");
+    check(json!({ "file": "a", "rule_id": "R", "line_start": 1, "identity_key": "v2|own" }), "v2|own");
+    // A missing part means no key.
+    check(json!({ "file": "a", "rule_id": " ", "line_start": 1 }), "");
+    check(json!({ "file": "a", "line_start": 1 }), "");
+    check(json!({ "rule_id": "R", "line_start": 1 }), "");
+    check(json!({ "file": "a", "rule_id": "R" }), "");
+    let with_source = json!({ "file": "a", "rule_id": "R", "line_start": 1, "source": "llm" });
+    assert_eq!(key(with_source, &["--set", "identity.include_source=true"]), "v2|a|r|lines:1-1|source:llm");
+}
+
+#[test]
+fn what_has_no_key_is_counted() {
+    let findings = json!([{ "id": "a\tb", "rule_id": "r" }, { "id": "f2", "rule_id": "r", "file": "x", "line_start": 1, "identity_key": "v2|own" }]);
+    let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, findings.clone())]));
+    project.run("key s.jsonl").says(4, &["bad-id"]);
+    let findings = json!([{ "id": "f1", "rule_id": "r" }, findings[1]]);
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, findings)]));
+    let ran = project.run("key s.jsonl").says(0, &["1 findings have no key", "1 findings carry a key that differs"]);
+    assert_eq!(ran.out, "c\tt\t1\tf1\t\nc\tt\t1\tf2\tv2|own\n");
+    let lines: Vec<Value> =
+        project.ok("key s.jsonl --json").lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines[1], json!({ "case": "c", "tool": "t", "trial": 1, "finding": "f2", "v2": "v2|own", "v3": null }));
+}
+
+const PYTHON: &str = "import os\n\nclass Orders:\n    def find(self, q):\n        return run(q)\n\n    def count(self):\n        return 0\n";
+
+#[test]
+fn symbol_keys_survive_moved_lines() {
+    let finding = |line: u32| json!([{ "id": "f", "rule_id": "SQLI", "file": "shop/orders.py", "line_start": line }]);
+    let project =
+        Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, finding(5))])).with("code/shop/orders.py", PYTHON);
+    let before = project.ok("key s.jsonl --v3 --source code");
+    assert_eq!(before, "c\tt\t1\tf\tv3|shop/orders.py|sqli|symbol:Orders.find#1\n");
+    project.write("code/shop/orders.py", format!("# one more\n# and another\n{PYTHON}"));
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, finding(7))]));
+    assert_eq!(project.ok("key s.jsonl --v3 --source code"), before);
+    assert_ne!(project.ok("key s.jsonl"), "c\tt\t1\tf\tv2|shop/orders.py|sqli|lines:5-5\n");
+    // A suite's folder is source too.
+    project.write("suite/cases/c/after/shop/orders.py", PYTHON);
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, finding(8))]));
+    assert_eq!(
+        project.ok("key s.jsonl --v3 --source suite"),
+        "c\tt\t1\tf\tv3|shop/orders.py|sqli|symbol:Orders.count#1\n"
+    );
+    project.run("key s.jsonl --v3").says(2, &["--source DIR"]);
+    project.run("key s.jsonl --v3 --source nowhere").says(4, &["nowhere"]);
+}
+
+#[test]
+fn keys_travel_in_sarif() {
+    let project = Project::new();
+    let full = fixture("sarif/full.sarif");
+    project.run_list(&["key", "--sarif", &full, "-o", "keyed.sarif"]).says(0, &["wrote keyed.sarif"]);
+    let import = |file: &str| {
+        let ran = project.run_list(&["import", "--from", "sarif", "--case", "c", file]).expect(0);
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let (plain, keyed) = (import(&full), import("keyed.sarif"));
+    let findings =
+        |trials: &[Value]| trials.iter().flat_map(|t| t["findings"].as_array().unwrap().clone()).collect::<Vec<_>>();
+    let carried: Vec<String> =
+        findings(&keyed).iter().map(|f| f["identity_key"].as_str().unwrap_or_default().to_owned()).collect();
+    assert_eq!(carried.len(), findings(&plain).len());
+    let shown = project.run("key keyed.sarif").expect(0).out;
+    let mut shown: Vec<&str> = shown.lines().map(|line| line.rsplit('\t').next().unwrap()).collect();
+    let mut sorted = carried.clone();
+    sorted.sort();
+    shown.sort_unstable();
+    assert_eq!(sorted, shown);
+    assert_eq!(carried[0], "v2|app/db layer.py|py/sql|lines:12-14");
+    assert!(carried.iter().filter(|key| !key.is_empty()).count() >= 3, "{carried:?}");
+    // A second time changes nothing, and a damaged file leaves nothing behind.
+    project.run("key --sarif keyed.sarif -o again.sarif").expect(0);
+    assert_eq!(project.read("again.sarif"), project.read("keyed.sarif"));
+    let cut = project.read("keyed.sarif");
+    project.write("cut.sarif", &cut[..cut.len() / 2]);
+    project.run("key --sarif cut.sarif -o none.sarif").says(4, &["cut.sarif:"]);
+    assert!(!project.path("none.sarif").exists());
+}
+
+/// Scores one golden and one finding with the identity profile: the exit code, and what became of them.
+fn identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>, String) {
+    let (mut golden, mut finding) = (golden, finding);
+    golden["id"] = "g".into();
+    golden["title"] = "x".into();
+    finding["id"] = "f".into();
+    finding["title"] = "x".into();
+    let project = suite(&[json!({ "id": "c", "issues": [golden] })])
+        .with("s.jsonl", lines(&[trial("c", "t", 1, json!([finding]))]));
+    let arguments = [&["score", ".", "--profile", "identity", "--json", "--submission", "s.jsonl"], flags].concat();
+    let Ran { code, out, err } = project.run_list(&arguments);
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{err}"));
+    let by = &report["tools"][0]["cases"][0]["trials"][0]["matches"][0]["decided_by"];
+    (code, by.as_str().unwrap_or("nothing").to_owned())
+}
+
+#[test]
+fn identity_matches_by_key_alone() {
+    let check = |golden: Value, finding: Value, expected: &str| {
+        let (code, by) = identity(golden.clone(), finding.clone(), &[]);
+        assert_eq!((by.as_str(), code), (expected, Some(i32::from(expected == "nothing"))), "{golden} {finding}");
+    };
+    let at = |file: &str, rule: &str, line: u32| json!({ "file": file, "rule_id": rule, "line_start": line });
+    check(at("a.py", "R", 3), at("./a.py", " r", 3), "key");
+    check(at("a.py", "R", 3), at("a.py", "R", 4), "nothing");
+    check(at("src/**/*.py", "R", 3), at("src/x/y.py", "R", 3), "glob_key");
+    check(at("src/*.py", "R", 3), at("src/x/y.py", "R", 3), "nothing");
+    check(json!({ "file": "a.py", "rule_id": "R" }), at("a.py", "R", 9), "file_and_rule");
+    check(json!({ "file": "a.py", "rule_id": "R", "rule_aliases": ["S"] }), at("a.py", "s", 9), "file_and_rule");
+    check(json!({ "identity_key": "v2|a.py|r|lines:3-3" }), at("a.py", "R", 3), "key");
+    let merged = json!({ "file": "a.py", "rule_id": "Q", "line_start": 1, "merged": [{ "rule_id": "R", "line_start": 3, "line_end": 3 }] });
+    check(at("a.py", "R", 3), merged, "key");
+    let chunk = json!({ "file": "a.py", "rule_id": "R", "chunk": 2 });
+    let expected = json!({ "identity_key": "v2|a.py|r|chunk:2" });
+    check(expected.clone(), chunk.clone(), "nothing");
+    assert_eq!(identity(expected, chunk, &["--set", "identity.chunk_anchors=true"]), (Some(0), "key".to_owned()));
+    let fallback = ["--set", "identity.rule_fallback=false"];
+    assert_eq!(identity(json!({ "file": "a.py", "rule_id": "R" }), at("a.py", "R", 9), &fallback).1, "nothing");
+    assert_eq!(
+        identity(at("a.py", "R", 3), at("a.py", "R", 3), &["--set", "identity.require_anchor=true"]).1,
+        "nothing"
+    );
+}
+
+#[test]
+fn goldens_named_by_symbol_are_found_in_the_code() {
+    let golden =
+        "id: c\nissues:\n  - id: g\n    title: x\n    identity_key: v3|shop/orders.py|sqli|symbol:Orders.find#1\n";
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"identity\"\n")
+        .with("cases/c/case.yaml", golden)
+        .with("cases/c/after/shop/orders.py", PYTHON);
+    let finding = |line: u32| {
+        lines(&[trial(
+            "c",
+            "t",
+            1,
+            json!([{ "id": "f", "rule_id": "sqli", "file": "shop/orders.py", "line_start": line }]),
+        )])
+    };
+    project.write("s.jsonl", finding(5));
+    project.run("score . --submission s.jsonl").expect(0);
+    project.write("cases/c/after/shop/orders.py", format!("#\n#\n#\n{PYTHON}"));
+    project.run("score . --submission s.jsonl").expect(1);
+    project.write("s.jsonl", finding(8));
+    project.run("score . --submission s.jsonl").expect(0);
+}

@@ -1,0 +1,163 @@
+//! Input that is broken, endless, deep or not text at all: a clear message, no panic, and no memory to speak of.
+
+use crate::project::{Project, Ran, fixture};
+
+#[track_caller]
+fn refused(content: &[u8], texts: &[&str]) {
+    let project = Project::new().with("bad.sarif", content);
+    let ran = project.run("import --from sarif --case c bad.sarif").says(4, texts);
+    assert!(ran.out.is_empty() && !ran.err.contains("panicked"), "{}{}", ran.out, ran.err);
+    // The same as a submission, told by its name.
+    let suite = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\n")
+        .with("cases.jsonl", "{\"id\":\"c\"}\n")
+        .with("bad.sarif", content);
+    suite.run("score . --case c --submission bad.sarif").says(4, texts);
+}
+
+#[test]
+fn broken_sarif_is_refused_in_words() {
+    let truncated = std::fs::read(fixture("sarif/truncated.sarif")).unwrap();
+    refused(&truncated, &["bad.sarif:1:", "ends in the middle of its JSON"]);
+    refused(&std::fs::read(fixture("sarif/binary.sarif")).unwrap(), &["bad.sarif: this is not text"]);
+    let deep = format!("{{\"version\":\"2.1.0\",\"runs\":[{{\"x\":{}", "[".repeat(100_000));
+    refused(deep.as_bytes(), &["bad.sarif:1:", "nested more than 512 levels deep"]);
+    refused(b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage", &["bad.sarif:", "compressed data"]);
+    refused(b"", &["bad.sarif"]);
+    refused(b"[]", &["bad.sarif:1:"]);
+    refused(
+        b"{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}},\"results\":[7]}]}",
+        &["bad.sarif:1:"],
+    );
+    refused(b"{\"version\":\"2.1.0\",\"runs\":[nul]}", &["bad.sarif:1:"]);
+}
+
+#[test]
+fn a_half_read_file_leaves_no_output() {
+    let text = std::fs::read_to_string(fixture("sarif/full.sarif")).unwrap();
+    let project = Project::new().with("cut.sarif", &text[..text.len() - 3]).with("out.jsonl", "before\n");
+    project.run("import --from sarif --case c cut.sarif -o out.jsonl").expect(4);
+    assert_eq!(project.read("out.jsonl"), "before\n");
+}
+
+#[test]
+fn other_formats_refuse_in_words_too() {
+    for importer in karat::import::IMPORTERS {
+        let project = Project::new()
+            .with("deep.json", "[".repeat(2_000_000))
+            .with("cut.json", "{\"results\": [{\"a")
+            .with("zero.json", [0; 64]);
+        for file in ["deep.json", "cut.json", "zero.json"] {
+            let ran = project.run(&format!("import --from {} --case c --tool t {file}", importer.name));
+            assert!(matches!(ran.code, Some(0 | 4)), "{} {file}: {:?} {}", importer.name, ran.code, ran.err);
+            assert!(!ran.err.contains("panicked"), "{} {file}: {}", importer.name, ran.err);
+        }
+    }
+}
+
+#[test]
+fn hostile_suites_and_submissions_are_refused_in_words() {
+    let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
+    for content in ["[".repeat(100_000), "{\"case\":".repeat(50_000), "\u{0}\u{0}".to_owned(), "{".to_owned()] {
+        let arguments = ["score", ".", "--submission", "-"];
+        let ran = Ran::of(project.command().args(arguments).write_stdin(content)).says(4, &["<stdin>"]);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    }
+    let anchors = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n";
+    for yaml in [anchors.to_owned(), "[".repeat(50_000), "\t\u{0}".to_owned(), "- ".repeat(50_000)] {
+        let suite = Project::new().with("cases/c/case.yaml", yaml);
+        let ran = suite.run("check .").expect(4);
+        assert!(ran.out.contains("cases/c/case.yaml:1:") && !ran.err.contains("panicked"), "{}{}", ran.out, ran.err);
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod memory {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    /// Feeds the command with `head`, then `body` again and again up to `size` bytes, then `tail`; returns its exit code, what
+    /// it says on standard error, and the most memory it held, in MB.
+    fn fed(arguments: &[&str], head: &str, body: &str, size: usize, tail: &str) -> (Option<i32>, String, u64) {
+        let project =
+            Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
+        let mut child = Command::new(project.command().get_program())
+            .current_dir(project.path("."))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let block = body.repeat((1 << 20) / body.len() + 1);
+        let (head, tail) = (head.to_owned(), tail.to_owned());
+        let feeder = std::thread::spawn(move || {
+            // The command may well leave before all is said.
+            let _ = stdin.write_all(head.as_bytes());
+            for _ in 0..size / block.len() {
+                if stdin.write_all(block.as_bytes()).is_err() {
+                    return;
+                }
+            }
+            let _ = stdin.write_all(tail.as_bytes());
+        });
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        let code = loop {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let high =
+                text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+            peak = peak.max(high.unwrap_or(0));
+            if let Some(ended) = child.try_wait().unwrap() {
+                break ended.code();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        };
+        feeder.join().unwrap();
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert!(peak > 0, "the memory was not measured");
+        (code, err, peak / 1024)
+    }
+
+    const HEAD: &str = "{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}},\"results\":[";
+
+    #[test]
+    fn one_endless_string() {
+        let arguments = ["import", "--from", "sarif", "--case", "c", "-"];
+        let (code, err, peak) =
+            fed(&arguments, &format!("{HEAD}{{\"message\":{{\"text\":\""), "endless ", 1 << 30, "\"}}]}]}");
+        assert_eq!(code, Some(4), "{err}");
+        assert!(
+            err.contains("<stdin>:1:") && err.contains("a string of more than 16777216 bytes starts here"),
+            "{err}"
+        );
+        assert!(peak < 150, "{peak} MB");
+    }
+
+    #[test]
+    fn one_endless_line() {
+        let arguments = ["score", ".", "--submission", "-"];
+        let head = "{\"case\":\"c\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\",\"response\":\"";
+        let (code, err, peak) = fed(&arguments, head, "endless ", 1 << 30, "\"}\n");
+        assert_eq!(code, Some(4), "{err}");
+        assert!(err.contains("<stdin>") && err.contains("line 1: a string of more than 16777216 bytes"), "{err}");
+        assert!(peak < 150, "{peak} MB");
+    }
+
+    #[test]
+    fn a_large_file_is_a_stream() {
+        let arguments = ["import", "--from", "sarif", "--case", "c", "-"];
+        let text = "long ".repeat(400);
+        let result = format!(
+            "{{\"ruleId\":\"r\",\"message\":{{\"text\":\"{text}\"}},\"suppressions\":[{{\"kind\":\"inSource\"}}]}},"
+        );
+        let (code, err, peak) =
+            fed(&arguments, HEAD, &result, 100 << 20, "{\"ruleId\":\"last\",\"message\":{\"text\":\"x\"}}]}]}");
+        assert_eq!(code, Some(0), "{err}");
+        assert!(err.contains("results are suppressed"), "{err}");
+        assert!(peak < 60, "{peak} MB for a file of 100 MB without findings");
+    }
+}

@@ -1,0 +1,183 @@
+//! `karat import`: every format once, and where findings are put. What the formats say in detail is tested beside them.
+
+mod hostile;
+
+use crate::project::{Project, fixture, suite};
+use karat::import::IMPORTERS;
+use serde_json::{Value, json};
+
+/// The findings of a submission, one a line: case, tool, rule, file:lines.
+fn findings(submission: &str) -> String {
+    let mut out = String::new();
+    for line in submission.lines() {
+        let trial: Value = serde_json::from_str(line).unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let head = format!("{} {}", text(&trial["case"]), text(&trial["tool"]));
+        let list = trial["findings"].as_array().unwrap();
+        if list.is_empty() {
+            out.push_str(&format!("{head} {}\n", text(&trial["outcome"])));
+        }
+        for f in list {
+            let lines =
+                [&f["line_start"], &f["line_end"]].map(|n| n.as_u64().map_or("-".to_owned(), |n| n.to_string()));
+            out.push_str(&format!("{head} {} {}:{}\n", text(&f["rule_id"]), text(&f["file"]), lines.join("-")));
+        }
+    }
+    out
+}
+
+#[track_caller]
+fn check(format: &str, file: &str, flags: &str, expected: &str) {
+    let file = fixture(file);
+    let mut arguments = vec!["import", "--from", format, &file];
+    arguments.extend(flags.split_whitespace());
+    let ran = Project::new().run_list(&arguments).expect(0);
+    let got: String =
+        findings(&ran.out).lines().take(expected.lines().count()).map(|line| format!("{line}\n")).collect();
+    assert_eq!(got, expected, "{format}");
+}
+
+#[test]
+fn every_format_of_findings() {
+    check("sarif", "sarif/full.sarif", "--case c --tool t", "c t py/sql app/db layer.py:12-14\n");
+    check("sarif", "sarif/utf16be.sarif", "--case c --tool t", "c t r -:---\n");
+    check("sarif", "sarif/utf16le-bom.sarif", "--case c --tool t", "c t r -:---\n");
+    check("sarif", "sarif/plain.sarif.gz", "--case c --tool t", "c t r -:---\n");
+    check("sarif", "sarif/failed.sarif", "--case c --tool t", "c t unparsable\n");
+    check("semgrep", "semgrep/report.json", "--case c", "c semgrep python.sqli src/db.py:12-14\n");
+    check("bandit", "bandit/report.json", "--case c", "c bandit B608 app/db.py:11-14\n");
+    check("eslint", "eslint/report.json", "--case c", "c eslint no-eval work/src/a.js:3-4\n");
+    check("slither", "slither/report.json", "--case c", "c slither reentrancy-eth src/Bank.sol:10-14\n");
+    check("rdjson", "rdjson/report.json", "--case c --tool t", "c t E1 a/b.go:14-15\nc t 404 a/c.go:2--\n");
+    check("rdjsonl", "rdjsonl/report.jsonl", "--case c --tool t", "c t E1 a/b.go:14-15\n");
+    check("github-review", "github-review/paginated.json", "--case c --tool t", "c t - src/db.py:10-12\n");
+    check("scan-findings", "scan-findings/scan.json", "--case c --tool t", "c t missing_auth app/api/route.ts:4-21\n");
+    check("csv", "csv/semicolons.csv", "--case c --tool t", "c t R1 app/db.py:12-14\n");
+}
+
+#[test]
+fn formats_that_bring_cases() {
+    let project = Project::new();
+    let owasp = fixture("owasp/expectedresults-tiny.csv");
+    project
+        .run_list(&["import", "--from", "owasp", &owasp, "-o", "bench"])
+        .says(0, &["wrote bench/cases.jsonl (3 cases)"]);
+    assert!(project.ok("check bench --profile owasp").starts_with("bench: 3 cases, 0 goldens"));
+    let first: Value = serde_json::from_str(project.read("bench/cases.jsonl").lines().next().unwrap()).unwrap();
+    assert_eq!(
+        first,
+        json!({ "id": "BenchTest00001", "categories": ["pathtraver"], "verdict": "vulnerable", "cwe": [22], "meta": { "test": "BenchTest00001" } })
+    );
+
+    let evals = fixture("eval-spec/evals.json");
+    project.run_list(&["import", "--from", "eval-spec", &evals, "-o", "expected"]).expect(0);
+    let cases = project.read("expected/cases.jsonl");
+    assert!(cases.contains("\"identity_key\":\"v2|"), "{cases}");
+    project.run("check expected --profile identity").expect(0);
+
+    let bench = fixture("code-review-bench");
+    project.run_list(&["import", "--from", "code-review-bench", &bench, "-o", "crb"]).expect(0);
+    for name in ["crb/karat.toml", "crb/cases.jsonl", "crb/submissions/strict.jsonl", "crb/judgements/strict.jsonl"] {
+        assert!(project.path(name).is_file(), "{name} was not written");
+    }
+    let report = project.json("score crb --json --profile recorded --judgements crb/judgements/strict.jsonl");
+    assert!(!report["tools"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn every_importer_is_listed() {
+    let list = Project::new().ok("import --list");
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, IMPORTERS.iter().map(|importer| importer.name).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_unknown_format_is_named_with_its_neighbour() {
+    let project = Project::new().with("x.json", "{}");
+    project
+        .run("import --from sarf x.json")
+        .says(2, &["there is no format `sarf`, did you mean `sarif`?", "There are: sarif"]);
+    project.run("import --from q x.json").says(2, &["there is no format `q`. There are: sarif"]);
+    project.run("import x.json").says(2, &["--from FORMAT"]);
+    project.run("import --from sarif").expect(2);
+    project.run("import --from sarif absent.sarif --case c").says(4, &["absent.sarif"]);
+}
+
+/// A SARIF file with one result in each of these files.
+fn sarif(files: &[&str]) -> String {
+    let result = |file: &&str| {
+        json!({ "ruleId": "R1", "message": { "text": "m" }, "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": file }, "region": { "startLine": 3 } } }] })
+    };
+    let results: Vec<Value> = files.iter().map(result).collect();
+    json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "scan" } }, "results": results }] })
+        .to_string()
+}
+
+/// Two cases; `web` has a golden in `app.py`, `api` in `main.go`.
+fn two_cases() -> Project {
+    let golden = |file: &str| json!([{ "id": "g", "title": "Something is wrong", "file": file }]);
+    suite(&[json!({ "id": "web", "issues": golden("app.py") }), json!({ "id": "api", "issues": golden("main.go") })])
+}
+
+#[test]
+fn findings_are_put_to_cases() {
+    let project = two_cases().with("scan.sarif", sarif(&["cases/web/after/app.py", "api/main.go", "src/web-1/x.py"]));
+    let ran = project
+        .run("import --from sarif --suite . scan.sarif")
+        .says(0, &["1 findings fit no case: src/web-1/x.py (1)"]);
+    assert_eq!(findings(&ran.out), "web scan R1 app.py:3-3\napi scan R1 main.go:3-3\n");
+    let ran = project.run("import --from sarif --suite . --case api --tool other scan.sarif").expect(0);
+    assert_eq!(ran.out.lines().count(), 1);
+    assert!(findings(&ran.out).starts_with("api other R1 "), "{}", ran.out);
+    let ran =
+        project.run_list(&["import", "--from", "sarif", "--suite", ".", "--case-from", "src/([a-z]+)-", "scan.sarif"]);
+    let ran = ran.says(0, &["2 findings fit no case"]);
+    assert!(findings(&ran.out).contains("web scan R1 "), "{}", ran.out);
+    assert!(findings(&ran.out).contains("api scan reported\n"), "a case without findings was looked at: {}", ran.out);
+}
+
+#[test]
+fn placement_that_cannot_work_is_said() {
+    let project = two_cases().with("scan.sarif", sarif(&["elsewhere/q.rs", "elsewhere/q.rs", "r.rs"]));
+    let nowhere = ["3 findings fit no case: elsewhere/q.rs (2), r.rs (1)", "--case ID or --case-from REGEX"];
+    project.run("import --from sarif --suite . scan.sarif").says(4, &nowhere);
+    project.run("score . --submission scan.sarif").says(4, &nowhere);
+    project
+        .run("import --from sarif --suite . --case webb scan.sarif")
+        .says(4, &["the suite has no case webb", "did you mean web?"]);
+    project.run("import --from sarif scan.sarif").says(2, &["--suite", "--case", "--case-from"]);
+    project.run_list(&["import", "--from", "sarif", "--case-from", "(", "scan.sarif"]).says(2, &["--case-from:"]);
+    project.write("bare.json", "[]");
+    project.run("import --from rdjson --case web bare.json").expect(4);
+    project.write("plain.csv", "message\nwords\n");
+    project.run("import --from csv --case web plain.csv").says(2, &["name it with --tool"]);
+}
+
+#[test]
+fn what_was_imported_can_be_scored() {
+    let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
+    project
+        .run("import --from sarif --suite . scan.sarif -o sub.jsonl --trial-number 2")
+        .says(0, &["wrote sub.jsonl (2 trials, 1 finding)"]);
+    assert_eq!(project.json("score . --json --submission sub.jsonl")["tools"][0]["cases"][0]["trials"][0]["trial"], 2);
+    // The same at once, and through standard input.
+    let ran = crate::project::Ran::of(
+        project
+            .command()
+            .args(["import", "--from", "sarif", "--suite", ".", "--trial-number", "2", "-"])
+            .write_stdin(project.read("scan.sarif")),
+    );
+    assert_eq!(ran.expect(0).out, project.read("sub.jsonl"));
+}
+
+#[test]
+fn rules_become_categories() {
+    let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
+    project.write("map.csv", "rule_id,category,cwe\nr1,injection,89\nR2,other,\n");
+    let ran = project.run("import --from sarif --suite . --rule-map map.csv scan.sarif");
+    let ran = ran.says(0, &["the rule map knows the rules of 1 of 1 findings"]);
+    assert!(ran.out.contains("\"category\":\"injection\",\"cwe\":[89]"), "{}", ran.out);
+    project.write("map.csv", "rule,kind\n");
+    project.run("import --from sarif --suite . --rule-map map.csv scan.sarif").says(4, &["map.csv", "rule_id"]);
+}

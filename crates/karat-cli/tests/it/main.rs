@@ -1,0 +1,15 @@
+//! What people see of `karat`: every test runs the command in a folder of its own and looks at what comes out.
+
+// Helpers are allowed to panic as tests are: this whole crate is a test.
+#![cfg(test)]
+
+mod check;
+mod data;
+mod docs;
+mod explain;
+mod house;
+mod identity;
+mod import;
+mod project;
+mod schemas;
+mod score;

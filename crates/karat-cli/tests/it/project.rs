@@ -1,0 +1,141 @@
+//! A folder of its own for each test, and the command run in it.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A temporary folder with files; paths in it are shown as the tests wrote them, so that there is nothing to scrub.
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// The same with one more file.
+    pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.write(path, content);
+        self
+    }
+
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let full = self.path(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, content).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// The command, ready to be given arguments. Nothing of the tester's environment that it listens to is left.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::cargo_bin("karat").unwrap();
+        command.current_dir(self.folder.path());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GITHUB_STEP_SUMMARY", "CI", "RAYON_NUM_THREADS"] {
+            command.env_remove(name);
+        }
+        command.env("COLUMNS", "100");
+        command
+    }
+
+    /// Runs the command with the words of a line; quotes are not understood, lists of arguments are `run_list`'s.
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        self.run_list(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    pub(crate) fn run_list(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command().args(arguments))
+    }
+
+    /// Standard output of a run that must end well.
+    pub(crate) fn ok(&self, line: &str) -> String {
+        self.run(line).expect(0).out
+    }
+
+    /// The JSON that a run that must end well prints.
+    pub(crate) fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.ok(line)).unwrap()
+    }
+}
+
+/// How a run ended.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The same, after making sure of the exit code.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "\nstdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    /// Makes sure of the exit code and that standard error says all of these.
+    #[track_caller]
+    pub(crate) fn says(self, code: i32, texts: &[&str]) -> Self {
+        let ran = self.expect(code);
+        for text in texts {
+            assert!(ran.err.contains(text), "standard error does not say {text:?}:\n{}", ran.err);
+        }
+        ran
+    }
+}
+
+/// A suite in one file, and its `karat.toml`.
+pub(crate) fn suite(cases: &[Value]) -> Project {
+    let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    Project::new().with("karat.toml", "[suite]\nname = \"tiny\"\n").with("cases.jsonl", lines)
+}
+
+/// A line of a submission.
+pub(crate) fn trial(case: &str, tool: &str, number: u32, findings: Value) -> Value {
+    serde_json::json!({ "case": case, "tool": tool, "trial": number, "outcome": "reported", "findings": findings })
+}
+
+/// Lines of JSON.
+pub(crate) fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A fixture of the importers.
+pub(crate) fn fixture(path: &str) -> String {
+    root().join("crates/karat/fixtures").join(path).canonicalize().unwrap().display().to_string()
+}
+
+/// A number within a JSON value, by JSON pointer.
+#[track_caller]
+pub(crate) fn number(value: &Value, pointer: &str) -> f64 {
+    let found = value.pointer(pointer).unwrap_or_else(|| panic!("there is nothing at {pointer}"));
+    found.as_f64().unwrap_or_else(|| panic!("{pointer} is {found}"))
+}
+
+#[track_caller]
+pub(crate) fn near(value: &Value, pointer: &str, expected: f64) {
+    let found = number(value, pointer);
+    assert!((found - expected).abs() < 1e-12, "{pointer} is {found}, expected {expected}");
+}

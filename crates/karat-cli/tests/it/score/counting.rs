@@ -1,0 +1,206 @@
+//! What counts as found, missed and false, by hand.
+
+use super::{counts, first, one, outcomes};
+use crate::project::{Project, lines, near, suite, trial};
+use serde_json::{Value, json};
+
+#[test]
+fn the_published_formula_by_hand() {
+    let case = json!({ "id": "c", "issues": [{
+        "id": "g", "title": "SQL injection", "file": "src/routes/users.ts", "line_start": 12, "line_end": 15,
+        "keywords": ["sql injection", "parameterized", "sanitize", "interpolation"],
+    }] });
+    let finding = json!([{ "id": "f", "message": "SQL injection through string interpolation",
+                           "file": "src\\routes\\users.ts", "line_start": 18 }]);
+    let report = one(case, finding, "--profile crb");
+    near(first(&report), "/matches/0/parts/file", 1.0);
+    near(first(&report), "/matches/0/parts/line", 0.55);
+    near(first(&report), "/matches/0/parts/keyword", 0.5);
+    near(first(&report), "/matches/0/score", 0.4 * 1.0 + 0.2 * 0.55 + 0.4 * 0.5);
+    near(first(&report), "/matches/0/score", 0.71);
+}
+
+/// Parts of the score of one golden and one finding under `crb`, as `file line keyword`.
+fn parts(golden: Value, finding: Value) -> String {
+    let mut golden = golden;
+    golden["id"] = "g".into();
+    golden["title"] = "A title of words".into();
+    let mut finding = finding;
+    finding["id"] = "f".into();
+    if finding["message"].is_null() {
+        finding["message"] = "nothing to see".into();
+    }
+    let report = one(json!({ "id": "c", "issues": [golden] }), json!([finding]), "--profile crb --set threshold=0");
+    let parts = &first(&report)["matches"][0]["parts"];
+    let part = |key: &str| format!("{:.3}", parts[key].as_f64().unwrap_or(f64::NAN));
+    ["file", "line", "keyword"].map(part).join(" ")
+}
+
+#[test]
+fn steps_of_the_published_formula() {
+    let place = |file: &str, start: u32, end: u32| json!({ "file": file, "line_start": start, "line_end": end });
+    let check = |golden: Value, finding: Value, expected: &str| {
+        assert_eq!(parts(golden.clone(), finding.clone()), expected, "{golden} {finding}")
+    };
+    check(place("a/x.py", 10, 12), place("./a//x.py", 12, 30), "1.000 1.000 0.000");
+    check(place("a/x.py", 10, 12), place("b/x.py", 13, 13), "0.800 0.850 0.000");
+    check(place("a/x.py", 10, 12), place("a/y.py", 17, 18), "0.300 0.250 0.000");
+    check(place("a/x.py", 10, 12), place("b/y.py", 18, 18), "0.000 0.000 0.000");
+    check(place("a/x.py", 10, 12), place("a/x.py", 1, 9), "1.000 0.850 0.000");
+    check(place("a/x.py", 10, 12), json!({ "file": "a/x.py" }), "1.000 0.000 0.000");
+    check(json!({ "file": "A/x.py" }), json!({ "file": "a/x.py" }), "0.800 0.000 0.000");
+    check(json!({ "keywords": ["Null", "crash"] }), json!({ "message": "a NULL here" }), "0.000 0.000 0.500");
+    check(json!({ "keywords": ["B608"] }), json!({ "rule_id": "b608" }), "0.000 0.000 1.000");
+    check(json!({ "keywords": ["sqli"] }), json!({ "category": "SQLi" }), "0.000 0.000 1.000");
+    check(json!({ "keywords": ["x.py"] }), json!({ "file": "x.py" }), "0.000 0.000 0.000");
+}
+
+#[test]
+fn parts_a_golden_lacks_are_left_out_in_karat() {
+    let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["boom"] }] });
+    let finding = json!([{ "id": "f", "message": "boom", "file": "a.py", "line_start": 3 }]);
+    let report = one(case.clone(), finding.clone(), "");
+    near(first(&report), "/matches/0/score", 1.0);
+    assert!(first(&report)["matches"][0]["parts"].get("line").is_none_or(Value::is_null));
+    near(first(&one(case, finding, "--profile crb")), "/matches/0/score", 0.8);
+}
+
+/// A golden that two findings report, an acceptable one, and a trap.
+fn mixed() -> (Value, Value) {
+    let golden = |id: &str, acceptance: &str| json!({ "id": id, "title": format!("Issue {id}"), "file": format!("{id}.py"), "line_start": 1, "keywords": [id], "acceptance": acceptance });
+    let case = json!({ "id": "c", "issues": [golden("real", "required"), golden("nice", "acceptable"), golden("bait", "trap")] });
+    let finding =
+        |id: &str, word: &str| json!({ "id": id, "message": word, "file": format!("{word}.py"), "line_start": 1 });
+    let findings = json!([
+        finding("f1", "real"),
+        finding("f2", "real"),
+        finding("f3", "nice"),
+        finding("f4", "bait"),
+        finding("f5", "other")
+    ]);
+    (case, findings)
+}
+
+#[test]
+fn duplicates_acceptable_and_traps() {
+    let (case, findings) = mixed();
+    let karat = one(case.clone(), findings.clone(), "");
+    insta::assert_snapshot!(outcomes(&karat), @r"
+    match real f1
+    acceptable nice f3
+    duplicate real f2
+    extra f4: it reports a known false alarm
+    extra f5: its best golden scores too low
+    ");
+    assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
+    assert_eq!(counts(&karat), [1, 2, 0]);
+    near(&karat, "/tools/0/metrics/precision/value", 1.0 / 3.0);
+    // As published: precision is over all findings.
+    let crb = one(case, findings, "--profile crb");
+    assert_eq!(counts(&crb), [1, 4, 0]);
+    near(&crb, "/tools/0/metrics/precision/value", 0.2);
+}
+
+#[test]
+fn a_case_with_nothing_demanded_is_clean() {
+    let case = json!({ "id": "c", "issues": [{ "id": "nice", "title": "True but trifling", "file": "a.py", "acceptance": "acceptable" }] });
+    let report = one(case.clone(), json!([{ "id": "f", "message": "true but trifling", "file": "a.py" }]), "");
+    near(&report, "/tools/0/metrics/clean_pass/value", 1.0);
+    assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], Value::Null);
+    let report = one(case, json!([{ "id": "f", "message": "wrong", "file": "b.py" }]), "");
+    near(&report, "/tools/0/metrics/clean_pass/value", 0.0);
+    assert_eq!(counts(&report), [0, 1, 0]);
+}
+
+/// One case with a golden that is found and one clean case with an alarm.
+fn with_clean() -> Project {
+    let issues = json!([{ "id": "g", "title": "A thing is wrong", "file": "a.py", "keywords": ["thing"] }]);
+    suite(&[json!({ "id": "c", "issues": issues }), json!({ "id": "clean" })]).with(
+        "s.jsonl",
+        lines(&[
+            trial("c", "t", 1, json!([{ "id": "f", "message": "thing", "file": "a.py" }])),
+            trial("clean", "t", 1, json!([{ "id": "f", "message": "thing", "file": "a.py" }])),
+        ]),
+    )
+}
+
+#[test]
+fn clean_cases_stay_out_of_means_and_enter_the_pool() {
+    let project = with_clean();
+    for profile in ["karat", "crb"] {
+        let report = project.json(&format!("score . --json --submission s.jsonl --profile {profile}"));
+        near(&report, "/tools/0/metrics/precision/value", 1.0);
+        near(&report, "/tools/0/metrics/precision/n", 1.0);
+        near(&report, "/tools/0/micro/precision/value", 0.5);
+        near(&report, "/tools/0/metrics/clean_pass/value", 0.0);
+        assert_eq!(report["tools"][0]["cases"][1]["metrics"]["precision"]["undefined"], "no required golden");
+    }
+}
+
+#[test]
+fn undefined_is_a_dash_and_zero_in_crb() {
+    let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "A thing is wrong", "file": "a.py" }] });
+    let karat = one(case.clone(), json!([]), "");
+    assert_eq!(karat["tools"][0]["metrics"]["precision"]["value"], Value::Null);
+    assert_eq!(karat["tools"][0]["metrics"]["precision"]["undefined"], "no countable findings");
+    near(&karat, "/tools/0/metrics/recall/value", 0.0);
+    let crb = one(case.clone(), json!([]), "--profile crb");
+    near(&crb, "/tools/0/metrics/precision/value", 0.0);
+    let project = suite(&[case]).with("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
+    let table = project.ok("score . --submission s.jsonl");
+    let row: Vec<&str> =
+        table.lines().find(|line| line.trim_start().starts_with("t ")).unwrap().split_whitespace().collect();
+    assert_eq!(row[..4], ["t", "–", "0.000", "0.000"], "{table}");
+    let markdown = project.ok("score . --submission s.jsonl --format markdown");
+    assert!(markdown.contains("| t | – | 0.000 |"), "{markdown}");
+}
+
+#[test]
+fn exact_assignment_finds_what_greedy_loses() {
+    // f1 fits both goldens and fits a better; f2 fits a only.
+    let case = json!({ "id": "c", "issues": [
+        { "id": "a", "title": "x", "file": "m.py", "line_start": 10, "keywords": ["alpha", "beta"] },
+        { "id": "b", "title": "x", "file": "m.py", "line_start": 20, "keywords": ["alpha", "gamma"] },
+    ] });
+    let findings = json!([
+        { "id": "f1", "message": "alpha beta", "file": "m.py", "line_start": 10 },
+        { "id": "f2", "message": "alpha beta", "file": "m.py", "line_start": 11 },
+    ]);
+    let flags = "--set threshold=0.55 --set assignment=";
+    assert_eq!(counts(&one(case.clone(), findings.clone(), &format!("{flags}greedy"))), [2, 0, 0]);
+    let findings = json!([
+        { "id": "f1", "message": "alpha beta", "file": "m.py", "line_start": 15 },
+        { "id": "f2", "message": "beta", "file": "m.py", "line_start": 10 },
+    ]);
+    // Greedy gives a to f1, and f2, which fits nothing else, is left over with b missed.
+    let greedy = one(case.clone(), findings.clone(), &format!("{flags}greedy"));
+    let exact = one(case, findings, &format!("{flags}exact"));
+    assert_eq!(
+        (counts(&greedy), counts(&exact)),
+        ([1, 0, 1], [2, 0, 0]),
+        "{}\n\n{}",
+        outcomes(&greedy),
+        outcomes(&exact)
+    );
+}
+
+/// A change that touched line 2 of three, and a finding on line 3.
+#[test]
+fn findings_outside_the_change_are_flagged() {
+    let issues = "id: c\nissues:\n  - id: g\n    title: Line two is wrong\n    file: a.py\n    line_start: 2\n    keywords: [two]\n";
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\n")
+        .with("cases/c/case.yaml", issues)
+        .with("cases/c/before/a.py", "one\nwas\nthree\n")
+        .with("cases/c/after/a.py", "one\ntwo\nthree\n");
+    let outside = json!({ "id": "f2", "message": "elsewhere", "file": "zz.py", "line_start": 3 });
+    let inside = json!({ "id": "f1", "message": "two", "file": "a.py", "line_start": 2 });
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, json!([inside, outside]))]));
+    let report = project.json("score . --json --submission s.jsonl");
+    assert_eq!(first(&report)["extras"][0]["flags"], json!(["outside_change"]));
+    assert_eq!(first(&report)["matches"][0]["flags"], json!([]));
+    assert_eq!(counts(&report), [1, 1, 0]);
+    let report = project.json("score . --json --submission s.jsonl --set outside_change=leave_out");
+    assert_eq!(first(&report)["extras"][0]["flags"], json!(["outside_change"]));
+    assert_eq!(counts(&report), [1, 0, 0]);
+}

@@ -1,0 +1,111 @@
+//! Every format of one small report.
+
+use super::tiny;
+use crate::project::Project;
+use karat::report::FORMATS;
+use serde_json::Value;
+
+#[test]
+fn the_table_fits_80_columns() {
+    let project = Project::new();
+    let out = crate::project::Ran::of(project.command().env("COLUMNS", "80").args(["score", "starter"])).expect(0).out;
+    for line in out.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    insta::assert_snapshot!("starter_80", out);
+}
+
+#[test]
+fn the_table_uses_200_columns() {
+    let project = Project::new();
+    let out = crate::project::Ran::of(project.command().env("COLUMNS", "200").args(["score", "starter"])).expect(0).out;
+    insta::assert_snapshot!("starter_200", out);
+}
+
+#[test]
+fn json_is_the_whole_report() {
+    insta::assert_snapshot!("tiny_json", tiny().ok("score . --json"));
+}
+
+#[test]
+fn other_formats() {
+    let project = tiny();
+    for format in ["table", "markdown", "csv", "junit", "sarif"] {
+        insta::assert_snapshot!(format!("tiny_{format}"), project.ok(&format!("score . --format {format}")));
+    }
+}
+
+#[test]
+fn csv_holds_no_formula() {
+    let project = crate::project::suite(&[serde_json::json!({ "id": "=1+2", "language": "@x", "categories": ["-y"] })]);
+    project
+        .write("s.jsonl", crate::project::lines(&[crate::project::trial("=1+2", "+evil", 1, serde_json::json!([]))]));
+    let csv = project.ok("score . --submission s.jsonl --format csv");
+    for line in csv.lines() {
+        for field in line.split(',') {
+            assert!(!field.trim_matches('"').starts_with(['=', '+', '-', '@']), "{line}");
+        }
+    }
+    assert!(csv.contains("'+evil") && csv.contains("'=1+2") && csv.contains("'@x"), "{csv}");
+}
+
+#[test]
+fn our_sarif_imports_again() {
+    let project = tiny();
+    project.run("score . -o out.sarif").expect(0);
+    let ran = project.run("import --from sarif --case sqli out.sarif").expect(0);
+    let trials: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut rules: Vec<(String, String, u64)> = Vec::new();
+    for trial in &trials {
+        for finding in trial["findings"].as_array().unwrap() {
+            let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+            rules.push((text("rule_id"), text("file"), finding["line_start"].as_u64().unwrap_or_default()));
+        }
+    }
+    rules.sort();
+    let count = |rule: &str| rules.iter().filter(|(r, ..)| r == rule).count();
+    assert_eq!(trials.len(), 2, "one run for each tool");
+    // A match is a test passed, which no importer takes for a finding; it says so.
+    assert_eq!((count("karat/match"), count("karat/extra"), count("karat/miss")), (0, 2, 3), "{rules:?}");
+    assert!(ran.err.contains("3 results"), "{}", ran.err);
+    assert!(rules.contains(&("karat/miss".to_owned(), "app/pool.py".to_owned(), 40)), "{rules:?}");
+}
+
+#[test]
+fn files_are_written_by_extension() {
+    let project = tiny();
+    let mut line = "score .".to_owned();
+    for format in FORMATS {
+        line.push_str(&format!(" -o out/report.{}", format.extension));
+    }
+    let ran = project.run(&line).expect(0);
+    for format in FORMATS {
+        let file = project.read(&format!("out/report.{}", format.extension));
+        assert_eq!(file, project.ok(&format!("score . --format {}", format.name)), "{}", format.name);
+        assert!(ran.err.contains(&format!("wrote out/report.{}", format.extension)), "{}", ran.err);
+    }
+    assert_eq!(ran.out, project.ok("score ."), "the table is printed beside the files");
+}
+
+#[test]
+fn an_unknown_extension_is_refused_before_any_work() {
+    tiny().run("score nowhere -o report.docx").says(2, &["report.docx", ".json", ".md", ".csv", ".xml", ".sarif"]);
+    tiny().run("score . -o report").says(2, &["the extension says no format"]);
+    tiny().run("score . --format pdf").says(2, &["there is no format `pdf`", "junit"]);
+}
+
+#[test]
+fn a_stored_report_draws_the_same() {
+    let project = tiny();
+    project.run("score . -o report.json").expect(0);
+    for format in FORMATS {
+        let again = project.ok(&format!("report report.json --format {}", format.name));
+        assert_eq!(again, project.ok(&format!("score . --format {}", format.name)), "{}", format.name);
+    }
+    let text = project.read("report.json");
+    project.write("old.json", text.replace("karat.report/1", "karat.report/9"));
+    project.run("report old.json").says(4, &["karat.report/9", "karat.report/1"]);
+    project.write("cut.json", &text[..text.len() / 2]);
+    project.run("report cut.json").says(4, &["cut.json:"]);
+    project.run("report absent.json").says(4, &["absent.json"]);
+}

@@ -1,0 +1,122 @@
+//! Recorded judgements decide; people go before models; `recorded` takes them as they stand.
+
+use super::{counts, first, outcomes};
+use crate::project::{Project, lines, near, suite, trial};
+use serde_json::{Value, json};
+
+/// Two goldens, two findings; the words say f1 reports a, and f2 nothing.
+fn project() -> Project {
+    let golden =
+        |id: &str| json!({ "id": id, "title": format!("Issue {id}"), "file": format!("{id}.py"), "keywords": [id] });
+    let finding = |id: &str, word: &str| json!({ "id": id, "message": word, "file": format!("{word}.py") });
+    let findings = json!([finding("f1", "aa"), finding("f2", "zz")]);
+    suite(&[json!({ "id": "c", "issues": [golden("aa"), golden("bb")] })])
+        .with("s.jsonl", lines(&[trial("c", "t", 1, findings)]))
+}
+
+fn said(judge: &str, golden: impl Into<Value>, finding: &str, matched: bool) -> Value {
+    json!({ "case": "c", "tool": "t", "trial": 1, "judge": judge, "kind": "pair",
+            "golden": golden.into(), "finding": finding, "match": matched, "confidence": 0.8, "explanation": "because" })
+}
+
+fn scored(judgements: &[Value], flags: &str) -> Value {
+    let project = project().with("j.jsonl", lines(judgements));
+    project.json(&format!("score . --json --submission s.jsonl --judgements j.jsonl {flags}"))
+}
+
+#[track_caller]
+fn check(judgements: &[Value], flags: &str, expected: &str) {
+    assert_eq!(outcomes(&scored(judgements, flags)), expected);
+}
+
+const AA_BY_WORDS: &str = "match aa f1\nmiss bb: no finding comes near it\nextra f2: no golden comes near it";
+
+#[test]
+fn the_judge_decides() {
+    check(&[], "", AA_BY_WORDS);
+    check(&[said("m", "bb", "f2", true)], "", "match aa f1\nmatch bb f2");
+    check(
+        &[said("m", "aa", "f1", false)],
+        "",
+        "miss aa: a judge refused the best candidate\nmiss bb: no finding comes near it\n\
+         extra f1: a judge refused its best golden\nextra f2: no golden comes near it",
+    );
+    let nothing = [said("m", Value::Null, "f1", false)];
+    assert_eq!(counts(&scored(&nothing, "")), [0, 2, 2], "judged to match nothing");
+    let report = scored(&[said("m", "bb", "f2", true)], "");
+    let by = &first(&report)["matches"][1];
+    assert_eq!((by["decided_by"].as_str(), by["judgement"]["judge"].as_str()), (Some("judge"), Some("m")));
+    near(by, "/parts/judge", 0.8);
+    near(by, "/score", 0.4 * 0.0 + 0.6 * 0.8);
+    assert_eq!(report["judges"][0]["judge"], "m");
+}
+
+#[test]
+fn people_go_before_models_and_the_majority_decides() {
+    let no_then_human_yes =
+        [said("m", "bb", "f2", false), said("n", "bb", "f2", false), said("human:ann", "bb", "f2", true)];
+    check(&no_then_human_yes, "", "match aa f1\nmatch bb f2");
+    let human_no = [said("human:ann", "aa", "f1", false), said("m", "aa", "f1", true), said("n", "aa", "f1", true)];
+    assert_eq!(counts(&scored(&human_no, "")), [0, 2, 2]);
+    let split = [said("m", "bb", "f2", true), said("n", "bb", "f2", false)];
+    assert_eq!(counts(&scored(&split, "")), [1, 1, 1], "an even split is no match");
+    let two_of_three = [said("m", "bb", "f2", true), said("n", "bb", "f2", false), said("o", "bb", "f2", true)];
+    assert_eq!(counts(&scored(&two_of_three, "")), [2, 0, 0]);
+}
+
+#[test]
+fn one_judge_may_be_heard_alone() {
+    let both = [said("m", "bb", "f2", true), said("human:ann", "bb", "f2", false)];
+    assert_eq!(counts(&scored(&both, "")), [1, 1, 1]);
+    assert_eq!(counts(&scored(&both, "--judge m")), [2, 0, 0]);
+    assert_eq!(counts(&scored(&both, "--judge human:ann")), [1, 1, 1]);
+    check(&both, "--judge none", AA_BY_WORDS);
+    let project = project().with("j.jsonl", lines(&both));
+    project
+        .run("score . --submission s.jsonl --judgements j.jsonl --judge x")
+        .says(2, &["no judge `x`", "human:ann, m"]);
+    project.run("score . --submission s.jsonl --judge x").says(2, &["no judge `x`", "--judgements FILE"]);
+}
+
+#[test]
+fn faulty_judgements_are_refused_and_strangers_counted() {
+    let project = project();
+    let mut faulty = said("m", "cc", "f1", true);
+    project.write("j.jsonl", lines(&[said("m", "aa", "f1", true), faulty.clone()]));
+    let line = "score . --submission s.jsonl --judgements j.jsonl";
+    project.run(line).says(4, &["j.jsonl:2:", "the case `c` has no golden `cc`"]);
+    faulty["case"] = "d".into();
+    faulty["confidence"] = 7.into();
+    project.write("j.jsonl", lines(&[faulty]));
+    project.run(line).says(4, &["j.jsonl:1:"]);
+    project.write("j.jsonl", lines(&[said("m", "aa", "f9", true)]));
+    let report = project.json(&format!("{line} --json"));
+    let warning = "t: 1 judgements name a golden or finding that its trials do not have; left out";
+    assert_eq!(report["warnings"], json!([warning]));
+}
+
+#[test]
+fn recorded_takes_matches_many_to_one() {
+    let shared = [said("m", "aa", "f2", true), said("m", "bb", "f2", true)];
+    let report = scored(&shared, "--profile recorded");
+    assert_eq!(counts(&report), [2, 1, 0]);
+    assert_eq!(report["tools"][0]["one_to_one"], json!({ "tp": 1, "fp": 1, "fn": 1 }));
+    assert!(
+        report["warnings"][0].as_str().unwrap().contains("1 goldens share their finding with another"),
+        "{}",
+        report["warnings"]
+    );
+    // The same in one-to-one assignment by score and judge.
+    assert_eq!(counts(&scored(&shared, "")), [2, 0, 0], "f1 takes aa by its words");
+    let both_report_one = [said("m", "aa", "f1", true), said("m", "aa", "f2", true)];
+    let report = scored(&both_report_one, "--profile recorded");
+    assert_eq!(counts(&report), [1, 0, 1], "a golden is found once, and neither finding is false");
+    let unnamed = [said("m", Value::Null, "f1", true), said("m", Value::Null, "f2", false)];
+    let report = scored(&unnamed, "--profile recorded");
+    assert_eq!(counts(&report), [0, 1, 2]);
+    let table = project()
+        .with("j.jsonl", lines(&shared))
+        .ok("score . --submission s.jsonl --judgements j.jsonl --profile recorded");
+    assert!(table.contains("If every finding could match one golden only"), "{table}");
+    assert!(table.contains("2 → 1"), "{table}");
+}

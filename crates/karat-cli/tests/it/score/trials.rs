@@ -1,0 +1,163 @@
+//! Submissions: what is refused, what failed, what is missing.
+
+use super::{counts, tiny};
+use crate::project::{Project, lines, near, suite, trial};
+use serde_json::{Value, json};
+
+#[test]
+fn nothing_to_score_is_a_fault_of_use() {
+    let project = suite(&[json!({ "id": "a" })]);
+    project.run("score .").says(2, &["nothing to score", "--submission FILE"]);
+    project.run("score starter --tool nobody").says(2, &["no trials of nobody"]);
+    project.run("score absent-suite").says(4, &["absent-suite", "there is no such folder", "karat init"]);
+    project.run("score . --submission absent.jsonl").says(4, &["absent.jsonl"]);
+}
+
+/// Scores a submission against a suite with one case `sqli-login` that must refuse it, and returns what is said.
+fn refused(submission: &str) -> String {
+    let issues = json!([{ "id": "g", "title": "Something is wrong here", "file": "a.py" }]);
+    let project = suite(&[json!({ "id": "sqli-login", "issues": issues })]).with("s.jsonl", submission);
+    project.run("score . --submission s.jsonl").expect(4).err
+}
+
+#[track_caller]
+fn check(submission: &str, texts: &[&str]) {
+    let err = refused(submission);
+    for text in texts {
+        assert!(err.contains(text), "{text:?} is not in:\n{err}");
+    }
+}
+
+#[test]
+fn an_unknown_case_is_pointed_at() {
+    let good = trial("sqli-login", "t", 1, json!([]));
+    let text = format!("{good}\n{{\"case\":\"sqli-logon\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\"}}\n");
+    check(
+        &text,
+        &["s.jsonl:2:9", "the suite has no case `sqli-logon`", "did you mean `sqli-login`?", "nothing was taken"],
+    );
+}
+
+#[test]
+fn a_trial_stands_once() {
+    let line = trial("sqli-login", "t", 1, json!([]));
+    check(
+        &format!("{line}\n\n{line}\n"),
+        &["s.jsonl:3:", "trial 1 of t on sqli-login is stated already, at s.jsonl:1"],
+    );
+}
+
+#[test]
+fn all_faults_of_a_submission_come_at_once() {
+    let failed = json!({ "case": "sqli-login", "tool": "t", "trial": 1, "outcome": "crashed", "findings": [{ "id": "f", "title": "x" }] });
+    let twice = trial("sqli-login", "t", 2, json!([{ "id": "f", "title": "x" }, { "id": "f", "title": "y" }]));
+    let silent = trial("sqli-login", "t", 3, json!([{ "id": "f" }]));
+    let zero = trial("sqli-login", "t", 0, json!([]));
+    let sure = trial("sqli-login", "t", 4, json!([{ "id": "f", "title": "x", "confidence": 2 }]));
+    let spelt = trial("sqli-login", "t", 5, json!([{ "id": "f", "titel": "x" }]));
+    let text = lines(&[failed, twice, silent, zero, sure, spelt]) + "not json\n[]\n";
+    check(
+        &text,
+        &[
+            "s.jsonl:1:",
+            "a trial that ended as crashed cannot have findings",
+            "s.jsonl:2:",
+            "the finding id `f` stands twice",
+            "s.jsonl:3:",
+            "needs a title, a message or a rule_id",
+            "s.jsonl:4:",
+            "s.jsonl:5:",
+            "s.jsonl:6:",
+            "did you mean `title`?",
+            "s.jsonl:7:1",
+            "s.jsonl:8:1",
+        ],
+    );
+}
+
+/// One case with two goldens; trial 1 finds one of them, trial 2 crashed.
+fn half_failed() -> Project {
+    let issues = json!([
+        { "id": "a", "title": "First thing", "file": "a.py", "keywords": ["alpha"] },
+        { "id": "b", "title": "Second thing", "file": "b.py", "keywords": ["beta"] },
+    ]);
+    suite(&[json!({ "id": "c", "issues": issues }), json!({ "id": "clean" })]).with(
+        "s.jsonl",
+        lines(&[
+            trial("c", "t", 1, json!([{ "id": "f", "message": "alpha", "file": "a.py" }])),
+            json!({ "case": "c", "tool": "t", "trial": 2, "outcome": "crashed" }),
+            trial("clean", "t", 1, json!([])),
+            json!({ "case": "clean", "tool": "t", "trial": 2, "outcome": "timed_out" }),
+        ]),
+    )
+}
+
+#[test]
+fn failed_trials_are_misses_or_left_out_and_always_shown() {
+    let project = half_failed();
+    let report = project.json("score . --json --submission s.jsonl");
+    assert_eq!(counts(&report), [1, 0, 3]);
+    near(&report, "/tools/0/metrics/recall/value", 0.25);
+    near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
+    // Four verdicts, each weighing half a case: two are wrong because nothing was said.
+    near(&report, "/tools/0/metrics/accuracy/value", 0.5);
+    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 2, "crashed": 1, "timed_out": 1 }));
+    let report = project.json("score . --json --submission s.jsonl --set failed_trials=exclude");
+    assert_eq!(counts(&report), [1, 0, 1]);
+    near(&report, "/tools/0/metrics/recall/value", 0.5);
+    near(&report, "/tools/0/metrics/clean_pass/value", 1.0);
+    near(&report, "/tools/0/metrics/accuracy/value", 1.0);
+    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 2, "crashed": 1, "timed_out": 1 }));
+    let warnings = json!(["t: 1 trial ended as crashed", "t: 1 trial ended as timed_out"]);
+    assert_eq!(report["warnings"], warnings);
+    let table = project.ok("score . --submission s.jsonl");
+    assert!(table.contains("2/4"), "{table}");
+}
+
+#[test]
+fn a_planned_trial_without_a_line_is_skipped_with_a_warning() {
+    let project = suite(&[
+        json!({ "id": "a", "issues": [{ "id": "g", "title": "A thing", "file": "x" }] }),
+        json!({ "id": "b" }),
+    ]);
+    project.write(
+        "s.jsonl",
+        lines(&[trial("a", "t", 1, json!([])), trial("a", "t", 2, json!([])), trial("b", "t", 1, json!([]))]),
+    );
+    let report = project.json("score . --json --submission s.jsonl");
+    let warning = "t: 1 of 4 planned trials have no line in the submission and count as skipped";
+    assert_eq!(report["warnings"], json!([warning]));
+    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 3, "skipped": 1 }));
+    near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
+    assert!(project.ok("score . --submission s.jsonl").contains(warning));
+}
+
+#[test]
+fn only_the_tools_asked_for() {
+    let project = tiny();
+    let report = project.json("score . --json --tool good");
+    let names: Vec<&Value> = report["tools"].as_array().unwrap().iter().map(|tool| &tool["tool"]).collect();
+    assert_eq!(names, ["good"]);
+}
+
+#[test]
+fn a_scanners_output_is_a_submission() {
+    let project =
+        suite(&[json!({ "id": "web", "issues": [{ "id": "g", "title": "Weak hash is used", "file": "app.py" }] })]);
+    let sarif = json!({ "version": "2.1.0", "runs": [{
+        "tool": { "driver": { "name": "scan" } },
+        "results": [{ "ruleId": "W1", "message": { "text": "weak hash is used here" },
+                      "locations": [{ "physicalLocation": { "artifactLocation": { "uri": "web/app.py" } } }] },
+                    { "ruleId": "W2", "message": { "text": "elsewhere" },
+                      "locations": [{ "physicalLocation": { "artifactLocation": { "uri": "vendor/x.py" } } }] }],
+    }] });
+    project.write("scan.sarif", sarif.to_string());
+    let report = project.json("score . --json --submission scan.sarif");
+    assert_eq!(report["tools"][0]["tool"], "scan");
+    assert_eq!(counts(&report), [1, 0, 0]);
+    assert_eq!(report["warnings"], json!(["1 findings fit no case: vendor/x.py (1)"]));
+    // The same without an extension that tells, and under another name.
+    std::fs::copy(project.path("scan.sarif"), project.path("scan.json")).unwrap();
+    let report = project.json("score . --json --submission scan.json --tool renamed");
+    assert_eq!((report["tools"][0]["tool"].as_str(), counts(&report)), (Some("renamed"), [1, 0, 0]));
+}

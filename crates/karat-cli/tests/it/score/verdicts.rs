@@ -1,0 +1,100 @@
+//! Verdicts about whole cases.
+
+use crate::project::{Project, lines, near, suite, trial};
+use serde_json::{Value, json};
+
+/// Four OWASP tests in two categories, and what a tool found in them.
+fn owasp() -> Project {
+    let project = Project::new().with(
+        "expectedresults-1.csv",
+        "# test name, category, real vulnerability, cwe, Tiny version: 1.0, 2020-01-01\n\
+         T1,sqli,true,89\nT2,sqli,false,89\nT3,sqli,true,89\nT4,weakrand,true,330\nT5,weakrand,false,330\n",
+    );
+    project.run("import --from owasp expectedresults-1.csv -o bench").says(0, &["5 cases"]);
+    let finding = |cwe: u32| json!([{ "id": "f", "rule_id": "r", "cwe": [cwe] }]);
+    // Of sqli one of two is found and the safe one is flagged; T3 has a finding about something else. Of weakrand all is right.
+    project.write(
+        "s.jsonl",
+        lines(&[
+            trial("T1", "t", 1, finding(89)),
+            trial("T2", "t", 1, finding(89)),
+            trial("T3", "t", 1, finding(22)),
+            trial("T4", "t", 1, finding(330)),
+            trial("T5", "t", 1, finding(89)),
+        ]),
+    );
+    project
+}
+
+#[test]
+fn rates_by_category_by_hand() {
+    let report = owasp().json("score bench --json --submission s.jsonl --profile owasp");
+    let tool = &report["tools"][0];
+    near(tool, "/by/category/sqli/metrics/tpr/value", 0.5);
+    near(tool, "/by/category/sqli/metrics/fpr/value", 1.0);
+    near(tool, "/by/category/sqli/metrics/youden/value", -0.5);
+    near(tool, "/by/category/weakrand/metrics/tpr/value", 1.0);
+    near(tool, "/by/category/weakrand/metrics/fpr/value", 0.0);
+    near(tool, "/by/category/weakrand/metrics/youden/value", 1.0);
+    near(tool, "/macro_by/category/youden/value", 0.25);
+    near(tool, "/macro_by/category/tpr/value", 0.75);
+    near(tool, "/macro_by/category/fpr/value", 0.5);
+    near(tool, "/macro_by/category/accuracy/value", (1.0 / 3.0 + 1.0) / 2.0);
+    // Pooled over all five the figures differ: 2 of 3 found, 1 of 2 flagged.
+    near(tool, "/metrics/tpr/value", 2.0 / 3.0);
+    near(tool, "/metrics/fpr/value", 0.5);
+    near(tool, "/metrics/accuracy/value", 0.6);
+    assert_eq!(tool["verdicts"], json!({ "tp": 2.0, "fp": 1.0, "tn": 1.0, "fn": 1.0 }));
+    assert_eq!(tool["metrics"]["precision"]["undefined"], "the profile compares verdicts alone");
+    let table = owasp().ok("score bench --submission s.jsonl --profile owasp");
+    let row: Vec<&str> =
+        table.lines().find(|line| line.trim_start().starts_with("t ")).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["t", "0.250", "0.750", "0.500", "0.667"], "{table}");
+}
+
+/// The verdict and whether it is right, of a vulnerable case without `cwe`.
+fn verdict(line: Value, judgements: &[Value]) -> (Value, Value) {
+    let issues = json!([{ "id": "g", "title": "A thing is wrong", "file": "a.py" }]);
+    let project = suite(&[json!({ "id": "c", "issues": issues })])
+        .with("s.jsonl", lines(&[line]))
+        .with("j.jsonl", lines(judgements));
+    let report = project.json("score . --json --submission s.jsonl --judgements j.jsonl");
+    let trial = &report["tools"][0]["cases"][0]["trials"][0];
+    (trial["verdict"].clone(), trial["verdict_correct"].clone())
+}
+
+#[test]
+fn whose_word_is_the_verdict() {
+    let finding = json!([{ "id": "f", "message": "far off", "file": "z.py" }]);
+    let said = |verdict: &str, findings: &Value| {
+        let mut line = trial("c", "t", 1, findings.clone());
+        line["verdict"] = verdict.into();
+        line
+    };
+    let audit = |judge: &str, said: Value| json!({ "case": "c", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": said });
+    assert_eq!(verdict(trial("c", "t", 1, json!([])), &[]), ("safe".into(), false.into()));
+    assert_eq!(verdict(trial("c", "t", 1, finding.clone()), &[]), ("vulnerable".into(), true.into()));
+    assert_eq!(verdict(said("safe", &finding), &[]), ("safe".into(), false.into()));
+    assert_eq!(verdict(said("safe", &finding), &[audit("m", true.into())]), ("vulnerable".into(), true.into()));
+    // An audit that heard no verdict is wrong, whatever the trial says.
+    assert_eq!(verdict(said("vulnerable", &finding), &[audit("m", Value::Null)]), (Value::Null, false.into()));
+    assert_eq!(
+        verdict(said("vulnerable", &finding), &[audit("m", Value::Null), audit("human:a", true.into())]),
+        ("vulnerable".into(), true.into())
+    );
+}
+
+#[test]
+fn a_right_verdict_without_the_target_is_luck() {
+    let issues = json!([
+        { "id": "g", "title": "The target", "file": "a.py", "keywords": ["target"], "target": true },
+        { "id": "h", "title": "Another", "file": "b.py", "keywords": ["another"] },
+    ]);
+    let lucky = |word: &str| {
+        let finding = json!([{ "id": "f", "message": word, "file": "q/q" }]);
+        let project =
+            suite(&[json!({ "id": "c", "issues": issues })]).with("s.jsonl", lines(&[trial("c", "t", 1, finding)]));
+        project.json("score . --json --submission s.jsonl")["tools"][0]["cases"][0]["trials"][0]["lucky_guess"].clone()
+    };
+    assert_eq!((lucky("target"), lucky("another")), (false.into(), true.into()));
+}
