@@ -5,8 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{print, tell};
 use karat::format::case::CaseV1;
-use karat::import::IMPORTERS;
 use karat::import::placement::Placed;
+use karat::import::{IMPORTERS, Importer};
 use karat::recorded::{write_judgements, write_trials};
 use karat::report::number::count;
 use karat::whole_file;
@@ -16,7 +16,7 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.list {
-        let line = |i: &karat::import::Importer| format!("{:<20} {}\n", i.name, i.description);
+        let line = |i: &Importer| format!("{:<20} {}\n", i.name, i.description);
         print(&IMPORTERS.iter().map(line).collect::<String>())?;
         return Ok(Exit::Ok);
     }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     inputs::tell_all(&placed.notes);
     match &args.output {
         None => to_stdout(&placed)?,
-        Some(path) if is_folder(path) => to_folder(&placed, path, importer.name)?,
+        Some(path) if is_folder(path) => to_folder(&placed, path, importer)?,
         Some(path) => to_file(&placed, path)?,
     }
     Ok(Exit::Ok)
@@ -74,12 +74,12 @@ fn to_file(placed: &Placed, path: &Path) -> Result<(), Failure> {
 }
 
 /// A whole suite: cases, submissions and judgements, each where `karat score` looks for it.
-fn to_folder(placed: &Placed, folder: &Path, format: &str) -> Result<(), Failure> {
+fn to_folder(placed: &Placed, folder: &Path, importer: &Importer) -> Result<(), Failure> {
     let judge = placed.judgements.first().map(|j| j.judge.to_string());
-    let name: String = judge.unwrap_or_else(|| format.to_owned());
+    let name: String = judge.unwrap_or_else(|| importer.name.to_owned());
     let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
     if !placed.cases.is_empty() {
-        start_suite(folder, format, "karat")?;
+        start_suite(folder, importer.name, importer.suite_profile)?;
         let path = folder.join("cases.jsonl");
         save(&path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
     }

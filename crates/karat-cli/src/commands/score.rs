@@ -38,8 +38,7 @@ fn next_steps(args: &ScoreArgs, report: &karat::format::report::ReportV1) {
     let worst = tool.cases.iter().filter_map(|case| Some((case.metrics.get("f1")?.value?, &case.case)));
     let Some((_, case)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", args.suite) };
-    let files: String =
-        args.trials.submissions.iter().map(|path| format!(" --submission {}", path.display())).collect();
+    let files = same_again(args);
     let steps = [
         format!("karat explain {} --tool {}{suite}{files}", word(case), word(&tool.tool)),
         format!("karat score {}{files} -o report.json -o report.md", args.suite),
@@ -52,4 +51,21 @@ fn word(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
     let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
     if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
+}
+
+/// The flags that make another command see the same trials under the same rules.
+fn same_again(args: &ScoreArgs) -> String {
+    let (trials, place, rules) = (&args.trials, &args.trials.place, &args.rules);
+    let path = |path: &std::path::PathBuf| path.display().to_string();
+    let mut flags: Vec<(&str, String)> = Vec::new();
+    flags.extend(trials.submissions.iter().map(|file| ("--submission", path(file))));
+    flags.extend(trials.judgements.iter().map(|file| ("--judgements", path(file))));
+    flags.extend(trials.judge.iter().map(|judge| ("--judge", judge.clone())));
+    flags.extend(place.from.iter().map(|format| ("--from", format.clone())));
+    flags.extend(place.case.iter().map(|case| ("--case", case.clone())));
+    flags.extend(place.case_from.iter().map(|pattern| ("--case-from", pattern.clone())));
+    flags.extend(place.rule_map.iter().map(|file| ("--rule-map", path(file))));
+    flags.extend(rules.profile.iter().map(|name| ("--profile", name.clone())));
+    flags.extend(rules.sets.iter().map(|set| ("--set", set.clone())));
+    flags.iter().map(|(flag, value)| format!(" {flag} {}", word(value))).collect()
 }

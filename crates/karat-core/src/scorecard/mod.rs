@@ -153,7 +153,7 @@ fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     Vocabulary::learn(&goldens, |golden| prose(golden))
 }
 
-/// The best candidates of every golden of a case in one trial, best first.
+/// The best candidates of every golden of a case in one trial, best first; none where the profile compares no scores.
 pub fn candidates(
     suite: &Suite,
     case: &Case,
@@ -162,6 +162,9 @@ pub fn candidates(
     profile: &Profile,
     most: usize,
 ) -> Vec<Vec<Candidate>> {
+    if profile.method != Method::Score {
+        return Vec::new();
+    }
     let vocabulary = vocabulary(suite, profile);
     let prepared = PreparedCase::new(case, &vocabulary, profile);
     let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
@@ -306,8 +309,7 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
     let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
     if !shared.is_empty() {
         warnings.push(format!(
-            "{tool}: in {} trials {} goldens share their finding with another, so TP + FP is not the number of findings",
-            shared.len(),
+            "{tool}: goldens that share their finding with another: {}; so TP + FP is not the number of findings",
             shared.iter().sum::<usize>()
         ));
     }

@@ -164,7 +164,11 @@ fn recorded_matches_stand_as_they_are() {
     assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), (2, 1, 1));
     let single = tool.one_to_one.unwrap();
     assert_eq!((single.tp, single.fp, single.fn_), (1, 1, 2));
-    assert!(card.warnings.iter().any(|w| w.contains("1 goldens share their finding")), "{:?}", card.warnings);
+    assert!(
+        card.warnings.iter().any(|w| w.contains("goldens that share their finding with another: 1;")),
+        "{:?}",
+        card.warnings
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "Bandit JSON (bandit -f json); files it could not read are reported as failures",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

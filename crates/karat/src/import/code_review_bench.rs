@@ -23,6 +23,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "code-review-bench golden_comments/*.json, and candidates.json and evaluations.json of one judge",
     import,
     finish: Some(finish),
+    suite_profile: "recorded",
 };
 
 /// What the files said, until all are read.

@@ -20,6 +20,7 @@ pub(super) const IMPORTER: Importer = Importer {
                   confidence, category, cwe, function",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

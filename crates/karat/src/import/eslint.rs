@@ -17,6 +17,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "ESLint JSON (eslint -f json); files it could not parse are reported as failures",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

@@ -19,6 +19,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "eval expectations in groups: filepath, expectation, ruleId, identityKeyV2, anchorNodeId, startLine, endLine",
     import,
     finish: None,
+    suite_profile: "identity",
 };
 
 #[derive(Deserialize)]

@@ -19,6 +19,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "GitHub pull-request review comments (gh api --paginate repos/OWNER/REPO/pulls/N/comments)",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(serde::Deserialize)]

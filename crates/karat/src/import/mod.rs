@@ -48,6 +48,8 @@ pub struct Importer {
     pub import: fn(Input<'_>, &mut Harvest) -> Result<(), ImportError>,
     /// Called once after the last file, by formats whose files only make sense together.
     pub finish: Option<Finish>,
+    /// The profile that a suite made from this format is scored by, where nobody says otherwise.
+    pub suite_profile: &'static str,
 }
 
 /// What an importer does once all files are read.

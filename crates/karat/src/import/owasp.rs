@@ -13,6 +13,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "OWASP Benchmark expectedresults-*.csv: cases with a verdict, a category and a CWE, no goldens",
     import,
     finish: None,
+    suite_profile: "owasp",
 };
 
 const EXPECTED: &str = "`test name,category,real vulnerability,cwe`";

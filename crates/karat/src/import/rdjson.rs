@@ -12,8 +12,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// One document with a list of diagnostics.
-pub(super) const IMPORTER: Importer =
-    Importer { name: "rdjson", description: "reviewdog diagnostic format, one JSON document", import, finish: None };
+pub(super) const IMPORTER: Importer = Importer {
+    name: "rdjson",
+    description: "reviewdog diagnostic format, one JSON document",
+    import,
+    finish: None,
+    suite_profile: "karat",
+};
 
 /// One diagnostic a line.
 pub(super) const LINES_IMPORTER: Importer = Importer {
@@ -21,6 +26,7 @@ pub(super) const LINES_IMPORTER: Importer = Importer {
     description: "reviewdog diagnostic format, one JSON diagnostic a line",
     import: import_lines,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

@@ -15,6 +15,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "scan findings with location and details.identityKeyV2, ruleId and anchorNodeId",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

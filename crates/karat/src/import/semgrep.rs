@@ -17,6 +17,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "Semgrep JSON (semgrep --json); its errors are reported as failures",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

@@ -17,6 +17,7 @@ pub(super) const IMPORTER: Importer = Importer {
     description: "Slither JSON (slither --json); a run without success is reported as a failure",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 #[derive(Deserialize)]

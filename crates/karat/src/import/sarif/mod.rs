@@ -30,6 +30,7 @@ pub const IMPORTER: Importer = Importer {
     description: "SARIF 2.1.0, plain or gzipped: CodeQL, Semgrep, Bandit, ESLint, Trivy, Slither and most other scanners",
     import,
     finish: None,
+    suite_profile: "karat",
 };
 
 /// Reads a SARIF document into the harvest.
