@@ -6,7 +6,6 @@ use karat::report::Look;
 use std::io::{IsTerminal, Write};
 
 /// Prints a result. A reader that went away is no fault.
-#[expect(clippy::print_stdout, reason = "this is the one place that writes results")]
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::io("standard output", error))
