@@ -1,6 +1,6 @@
 //! What the documents say is there is there.
 
-use crate::project::root;
+use crate::project::{root, skipped};
 use karat::import::IMPORTERS;
 use karat::profile::SHIPPED;
 use karat::report::FORMATS;
@@ -12,7 +12,7 @@ fn document(path: &str) -> Option<String> {
     match std::fs::read_to_string(root().join(path)) {
         Ok(text) => Some(text),
         Err(_) => {
-            eprintln!("skipped: there is no {path} yet");
+            skipped(&format!("there is no {path} yet"));
             None
         }
     }
