@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     BadInput = 4,
     /// A tool, a judge, the store or the system failed.
     Failed = 5,
+    /// Karat itself is at fault.
+    Internal = 70,
 }
 
 impl From<Exit> for ExitCode {

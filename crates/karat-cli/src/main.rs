@@ -14,10 +14,20 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Err(failure) = use_threads(arguments.threads) {
-        return end(Err(failure));
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        terminal::tell("error: karat made a mistake of its own; please report this with the command you typed");
+        told(info);
+    }));
+    match std::panic::catch_unwind(|| run(arguments)) {
+        Ok(result) => end(result),
+        Err(_) => Exit::Internal.into(),
     }
-    end(match arguments.command {
+}
+
+fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    use_threads(arguments.threads)?;
+    match arguments.command {
         Command::Init(args) => commands::init::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Score(args) => commands::score::run(&args),
@@ -30,7 +40,7 @@ fn main() -> ExitCode {
         Command::Suite(args) => commands::suite::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
-    })
+    }
 }
 
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {

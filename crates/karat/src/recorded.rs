@@ -1,7 +1,8 @@
 //! Submissions and judgements: read whole or refused whole, and written so that they can be read again.
 
 use crate::diagnostic::{Diagnostic, Faults, Level};
-use crate::document::{decode_lines, schema_of, suggest};
+use crate::document::{Line, decode_lines, schema_of, suggest};
+use crate::format::ValueFault;
 use crate::format::judgement::JudgementV1;
 use crate::format::submission::TrialV1;
 use crate::suite::segments;
@@ -30,9 +31,10 @@ pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<
         let file = input.file;
         faults.extend(decode_lines::<TrialV1>(&file, input.reader, &schema, |number, value, line| {
             let (trial, found) = value.into_trial();
-            let mut own: Vec<Diagnostic> =
-                found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
-            if let Some(known) = cases.as_ref().filter(|known| !known.contains(trial.case.as_str())) {
+            let mut own: Vec<Diagnostic> = remarks(&found, line);
+            let stated = |key: &'static str| line.has(&[key.into()]);
+            let unknown = |known: &&HashSet<&str>| stated("case") && !known.contains(trial.case.as_str());
+            if let Some(known) = cases.as_ref().filter(unknown) {
                 let mut names: Vec<&str> = known.iter().copied().collect();
                 names.sort_unstable();
                 let message = format!("the suite has no case `{}`", trial.case);
@@ -42,7 +44,8 @@ pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<
             }
             let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
             let place = format!("{file}:{number}");
-            if let Some(earlier) = places.insert(key, place) {
+            let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
+            if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
                 let message = format!(
                     "trial {} of {} on {} is stated already, at {earlier}",
                     trial.number, trial.tool, trial.case
@@ -68,9 +71,8 @@ pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<
     for input in inputs {
         faults.extend(decode_lines::<JudgementV1>(&input.file, input.reader, &schema, |_, value, line| {
             let (judgement, found) = value.into_judgement();
-            let mut own: Vec<Diagnostic> =
-                found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
-            if let Some(goldens) = &goldens {
+            let mut own: Vec<Diagnostic> = remarks(&found, line);
+            if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
                 match (goldens.get(judgement.case.as_str()), &judgement.decision) {
                     (None, _) => {
                         let message = format!("the suite has no case `{}`", judgement.case);
@@ -91,6 +93,12 @@ pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<
     }
     refuse(faults)?;
     Ok(judgements)
+}
+
+/// What the schema cannot see, at its place in the line.
+fn remarks(found: &[ValueFault], line: &Line<'_>) -> Vec<Diagnostic> {
+    let own = found.iter().filter(|f| line.has(&segments(f)));
+    own.map(|f| line.at(&segments(f), f.code, f.message.clone())).collect()
 }
 
 fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
@@ -116,4 +124,24 @@ pub fn write_judgements<'j>(
         out.write_all(b"\n")?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without serde's `float_roundtrip` a number may come back as its neighbour, and a stored run scores otherwise when replayed.
+    #[test]
+    fn numbers_come_back_as_they_were_written() {
+        let numbers = [51.248178375505404, 0.1 + 0.2, 5e-324, f64::MAX, 0.0];
+        let text: String = (1..)
+            .zip(numbers)
+            .map(|(trial, n)| {
+                format!(r#"{{"case":"c","tool":"t","trial":{trial},"outcome":"crashed","latency_ms":{n:?}}}{}"#, "\n")
+            })
+            .collect();
+        let lines = Lines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
+        let trials = read_trials(vec![lines], None).unwrap();
+        assert_eq!(trials.iter().filter_map(|trial| trial.latency_ms).collect::<Vec<_>>(), numbers);
+    }
 }

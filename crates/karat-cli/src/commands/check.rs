@@ -7,25 +7,28 @@ use crate::terminal::{draw_on_stdout, print};
 use karat::diagnostic::{Diagnostic, Level};
 use karat::report::number::count;
 use karat::suite::lint::lint;
+use karat::suite::{load_what_is_there, locate};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
-    let (diagnostics, facts) = match inputs::suite(&args.suite) {
-        Err(Failure::Faults(faults)) => (faults.0, None),
-        Err(failure) => return Err(failure),
-        Ok(loaded) => {
-            let profile = inputs::profile(&args.rules, Some(&loaded))?;
-            inputs::tell_suite(&loaded);
-            let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
-            let facts = format!(
-                "{}: {}, {}, profile {}",
-                loaded.suite.name,
-                count(loaded.suite.cases.len(), "case"),
-                count(goldens, "golden"),
-                profile.name
-            );
-            (lint(&loaded, &profile), Some(facts))
-        }
-    };
+    let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
+    let profile = inputs::profile(&args.rules, Some(&loaded));
+    let mut facts = None;
+    if diagnostics.is_empty() {
+        let profile = profile?;
+        inputs::tell_suite(&loaded);
+        let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
+        facts = Some(format!(
+            "{}: {}, {}, profile {}",
+            loaded.suite.name,
+            count(loaded.suite.cases.len(), "case"),
+            count(goldens, "golden"),
+            profile.name
+        ));
+        diagnostics = lint(&loaded, &profile);
+    } else if let Ok(profile) = profile {
+        // In a suite with faults, remarks on style would be guesses; what is plainly wrong is said all the same.
+        diagnostics.extend(lint(&loaded, &profile).into_iter().filter(|d| d.level == Level::Error));
+    }
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
     if args.json {

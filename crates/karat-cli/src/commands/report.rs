@@ -14,8 +14,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let report: ReportV1 = match serde_json::from_slice(&bytes) {
         Ok(report) => report,
         Err(_) => {
-            let faults = decode_bytes::<ReportV1>(&shown, &bytes, Syntax::Json, &schema_of::<ReportV1>());
-            faults.map_err(|faults| Failure::Faults(faults.into()))?.0
+            let decoded = decode_bytes::<ReportV1>(&shown, &bytes, Syntax::Json, &schema_of::<ReportV1>());
+            decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0
         }
     };
     if report.schema != SCHEMA {

@@ -2,7 +2,10 @@
 
 pub mod assign;
 pub mod decisions;
+mod keywords;
+mod marks;
 pub mod outcome;
 pub mod pair;
+mod place;
 pub mod text;
 pub mod trial;

@@ -1,15 +1,17 @@
 //! The score of a golden and a finding held together.
 
+use super::keywords::{KeywordIndex, Keywords};
+use super::marks::{Marks, is_marked, mark};
 use super::outcome::Parts;
+use super::place::Places;
 use super::text::{Term, Vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::identity::key::normal_rule;
 use crate::lines::Lines;
-use crate::path::{FilePattern, RepoPath};
-use crate::profile::{FileSteps, Profile, Requirement, Unstated};
+use crate::path::RepoPath;
+use crate::profile::{Profile, Requirement, Unstated};
 use crate::suite::Case;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::collections::HashMap;
 
 /// A case made ready for scoring: done once, used for every trial of every tool.
@@ -17,68 +19,69 @@ pub struct PreparedCase<'a> {
     /// The case itself.
     pub case: &'a Case,
     goldens: Vec<PreparedGolden<'a>>,
-    keywords: Option<AhoCorasick>,
-    keyword_count: usize,
-    compares_prose: bool,
-    paths: Vec<&'a FilePattern>,
+    keywords: Option<Keywords>,
+    /// The words of all goldens that are compared by their prose, sorted; a word's number is its place here.
+    terms: Vec<Term>,
+    places: Places<'a>,
 }
 
 struct PreparedGolden<'a> {
     golden: &'a Golden,
     path: Option<u32>,
     keywords: Vec<u32>,
-    terms: Vec<Term>,
-    has_text: bool,
+    prose: Option<Prose>,
     category: Option<String>,
     rules: Vec<String>,
+}
+
+/// The words of a golden's prose, each with how much it tells.
+struct Prose {
+    terms: Vec<(u32, f64)>,
+    total: f64,
+}
+
+impl Prose {
+    /// The share of what the golden's words tell that a finding, which uses the marked words, covers.
+    fn covered(&self, marks: &[u64]) -> f64 {
+        let covered: f64 = self.terms.iter().map(|&(id, weight)| if is_marked(marks, id) { weight } else { 0.0 }).sum();
+        if self.total > 0.0 { covered / self.total } else { 0.0 }
+    }
 }
 
 impl<'a> PreparedCase<'a> {
     /// Looks once at everything that does not depend on findings.
     pub fn new(case: &'a Case, vocabulary: &Vocabulary, profile: &Profile) -> Self {
-        let mut keyword_ids: HashMap<String, u32> = HashMap::new();
-        let mut patterns: Vec<String> = Vec::new();
-        let mut paths: Vec<&FilePattern> = Vec::new();
-        let mut path_ids: HashMap<&FilePattern, u32> = HashMap::new();
-        let mut compares_prose = false;
+        let mut index = KeywordIndex::default();
+        let mut places = Places::default();
+        let of_prose = |golden| compares_prose_of(golden, profile).then(|| vocabulary.terms(&prose(golden)));
+        let spoken: Vec<Option<Vec<Term>>> = case.goldens.iter().map(of_prose).collect();
+        let mut terms: Vec<Term> = spoken.iter().flatten().flatten().copied().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let weighed = |own: Vec<Term>| {
+            let number = |term: &Term| terms.binary_search(term).unwrap_or_default() as u32;
+            let terms: Vec<(u32, f64)> = own.iter().map(|term| (number(term), vocabulary.weight(*term))).collect();
+            Prose { total: terms.iter().map(|(_, weight)| weight).sum(), terms }
+        };
         let mut goldens = Vec::with_capacity(case.goldens.len());
-        for golden in &case.goldens {
-            let mut keywords = Vec::new();
-            for keyword in golden.keywords.iter().map(|k| k.trim().to_lowercase()).filter(|k| !k.is_empty()) {
-                let id = *keyword_ids.entry(keyword).or_insert_with_key(|keyword| {
-                    patterns.push(keyword.clone());
-                    patterns.len() as u32 - 1
-                });
+        for (golden, spoken) in case.goldens.iter().zip(spoken) {
+            let mut keywords = Vec::with_capacity(golden.keywords.len());
+            for id in golden.keywords.iter().filter_map(|keyword| index.number(keyword)) {
                 if !keywords.contains(&id) {
                     keywords.push(id);
                 }
             }
-            let by_prose = profile.text_instead_of_keywords && keywords.is_empty();
-            compares_prose |= by_prose;
-            let path = golden.file.as_ref().map(|file| {
-                *path_ids.entry(file).or_insert_with(|| {
-                    paths.push(file);
-                    paths.len() as u32 - 1
-                })
-            });
             goldens.push(PreparedGolden {
                 golden,
-                path,
+                path: golden.file.as_ref().map(|file| places.number(file)),
                 keywords,
-                terms: if by_prose { vocabulary.terms(&prose(golden)) } else { Vec::new() },
-                has_text: by_prose,
-                category: golden.category.as_deref().map(normal_category),
-                rules: golden.rules().filter_map(normal_rule).collect(),
+                // Prose of stop words alone is prose the golden does not state.
+                prose: spoken.filter(|terms| !terms.is_empty()).map(weighed),
+                category: required_category(golden.category.as_deref(), profile),
+                rules: required_rules(golden.rules(), profile),
             });
         }
-        // Keywords are few and cases many, so an automaton that is quick to build beats one that is quick to run.
-        let keywords = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .match_kind(MatchKind::Standard)
-            .build(&patterns)
-            .ok()
-            .filter(|_| !patterns.is_empty());
-        Self { case, goldens, keywords, keyword_count: patterns.len(), compares_prose, paths }
+        Self { case, goldens, keywords: Keywords::new(index), terms, places }
     }
 
     /// Looks once at the findings of a trial.
@@ -86,44 +89,44 @@ impl<'a> PreparedCase<'a> {
         &self,
         findings: &'f [Finding],
         vocabulary: &Vocabulary,
-        steps: &FileSteps,
+        profile: &Profile,
     ) -> PreparedFindings<'f> {
         let mut path_ids: HashMap<&RepoPath, u32> = HashMap::new();
         let mut file_parts: Vec<f64> = Vec::new();
+        let mut keywords = Marks::new(findings.len(), self.keywords.as_ref().map_or(0, Keywords::len));
+        let mut terms = Marks::new(findings.len(), self.terms.len());
+        let mut text = String::new();
         let mut prepared = Vec::with_capacity(findings.len());
-        for finding in findings {
+        for (i, finding) in findings.iter().enumerate() {
             let path = finding.file.as_ref().map(|path| {
                 let next = path_ids.len() as u32;
                 *path_ids.entry(path).or_insert_with(|| {
-                    file_parts.extend(self.paths.iter().map(|own| file_part(own, path, steps)));
+                    self.places.file_parts(path, &profile.file, &mut file_parts);
                     next
                 })
             });
-            prepared.push(self.prepare_one(finding, path, vocabulary));
-        }
-        PreparedFindings { findings: prepared, file_parts, golden_paths: self.paths.len() }
-    }
-
-    fn prepare_one<'f>(&self, finding: &'f Finding, path: Option<u32>, vocabulary: &Vocabulary) -> PreparedFinding<'f> {
-        let said = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
-        let text: Vec<&str> = said.into_iter().filter_map(|part| part.as_deref()).collect();
-        let text = text.join("\n").to_lowercase();
-        let mut hits = vec![0_u64; self.keyword_count.div_ceil(64)];
-        if let Some(automaton) = &self.keywords {
-            for hit in automaton.find_overlapping_iter(&text) {
-                let id = hit.pattern().as_usize();
-                hits[id / 64] |= 1 << (id % 64);
+            if self.keywords.is_some() || !self.terms.is_empty() {
+                read(finding, &mut text);
             }
+            if let Some(known) = &self.keywords {
+                known.mark(&text, keywords.of_mut(i));
+            }
+            if !self.terms.is_empty() {
+                for term in vocabulary.known(&text) {
+                    if let Ok(id) = self.terms.binary_search(&term) {
+                        mark(terms.of_mut(i), id);
+                    }
+                }
+            }
+            prepared.push(PreparedFinding {
+                finding,
+                path,
+                lines: finding.lines(),
+                category: required_category(finding.category.as_deref(), profile),
+                rules: required_rules(finding.rules(), profile),
+            });
         }
-        PreparedFinding {
-            finding,
-            path,
-            lines: finding.lines(),
-            hits,
-            terms: if self.compares_prose { vocabulary.terms(&text) } else { Vec::new() },
-            category: finding.category.as_deref().map(normal_category),
-            rules: finding.rules().filter_map(normal_rule).collect(),
-        }
+        PreparedFindings { findings: prepared, file_parts, golden_paths: self.places.len(), keywords, terms }
     }
 
     /// The score of one pair and its parts; `None` where the profile's requirements forbid the pair.
@@ -132,7 +135,6 @@ impl<'a> PreparedCase<'a> {
         golden: usize,
         findings: &PreparedFindings<'_>,
         finding: usize,
-        vocabulary: &Vocabulary,
         profile: &Profile,
     ) -> Option<(f64, Parts)> {
         let g = &self.goldens[golden];
@@ -149,11 +151,12 @@ impl<'a> PreparedCase<'a> {
             (Some(own), Some(theirs)) => line_part(own, theirs, profile),
             _ => 0.0,
         });
-        let keyword = (!g.has_text && states(!g.keywords.is_empty())).then(|| {
-            let found = g.keywords.iter().filter(|&&id| f.hits[id as usize / 64] >> (id % 64) & 1 == 1).count();
+        let keyword = (g.prose.is_none() && states(!g.keywords.is_empty())).then(|| {
+            let marks = findings.keywords.of(finding);
+            let found = g.keywords.iter().filter(|&&id| is_marked(marks, id)).count();
             if g.keywords.is_empty() { 0.0 } else { found as f64 / g.keywords.len() as f64 }
         });
-        let text = g.has_text.then(|| vocabulary.coverage(&g.terms, &f.terms));
+        let text = g.prose.as_ref().map(|prose| prose.covered(findings.terms.of(finding)));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, profile), parts))
     }
@@ -165,14 +168,16 @@ pub struct PreparedFindings<'f> {
     /// The file part of every distinct path of the findings with every distinct path of the goldens.
     file_parts: Vec<f64>,
     golden_paths: usize,
+    /// Which keywords each finding uses.
+    keywords: Marks,
+    /// Which words of the goldens' prose each finding uses.
+    terms: Marks,
 }
 
 struct PreparedFinding<'f> {
     finding: &'f Finding,
     path: Option<u32>,
     lines: Option<Lines>,
-    hits: Vec<u64>,
-    terms: Vec<Term>,
     category: Option<String>,
     rules: Vec<String>,
 }
@@ -181,6 +186,28 @@ struct PreparedFinding<'f> {
 pub fn prose(golden: &Golden) -> String {
     let said = [&golden.title, &golden.description];
     said.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a golden is compared by its prose, having no keywords.
+pub(crate) fn compares_prose_of(golden: &Golden, profile: &Profile) -> bool {
+    profile.text_instead_of_keywords && golden.keywords.iter().all(|keyword| keyword.trim().is_empty())
+}
+
+/// Everything a finding says, in lowercase.
+fn read(finding: &Finding, text: &mut String) {
+    text.clear();
+    let said = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
+    for part in said.into_iter().filter_map(|part| part.as_deref()) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(part);
+    }
+    if text.is_ascii() {
+        text.make_ascii_lowercase();
+    } else {
+        *text = text.to_lowercase();
+    }
 }
 
 fn weigh(parts: &Parts, profile: &Profile) -> f64 {
@@ -199,26 +226,6 @@ fn weigh(parts: &Parts, profile: &Profile) -> f64 {
             if total > 0.0 { sum / total } else { 0.0 }
         }
     }
-}
-
-/// The same path, the same file name, or a directory name in common.
-pub fn file_part(golden: &FilePattern, finding: &RepoPath, steps: &FileSteps) -> f64 {
-    if golden.matches(finding) {
-        return steps.same_path;
-    }
-    let own = golden.path();
-    let same_name = match golden {
-        FilePattern::Exact(path) => path.file_name() == finding.file_name(),
-        FilePattern::Glob(glob) => {
-            let name = glob.file_name();
-            !name.contains("**") && crate::path::glob_matches(name, finding.file_name())
-        }
-    };
-    if same_name {
-        return steps.same_name;
-    }
-    let shared = own.directories().filter(|d| !d.contains('*')).any(|d| finding.directories().any(|other| other == d));
-    if shared { steps.shared_directory } else { 0.0 }
 }
 
 fn line_part(golden: Lines, finding: Lines, profile: &Profile) -> f64 {
@@ -244,6 +251,16 @@ fn allowed(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -
         (Some(tolerance), Some(own), Some(theirs)) => own.gap(theirs) <= tolerance,
         (Some(_), ..) => false,
     }
+}
+
+/// The category in its normal form, where the profile asks for it.
+fn required_category(category: Option<&str>, profile: &Profile) -> Option<String> {
+    category.filter(|_| profile.require.contains(&Requirement::Category)).map(normal_category)
+}
+
+/// The rules in their normal form, where the profile asks for them.
+fn required_rules<'r>(rules: impl Iterator<Item = &'r str>, profile: &Profile) -> Vec<String> {
+    if profile.require.contains(&Requirement::Rule) { rules.filter_map(normal_rule).collect() } else { Vec::new() }
 }
 
 fn normal_category(category: &str) -> String {

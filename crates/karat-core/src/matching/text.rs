@@ -1,5 +1,8 @@
 //! Words of goldens and findings, and how much each word tells.
 
+use super::keywords::lowercase;
+use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Words too common to tell anything, left out of prose comparison.
@@ -12,11 +15,38 @@ const STOP_WORDS: &[&str] = &[
 
 /// The words of a text: runs of letters and digits, lowercased, two characters at least, no stop words.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
+    plain_words(text).map(Cow::into_owned)
+}
+
+/// As [`words`], without a copy of words that are in lowercase already.
+fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.len() > 1)
-        .map(str::to_lowercase)
-        .filter(|word| STOP_WORDS.binary_search(&word.as_str()).is_err())
+        .map(lowercase)
+        .filter(|word| !is_stop_word(word))
 }
+
+fn is_stop_word(word: &str) -> bool {
+    let Some(letter) = word.bytes().next().filter(u8::is_ascii_lowercase).map(|b| usize::from(b - b'a')) else {
+        return false;
+    };
+    STOP_WORDS[FIRST_WITH[letter]..FIRST_WITH[letter + 1]].contains(&word)
+}
+
+/// For each letter the first stop word that starts with it or a later one: every word of every text is looked up here.
+const FIRST_WITH: [usize; 27] = {
+    let mut first = [0; 27];
+    let mut letter = 0;
+    while letter < 26 {
+        let mut next = first[letter];
+        while next < STOP_WORDS.len() && STOP_WORDS[next].as_bytes()[0] == b'a' + letter as u8 {
+            next += 1;
+        }
+        letter += 1;
+        first[letter] = next;
+    }
+    first
+};
 
 /// A word of a vocabulary.
 pub type Term = u32;
@@ -31,52 +61,74 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Learns from one text for each golden: a word is worth the more the fewer goldens use it.
-    pub fn learn<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+    ///
+    /// Parts of the goldens are read at the same time and put together in their order, so that words get the same numbers
+    /// whatever the number of threads.
+    pub fn learn<T: Sync>(goldens: &[T], text: impl Fn(&T) -> String + Sync) -> Self {
+        let parts: Vec<Uses> = goldens.par_chunks(1024).map(|part| Uses::count(part.iter().map(&text))).collect();
         let mut terms: HashMap<String, Term> = HashMap::new();
         let mut uses: Vec<u32> = Vec::new();
-        let mut last_text: Vec<u32> = Vec::new();
-        let mut count = 0_u32;
-        for text in texts {
-            count += 1;
-            for word in words(text) {
-                let next = uses.len() as Term;
-                let term = *terms.entry(word).or_insert(next) as usize;
-                if term == uses.len() {
-                    uses.push(0);
-                    last_text.push(0);
-                }
-                if last_text[term] != count {
-                    last_text[term] = count;
-                    uses[term] += 1;
-                }
+        for (word, count) in parts.into_iter().flat_map(|part| part.in_order) {
+            let next = uses.len() as Term;
+            let term = *terms.entry(word).or_insert(next) as usize;
+            if term == uses.len() {
+                uses.push(0);
             }
+            uses[term] += count;
         }
-        let total = f64::from(count);
+        let total = goldens.len() as f64;
         let weight = uses.iter().map(|&n| (1.0 + (total - f64::from(n) + 0.5) / (f64::from(n) + 0.5)).ln()).collect();
         Self { terms, weight }
     }
 
     /// The known words of a text, sorted, each once.
     pub fn terms(&self, text: &str) -> Vec<Term> {
-        let mut found: Vec<Term> = words(text).filter_map(|word| self.terms.get(&word).copied()).collect();
+        let mut found: Vec<Term> =
+            plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied()).collect();
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    /// The share of the golden's weight that the finding's words cover. Both lists are sorted.
-    pub fn coverage(&self, golden: &[Term], finding: &[Term]) -> f64 {
-        let (mut covered, mut total) = (0.0, 0.0);
-        let mut rest = finding;
-        for term in golden {
-            let weight = self.weight.get(*term as usize).copied().unwrap_or_default();
-            total += weight;
-            rest = &rest[rest.partition_point(|other| other < term)..];
-            if rest.first() == Some(term) {
-                covered += weight;
+    /// The known words of a text as they come.
+    pub(super) fn known(&self, text: &str) -> impl Iterator<Item = Term> {
+        plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied())
+    }
+
+    /// How much a word tells.
+    pub fn weight(&self, term: Term) -> f64 {
+        self.weight.get(term as usize).copied().unwrap_or_default()
+    }
+}
+
+/// How many texts use each word, in the order in which words first appear.
+struct Uses {
+    in_order: Vec<(String, u32)>,
+}
+
+impl Uses {
+    fn count(texts: impl Iterator<Item = String>) -> Self {
+        let mut slots: HashMap<String, usize> = HashMap::new();
+        let mut in_order: Vec<(String, u32)> = Vec::new();
+        let mut last_text: Vec<usize> = Vec::new();
+        for (number, text) in texts.enumerate() {
+            for word in plain_words(&text) {
+                let slot = match slots.get(word.as_ref()) {
+                    Some(&slot) => slot,
+                    None => {
+                        in_order.push((word.clone().into_owned(), 0));
+                        last_text.push(usize::MAX);
+                        slots.insert(word.into_owned(), last_text.len() - 1);
+                        last_text.len() - 1
+                    }
+                };
+                if last_text[slot] != number {
+                    last_text[slot] = number;
+                    in_order[slot].1 += 1;
+                }
             }
         }
-        if total > 0.0 { covered / total } else { 0.0 }
+        Self { in_order }
     }
 }
 
@@ -87,6 +139,7 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
         assert!(STOP_WORDS.is_sorted());
+        assert_eq!(FIRST_WITH[26], STOP_WORDS.len());
     }
 
     #[test]
@@ -99,11 +152,26 @@ mod tests {
 
     #[test]
     fn rare_words_tell_more() {
-        let vocabulary = Vocabulary::learn(["cache grows", "cache leaks", "cache stale"].into_iter());
-        let golden = vocabulary.terms("cache grows");
-        let common = vocabulary.coverage(&golden, &vocabulary.terms("cache"));
-        let rare = vocabulary.coverage(&golden, &vocabulary.terms("grows"));
-        assert!(rare > 0.5 && common < 0.5, "{rare} {common}");
-        assert!((common + rare - 1.0).abs() < 1e-12);
+        let vocabulary = Vocabulary::learn(&["cache grows", "cache leaks", "cache stale"], |&text| text.to_owned());
+        let terms = vocabulary.terms("cache grows, nobody knows");
+        let [common, rare] = terms[..] else { panic!("two known words expected, not {terms:?}") };
+        assert!(vocabulary.weight(common) < vocabulary.weight(rare));
+    }
+
+    #[test]
+    fn words_get_the_same_numbers_however_many_texts_are_read_at_once() {
+        let texts: Vec<String> = (0..5000).map(|i| format!("word{} word{}", i % 700, i * 31 % 900)).collect();
+        let all = Vocabulary::learn(&texts, String::clone);
+        let plain = Uses::count(texts.iter().cloned());
+        for (number, (word, _)) in plain.in_order.iter().enumerate() {
+            assert_eq!(all.terms(word), [number as Term], "{word}");
+        }
+    }
+
+    #[test]
+    fn every_stop_word_is_found() {
+        let all = STOP_WORDS.join(" ");
+        assert_eq!(words(&all).count(), 0);
+        assert_eq!(words("zebra Über 42 _x").collect::<Vec<_>>(), ["zebra", "über", "42"]);
     }
 }

@@ -51,44 +51,51 @@ struct Best {
     second: Option<Seen>,
 }
 
-#[derive(Clone)]
+/// A pair as one of its sides sees it. What the score is made of is looked up again for the few pairs that are shown.
+#[derive(Clone, Copy)]
 struct Seen {
     counts: bool,
     index: usize,
+    score: f64,
+}
+
+impl Best {
+    fn see(&mut self, seen: Seen) {
+        if better(seen, self.first) {
+            self.second = self.first.replace(seen);
+        } else if better(seen, self.second) {
+            self.second = Some(seen);
+        }
+    }
+
+    /// The best pair with anyone but `index`.
+    fn other_than(&self, index: usize) -> Option<Seen> {
+        self.first.filter(|seen| seen.index != index).or(self.second)
+    }
+}
+
+/// Pairs are seen in rising order of index, so an equal one never displaces an earlier one.
+fn better(seen: Seen, than: Option<Seen>) -> bool {
+    than.is_none_or(|than| (seen.counts, seen.score) > (than.counts, than.score))
+}
+
+/// A golden and a finding held together.
+struct Held {
+    counts: bool,
     score: f64,
     parts: Parts,
     judged: Option<bool>,
 }
 
-impl Best {
-    fn see(&mut self, seen: &Seen) {
-        if better(seen, self.first.as_ref()) {
-            self.second = self.first.replace(seen.clone());
-        } else if better(seen, self.second.as_ref()) {
-            self.second = Some(seen.clone());
-        }
+impl Held {
+    /// The pair as the side sees it whose other side has this index.
+    fn seen(&self, index: usize) -> Seen {
+        Seen { counts: self.counts, index, score: self.score }
     }
 
-    /// The best pair with anyone but `index`.
-    fn other_than(&self, index: usize) -> Option<&Seen> {
-        self.first.as_ref().filter(|seen| seen.index != index).or(self.second.as_ref())
-    }
-}
-
-/// Pairs are seen in rising order of index, so an equal one never displaces an earlier one.
-fn better(seen: &Seen, than: Option<&Seen>) -> bool {
-    than.is_none_or(|than| (seen.counts, seen.score) > (than.counts, than.score))
-}
-
-impl Seen {
-    fn candidate(&self) -> Option<Candidate> {
+    fn candidate(self, index: usize) -> Option<Candidate> {
         let worth_showing = self.counts || self.score > 0.0 || self.judged.is_some();
-        worth_showing.then_some(Candidate {
-            index: self.index,
-            score: self.score,
-            parts: self.parts,
-            judged: self.judged,
-        })
+        worth_showing.then_some(Candidate { index, score: self.score, parts: self.parts, judged: self.judged })
     }
 }
 
@@ -97,7 +104,6 @@ struct Desk<'a> {
     case: &'a PreparedCase<'a>,
     findings: PreparedFindings<'a>,
     decisions: &'a Decisions<'a>,
-    vocabulary: &'a Vocabulary,
     profile: &'a Profile,
     threshold: i64,
 }
@@ -107,28 +113,37 @@ impl<'a> Desk<'a> {
         case: &'a PreparedCase<'a>,
         findings: &'a [Finding],
         decisions: &'a Decisions<'a>,
-        vocabulary: &'a Vocabulary,
+        vocabulary: &Vocabulary,
         profile: &'a Profile,
     ) -> Self {
         let threshold = assign::quantum(profile.threshold);
-        let findings = case.prepare(findings, vocabulary, &profile.file);
-        Self { case, findings, decisions, vocabulary, profile, threshold }
+        let findings = case.prepare(findings, vocabulary, profile);
+        Self { case, findings, decisions, profile, threshold }
     }
 
     /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
-    fn hold(&self, g: usize, f: usize) -> Option<Seen> {
-        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.vocabulary, self.profile)?;
+    fn hold(&self, g: usize, f: usize) -> Option<Held> {
+        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.profile)?;
         let decided = self.decisions.about(g, f);
         let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
         parts.judge = judge;
         let share = self.profile.heuristic_share;
-        Some(Seen {
+        Some(Held {
             counts: decided.map_or(assign::quantum(heuristic) >= self.threshold, |d| d.matched),
-            index: f,
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
             parts,
             judged: decided.map(|d| d.matched),
         })
+    }
+
+    /// What to show of the finding that a golden saw.
+    fn of_golden(&self, g: usize, seen: Option<Seen>) -> Option<Candidate> {
+        seen.and_then(|seen| self.hold(g, seen.index)?.candidate(seen.index))
+    }
+
+    /// What to show of the golden that a finding saw.
+    fn of_finding(&self, f: usize, seen: Option<Seen>) -> Option<Candidate> {
+        seen.and_then(|seen| self.hold(seen.index, f)?.candidate(seen.index))
     }
 }
 
@@ -143,9 +158,12 @@ pub fn best_candidates(
 ) -> Vec<Vec<Candidate>> {
     let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
     let of_golden = |g: usize| {
-        let mut seen: Vec<Seen> = (0..trial.findings.len()).filter_map(|f| desk.hold(g, f)).collect();
-        seen.sort_by(|a, b| (b.counts, b.score).partial_cmp(&(a.counts, a.score)).unwrap_or(std::cmp::Ordering::Equal));
-        seen.iter().filter_map(Seen::candidate).take(most).collect()
+        let held = (0..trial.findings.len()).filter_map(|f| Some((f, desk.hold(g, f)?)));
+        let mut held: Vec<(usize, Held)> = held.collect();
+        held.sort_by(|(_, a), (_, b)| {
+            (b.counts, b.score).partial_cmp(&(a.counts, a.score)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        held.into_iter().filter_map(|(f, held)| held.candidate(f)).take(most).collect()
     };
     (0..case.case.goldens.len()).map(of_golden).collect()
 }
@@ -159,20 +177,19 @@ fn by_score(
 ) -> TrialResult {
     let goldens = &case.case.goldens;
     let desk = Desk::new(case, findings, decisions, vocabulary, profile);
-    let hold = |g, f| desk.hold(g, f);
     let mut edges: Vec<Edge> = Vec::new();
     let mut of_golden = vec![Best::default(); goldens.len()];
     let mut of_finding = vec![Best::default(); findings.len()];
     for (g, best) in of_golden.iter_mut().enumerate() {
         for (f, best_of_finding) in of_finding.iter_mut().enumerate() {
-            let Some(seen) = hold(g, f) else { continue };
-            if seen.counts {
+            let Some(held) = desk.hold(g, f) else { continue };
+            if held.counts {
                 // A pair that counts weighs something, however low a judge's confidence.
-                let weight = assign::quantum(seen.score).max(1);
+                let weight = assign::quantum(held.score).max(1);
                 edges.push(Edge { row: g as u32, column: f as u32, weight });
             }
-            best.see(&seen);
-            best_of_finding.see(&Seen { index: g, ..seen });
+            best.see(held.seen(f));
+            best_of_finding.see(held.seen(g));
         }
     }
 
@@ -188,31 +205,32 @@ fn by_score(
     let (finding_of, golden_of) = both_ways(&chosen, goldens.len(), findings.len());
     for pair in &chosen {
         let (g, f) = (pair.row as usize, pair.column as usize);
-        let Some(seen) = hold(g, f) else { continue };
+        let Some(held) = desk.hold(g, f) else { continue };
         let decided = decisions.about(g, f);
         let found = Match {
             golden: g,
             finding: f,
-            score: Some(seen.score),
-            parts: seen.parts,
+            score: Some(held.score),
+            parts: held.parts,
             decided_by: decided.map_or(DecidedBy::Score, |d| DecidedBy::Judge(d.judge.clone())),
             judgement: decided.map(|d| d.judgement),
             flags: if pair.ambiguous { vec![Flag::Ambiguous] } else { Vec::new() },
-            runner_up: of_golden[g].other_than(f).and_then(Seen::candidate),
+            runner_up: desk.of_golden(g, of_golden[g].other_than(f)),
         };
         put(&mut result, found, goldens[g].acceptance);
     }
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
-            let best = of_golden[g].first.as_ref();
-            let why = match best.and_then(|seen| Some((seen, seen.candidate()?))) {
+            let best = desk.of_golden(g, of_golden[g].first);
+            let counts = of_golden[g].first.is_some_and(|seen| seen.counts);
+            let why = match &best {
                 _ if findings.is_empty() => MissReason::NothingReported,
                 None => MissReason::NoCandidate,
-                Some((seen, _)) if seen.counts => MissReason::TakenByAnother,
-                Some((seen, _)) if seen.judged == Some(false) => MissReason::JudgedNo,
+                Some(_) if counts => MissReason::TakenByAnother,
+                Some(candidate) if candidate.judged == Some(false) => MissReason::JudgedNo,
                 Some(_) => MissReason::BelowThreshold,
             };
-            result.misses.push(Miss { golden: g, best: best.and_then(Seen::candidate), why, flags: Vec::new() });
+            result.misses.push(Miss { golden: g, best, why, flags: Vec::new() });
         }
     }
     let repeats = repeats(&edges, &finding_of, &golden_of);
@@ -221,8 +239,7 @@ fn by_score(
             continue;
         }
         if let Some((golden, weight)) = repeats[f] {
-            let score =
-                best.first.as_ref().filter(|seen| seen.index == golden).map_or(weight as f64 / 1e9, |seen| seen.score);
+            let score = best.first.filter(|seen| seen.index == golden).map_or(weight as f64 / 1e9, |seen| seen.score);
             result.duplicates.push(Duplicate {
                 finding: f,
                 golden: Some(golden),
@@ -231,7 +248,7 @@ fn by_score(
             });
             continue;
         }
-        let candidate = best.first.as_ref().and_then(Seen::candidate);
+        let candidate = desk.of_finding(f, best.first);
         let why = match &candidate {
             _ if goldens.is_empty() => ExtraReason::CleanCase,
             None => ExtraReason::NothingNear,

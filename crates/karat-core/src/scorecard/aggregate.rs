@@ -9,15 +9,16 @@ use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite, Verdict};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The finding-level metrics of a case: means over the trials that count, and what only several trials tell.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
+    let found = found_in(case, &counted);
     let ids = METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases).map(|m| m.id);
     ids.map(|id| {
         let value = match id {
-            "found_any" | "found_all" | "consistency" => steadiness(id, case, &counted, profile),
+            "found_any" | "found_all" | "consistency" => steadiness(id, &found, counted.len(), profile),
             _ => mean_value(counted.iter().map(|t| trial_value(id, case, t, profile))),
         };
         (id, value)
@@ -72,26 +73,25 @@ fn from_counts(id: &str, counts: Counts, profile: &Profile) -> Value {
     }
 }
 
-fn steadiness(id: &str, case: &Case, trials: &[&TrialScore], profile: &Profile) -> Value {
-    let required = case.required().count();
+/// `found` says of each required golden in how many of the trials it was found.
+fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profile) -> Value {
     if profile.method == Method::Verdict {
         return Err(Undefined("the profile compares verdicts alone"));
     }
-    if required == 0 {
+    if found.is_empty() {
         return Err(Undefined("no required golden"));
     }
-    if trials.is_empty() || (id == "consistency" && trials.len() < 2) {
+    if trials == 0 || (id == "consistency" && trials < 2) {
         return Err(Undefined("too few trials"));
     }
-    let counts = found_in(case, trials);
-    let all = counts.iter().filter(|(_, found)| *found == trials.len()).count();
-    let none = counts.iter().filter(|(_, found)| *found == 0).count();
+    let all = found.iter().filter(|(_, count)| *count == trials).count();
+    let none = found.iter().filter(|(_, count)| *count == 0).count();
     let part = match id {
-        "found_any" => required - none,
+        "found_any" => found.len() - none,
         "found_all" => all,
         _ => all + none,
     };
-    Ok(part as f64 / required as f64)
+    Ok(part as f64 / found.len() as f64)
 }
 
 /// For each required golden the number of counted trials that found it.
@@ -100,29 +100,32 @@ pub(super) fn found_counts(case: &Case, score: &CaseScore) -> Vec<(usize, usize)
 }
 
 fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
-    let required = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required()).map(|(i, _)| i);
-    let has = |trial: &TrialScore, golden| trial.result.matches.iter().any(|m| m.golden == golden);
-    required.map(|golden| (golden, trials.iter().filter(|t| has(t, golden)).count())).collect()
+    let mut count = vec![0_usize; case.goldens.len()];
+    // Recorded matches may hold a golden more than once, which counts once for each trial.
+    let mut last_trial = vec![usize::MAX; case.goldens.len()];
+    for (number, trial) in trials.iter().enumerate() {
+        for found in &trial.result.matches {
+            if last_trial[found.golden] != number {
+                last_trial[found.golden] = number;
+                count[found.golden] += 1;
+            }
+        }
+    }
+    let required = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
+    required.map(|(golden, _)| (golden, count[golden])).collect()
 }
 
 /// All metrics over some cases.
 pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
-    let numbers: BTreeSet<u32> = cases.iter().flat_map(|c| c.counted()).map(|t| t.number).collect();
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
     for metric in METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases) {
-        metrics.push((metric.id, mean_of_cases(metric, cases, suite, profile, &numbers)));
+        metrics.push((metric.id, mean_of_cases(metric, cases, suite, profile)));
     }
-    metrics.extend(verdict_metrics(cases, suite, &numbers));
+    metrics.extend(verdict_metrics(cases, suite));
     metrics
 }
 
-fn mean_of_cases(
-    metric: &Metric,
-    cases: &[&CaseScore],
-    suite: &Suite,
-    profile: &Profile,
-    numbers: &BTreeSet<u32>,
-) -> Estimate {
+fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
     let mut reason = Undefined("no case");
     let mut values = Vec::with_capacity(cases.len());
     let mut left_out = 0;
@@ -130,23 +133,25 @@ fn mean_of_cases(
         match score.values.iter().find(|(id, _)| *id == metric.id).map(|(_, value)| *value) {
             Some(Ok(value)) => values.push(value),
             Some(Err(undefined)) => {
-                reason = undefined;
                 // Clean cases have no precision or recall by design; only the others are missing from the mean.
-                left_out += usize::from(suite.cases[score.case].is_clean() == (metric.id == "clean_pass"));
+                let missing = suite.cases[score.case].is_clean() == (metric.id == "clean_pass");
+                if missing || left_out == 0 {
+                    reason = undefined;
+                }
+                left_out += usize::from(missing);
             }
             None => {}
         }
     }
-    let by_trial: Vec<f64> = numbers
-        .iter()
-        .filter_map(|&number| {
-            let values = cases.iter().filter_map(|score| {
-                let trial = score.counted().find(|t| t.number == number)?;
-                trial_value(metric.id, &suite.cases[score.case], trial, profile).ok()
-            });
-            mean(&values.collect::<Vec<_>>())
-        })
-        .collect();
+    let mut by_trial: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for score in cases {
+        for trial in score.counted() {
+            if let Ok(value) = trial_value(metric.id, &suite.cases[score.case], trial, profile) {
+                by_trial.entry(trial.number).or_default().push(value);
+            }
+        }
+    }
+    let by_trial: Vec<f64> = by_trial.values().filter_map(|values| mean(values)).collect();
     let over_trials = matches!(metric.id, "found_any" | "found_all" | "consistency");
     Estimate {
         left_out,
@@ -156,32 +161,44 @@ fn mean_of_cases(
     }
 }
 
-/// Verdicts of some cases against the truth, of all trials or of one number.
-pub(super) fn confusion(cases: &[&CaseScore], suite: &Suite, number: Option<u32>) -> Confusion {
+/// Verdicts of some cases against the truth; the trials of a case share its weight.
+pub(super) fn confusion(cases: &[&CaseScore], suite: &Suite) -> Confusion {
     let mut confusion = Confusion::default();
     for score in cases {
         let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
-        let trials: Vec<&TrialScore> = score.counted().filter(|t| number.is_none_or(|n| t.number == n)).collect();
-        for trial in &trials {
-            confusion.add(vulnerable, trial.verdict_correct, 1.0 / trials.len() as f64);
+        let share = 1.0 / score.counted_trials() as f64;
+        for trial in score.counted() {
+            confusion.add(vulnerable, trial.verdict_correct, share);
         }
     }
     confusion
 }
 
+/// The same for each trial number by itself.
+fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Confusion> {
+    let mut by_trial: BTreeMap<u32, Confusion> = BTreeMap::new();
+    for score in cases {
+        let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
+        for trial in score.counted() {
+            by_trial.entry(trial.number).or_default().add(vulnerable, trial.verdict_correct, 1.0);
+        }
+    }
+    by_trial
+}
+
 /// The tier 1 metrics over some cases.
-pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, numbers: &BTreeSet<u32>) -> Metrics {
+pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite) -> Metrics {
     let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
     let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
-    let all = confusion(cases, suite, None);
-    let by_trial: Vec<Confusion> = numbers.iter().map(|&n| confusion(cases, suite, Some(n))).collect();
+    let all = confusion(cases, suite);
+    let by_trial = confusion_by_trial(cases, suite);
     let of = |metric: &Metric| {
         let n = match metric.id {
             "tpr" | "fnr" | "verdict_recall" => vulnerable,
             "fpr" | "specificity" => judged.len() - vulnerable,
             _ => judged.len(),
         };
-        let spread: Vec<f64> = by_trial.iter().filter_map(|c| verdict_value(metric.id, *c).ok()).collect();
+        let spread: Vec<f64> = by_trial.values().filter_map(|c| verdict_value(metric.id, *c).ok()).collect();
         let estimate = Estimate::new(verdict_value(metric.id, all), n, metric.direction);
         Estimate { std_trials: sample_std(&spread), ..estimate }
     };

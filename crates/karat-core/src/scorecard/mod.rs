@@ -7,11 +7,12 @@ mod trial;
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
 
+use crate::golden::Golden;
 use crate::ids::{CaseId, GoldenId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::decisions::Decisions;
 use crate::matching::outcome::Candidate;
-use crate::matching::pair::{PreparedCase, prose};
+use crate::matching::pair::{PreparedCase, compares_prose_of, prose};
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::best_candidates;
 use crate::metric::Value;
@@ -144,11 +145,12 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
 }
 
 fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
-    if profile.method != Method::Score || !profile.text_instead_of_keywords {
+    let goldens = || suite.cases.iter().flat_map(|c| &c.goldens);
+    if profile.method != Method::Score || !goldens().any(|golden| compares_prose_of(golden, profile)) {
         return Vocabulary::default();
     }
-    let texts: Vec<String> = suite.cases.iter().flat_map(|c| &c.goldens).map(prose).collect();
-    Vocabulary::learn(texts.iter().map(String::as_str))
+    let goldens: Vec<&Golden> = goldens().collect();
+    Vocabulary::learn(&goldens, |golden| prose(golden))
 }
 
 /// The best candidates of every golden of a case in one trial, best first.
@@ -268,7 +270,7 @@ impl ToolScore {
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,
-            verdicts: aggregate::confusion(&all, suite, None),
+            verdicts: aggregate::confusion(&all, suite),
             metrics: aggregate::metrics(&all, suite, profile),
             micro: aggregate::micro(counts, profile),
             by,

@@ -83,8 +83,12 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
 
 /// Recall by the golden's severity, precision by the finding's own.
 fn by_severity(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> BTreeMap<String, Slice> {
-    let golden = |case: &Case, g: usize| case.goldens[g].severity.map(|s| s.as_str().to_owned());
-    let finding = |trial: &Trial, f: usize| trial.findings[f].severity.map(|s| s.as_str().to_owned());
+    fn golden(case: &Case, g: usize) -> Option<&str> {
+        case.goldens[g].severity.map(|s| s.as_str())
+    }
+    fn finding(trial: &Trial, f: usize) -> Option<&str> {
+        trial.findings[f].severity.map(|s| s.as_str())
+    }
     by_label(cases, suite, trials, profile, golden, finding)
 }
 
@@ -93,8 +97,12 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
     let mut slices = if profile.method == Method::Verdict {
         BTreeMap::new()
     } else {
-        let golden = |case: &Case, g: usize| case.goldens[g].category.clone();
-        let finding = |trial: &Trial, f: usize| trial.findings[f].category.clone();
+        fn golden(case: &Case, g: usize) -> Option<&str> {
+            case.goldens[g].category.as_deref()
+        }
+        fn finding(trial: &Trial, f: usize) -> Option<&str> {
+            trial.findings[f].category.as_deref()
+        }
         by_label(cases, suite, trials, profile, golden, finding)
     };
     let mut members: BTreeMap<&str, Vec<&CaseScore>> = BTreeMap::new();
@@ -104,10 +112,9 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
         }
     }
     for (category, members) in members {
-        let numbers: BTreeSet<u32> = members.iter().flat_map(|c| c.counted()).map(|t| t.number).collect();
         let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
         slice.cases = slice.cases.max(members.len());
-        slice.metrics.extend(verdict_metrics(&members, suite, &numbers));
+        slice.metrics.extend(verdict_metrics(&members, suite));
     }
     slices
 }
@@ -123,22 +130,22 @@ fn by_label(
     suite: &Suite,
     trials: &[Trial],
     profile: &Profile,
-    golden_label: impl Fn(&Case, usize) -> Option<String>,
-    finding_label: impl Fn(&Trial, usize) -> Option<String>,
+    golden_label: fn(&Case, usize) -> Option<&str>,
+    finding_label: fn(&Trial, usize) -> Option<&str>,
 ) -> BTreeMap<String, Slice> {
     // Recall and precision are kept apart, because a golden and the finding that matched it may bear different labels.
-    let mut recall: BTreeMap<String, Vec<Labelled>> = BTreeMap::new();
-    let mut precision: BTreeMap<String, Vec<Labelled>> = BTreeMap::new();
+    let mut recall: BTreeMap<&str, Vec<Labelled>> = BTreeMap::new();
+    let mut precision: BTreeMap<&str, Vec<Labelled>> = BTreeMap::new();
     for &score in cases {
         let case = &suite.cases[score.case];
-        let mut own_recall: BTreeMap<String, Labelled> = BTreeMap::new();
-        let mut own_precision: BTreeMap<String, Labelled> = BTreeMap::new();
+        let mut own_recall: BTreeMap<&str, Labelled> = BTreeMap::new();
+        let mut own_precision: BTreeMap<&str, Labelled> = BTreeMap::new();
         for trial in score.counted() {
-            for (label, counts) in golden_counts(case, trial, &golden_label) {
+            for (label, counts) in golden_counts(case, trial, golden_label) {
                 own_recall.entry(label).or_default().trials.push(counts);
             }
             let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
-            for (label, counts) in finding_counts(&trials[line], trial, profile, &finding_label) {
+            for (label, counts) in finding_counts(&trials[line], trial, profile, finding_label) {
                 own_precision.entry(label).or_default().trials.push(counts);
             }
         }
@@ -149,27 +156,27 @@ fn by_label(
             precision.entry(label).or_default().push(counts);
         }
     }
-    let labels: BTreeSet<String> = recall.keys().chain(precision.keys()).cloned().collect();
-    let slice = |label: String| {
-        let recalled = recall.get(&label).map_or(&[][..], Vec::as_slice);
-        let precise = precision.get(&label).map_or(&[][..], Vec::as_slice);
+    let labels: BTreeSet<&str> = recall.keys().chain(precision.keys()).copied().collect();
+    let slice = |label: &str| {
+        let recalled = recall.get(label).map_or(&[][..], Vec::as_slice);
+        let precise = precision.get(label).map_or(&[][..], Vec::as_slice);
         let metrics = METRICS.iter().filter_map(|metric| match metric.id {
             "precision" => Some((metric.id, labelled(metric, precise, |c| c.precision()))),
             "recall" => Some((metric.id, labelled(metric, recalled, |c| c.recall()))),
             _ => None,
         });
         let metrics: Metrics = metrics.collect();
-        (label, Slice { metrics, cases: recalled.len().max(precise.len()) })
+        (label.to_owned(), Slice { metrics, cases: recalled.len().max(precise.len()) })
     };
     labels.into_iter().map(slice).collect()
 }
 
-fn golden_counts(
-    case: &Case,
+fn golden_counts<'c>(
+    case: &'c Case,
     trial: &TrialScore,
-    label: impl Fn(&Case, usize) -> Option<String>,
-) -> BTreeMap<String, Counts> {
-    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+    label: fn(&Case, usize) -> Option<&str>,
+) -> BTreeMap<&'c str, Counts> {
+    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
     let found: BTreeSet<usize> = trial.result.matches.iter().map(|m| m.golden).collect();
     for golden in found {
         if let Some(label) = label(case, golden) {
@@ -184,13 +191,13 @@ fn golden_counts(
     counts
 }
 
-fn finding_counts(
-    trial: &Trial,
+fn finding_counts<'t>(
+    trial: &'t Trial,
     score: &TrialScore,
     profile: &Profile,
-    label: impl Fn(&Trial, usize) -> Option<String>,
-) -> BTreeMap<String, Counts> {
-    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+    label: fn(&Trial, usize) -> Option<&str>,
+) -> BTreeMap<&'t str, Counts> {
+    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
     let right: BTreeSet<usize> = score.result.matches.iter().map(|m| m.finding).collect();
     for finding in right {
         if let Some(label) = label(trial, finding) {

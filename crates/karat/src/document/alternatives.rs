@@ -1,6 +1,7 @@
 //! Which of several alternative schemas a value is meant to follow, so that only the faults of that one are reported.
 
-use super::schema::{Checker, Place, allowed_of, is_of_type, span, types_of, unknown_key};
+use super::naming::{Place, span};
+use super::schema::{Checker, allowed_of, is_of_type, types_of, unknown_key};
 use super::{Fault, Node, Value};
 use serde_json::Value as Json;
 

@@ -1,6 +1,6 @@
 //! From a text to a Rust value, or to all the reasons why not.
 
-use super::{Fault, Node, Parsed, Segment, Source, Value, json, schema, toml, yaml};
+use super::{Fault, Node, Parsed, Segment, Source, Value, json, salvage, schema, toml, yaml};
 use crate::diagnostic::Diagnostic;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -25,9 +25,16 @@ pub struct Document {
     pub node: Node,
     /// The file's text.
     pub source: Source<'static>,
+    /// Whether parts of it were wrong, and stand-ins took their place in the value.
+    pub salvaged: bool,
 }
 
 impl Document {
+    /// Whether the value at that place is the author's own, and not a stand-in.
+    pub fn has(&self, path: &[Segment<'_>]) -> bool {
+        !self.salvaged || self.node.get(path).is_some()
+    }
+
     /// An error at that place, or at the nearest value around it that exists.
     pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
         self.source.diagnostic(Fault::new(code, self.node.place(path), message))
@@ -39,31 +46,41 @@ pub fn schema_of<T: JsonSchema>() -> Json {
     schemars::schema_for!(T).to_value()
 }
 
-/// Reads a text as a value of the type that the schema is of.
-pub fn decode<T: DeserializeOwned>(
-    file: &str,
-    text: &str,
-    syntax: Syntax,
-    schema: &Json,
-) -> Result<(T, Document), Vec<Diagnostic>> {
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let source = Source::part(file, body, 1, text.len() - body.len());
-    match read(source.text(), syntax, schema) {
-        Ok((value, node)) => Ok((value, Document { node, source: source.into_owned() })),
-        Err(faults) => Err(source.diagnostics(faults)),
+/// A value and all that is wrong with its file. With faults, the value is what could be salvaged: good for finding further
+/// faults, and never to be used.
+pub struct Decoded<T> {
+    /// The value, with the places of its parts.
+    pub value: Option<(T, Document)>,
+    /// What is wrong; empty: the value is whole.
+    pub faults: Vec<Diagnostic>,
+}
+
+impl<T> Decoded<T> {
+    /// The value, if nothing is wrong.
+    pub fn whole(self) -> Result<(T, Document), Vec<Diagnostic>> {
+        match self.value {
+            Some(value) if self.faults.is_empty() => Ok(value),
+            _ => Err(self.faults),
+        }
     }
 }
 
+/// Reads a text as a value of the type that the schema is of.
+pub fn decode<T: DeserializeOwned>(file: &str, text: &str, syntax: Syntax, schema: &Json) -> Decoded<T> {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::part(file, body, 1, text.len() - body.len());
+    let read = read(source.text(), syntax, schema);
+    let faults = source.diagnostics(read.faults);
+    let salvaged = !faults.is_empty();
+    let value = read.value.map(|(value, node)| (value, Document { node, source: source.into_owned(), salvaged }));
+    Decoded { value, faults }
+}
+
 /// Reads the bytes of a file as [`decode`] does.
-pub fn decode_bytes<T: DeserializeOwned>(
-    file: &str,
-    bytes: &[u8],
-    syntax: Syntax,
-    schema: &Json,
-) -> Result<(T, Document), Vec<Diagnostic>> {
+pub fn decode_bytes<T: DeserializeOwned>(file: &str, bytes: &[u8], syntax: Syntax, schema: &Json) -> Decoded<T> {
     match std::str::from_utf8(bytes) {
         Ok(text) => decode(file, text, syntax, schema),
-        Err(error) => Err(vec![not_utf8(file, bytes, error, 1, 0)]),
+        Err(error) => Decoded { value: None, faults: vec![not_utf8(file, bytes, error, 1, 0)] },
     }
 }
 
@@ -82,16 +99,22 @@ pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, lin
     Diagnostic { span: Some(base + at..base + at + 1), ..diagnostic }
 }
 
-pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> Result<(T, Node), Vec<Fault>> {
+/// A value with its places, and the faults of its text.
+pub(super) struct Read<T> {
+    pub(super) value: Option<(T, Node)>,
+    pub(super) faults: Vec<Fault>,
+}
+
+pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> Read<T> {
     let Parsed { node, mut faults } = match syntax {
         Syntax::Yaml => yaml::parse_recoverable(text),
         Syntax::Toml => toml::parse_recoverable(text),
         Syntax::Json => json::parse_recoverable(text),
     };
     if syntax != Syntax::Toml && text.trim().is_empty() {
-        return Err(vec![Fault::new("empty-file", 0..0, "the file is empty")]);
+        return Read { value: None, faults: vec![Fault::new("empty-file", 0..0, "the file is empty")] };
     }
-    let Some(node) = node else { return Err(faults) };
+    let Some(node) = node else { return Read { value: None, faults } };
     let mut found = schema::check(&node, schema, text);
     if syntax == Syntax::Toml && faults.iter().any(|fault| matches!(fault.code, "syntax" | "too-deep")) {
         // What lies on a broken line may be missing from the table or wrong in it, and must not be held against the file.
@@ -99,12 +122,13 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
         found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));
     }
     faults.extend(found);
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    match serde_json::from_value(node.to_json()) {
-        Ok(value) => Ok((value, node)),
-        Err(error) => Err(vec![leftover::<T>(&node, &error.to_string())]),
+    let json = if faults.is_empty() { Some(node.to_json()) } else { salvage::salvage(&node, schema) };
+    match json.map(serde_json::from_value) {
+        Some(Ok(value)) => Read { value: Some((value, node)), faults },
+        Some(Err(error)) if faults.is_empty() => {
+            Read { value: None, faults: vec![leftover::<T>(&node, &error.to_string())] }
+        }
+        _ => Read { value: None, faults },
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bounds a schema sets to a number, a text or a list.
 
-use super::schema::{Place, seen, span};
+use super::naming::{Place, seen, span};
 use super::{Fault, Node, Value};
 use serde_json::Value as Json;
 

@@ -33,9 +33,17 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// The byte of the file at which the line begins.
     pub offset: usize,
+    /// Whether parts of it were wrong, and stand-ins took their place in the value.
+    pub salvaged: bool,
 }
 
 impl Line<'_> {
+    /// Whether the value at that place is the author's own, and not a stand-in.
+    pub fn has(&self, path: &[Segment<'_>]) -> bool {
+        let node = || json::parse_recoverable(self.text).node;
+        !self.salvaged || node().is_some_and(|node| node.get(path).is_some())
+    }
+
     /// An error at that place, or at the nearest value around it that exists.
     pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
         // The line is parsed with places only now: lines without faults are never parsed twice.
@@ -49,6 +57,8 @@ impl Line<'_> {
 }
 
 /// Reads a JSONL file line by line and hands each value on; what the receiver says about a value is added to the result.
+///
+/// A line with faults is handed on too, as far as it can be salvaged, so that all its faults come at once.
 ///
 /// Blank lines are skipped. The type must refuse unknown keys, because lines that serde takes are not checked further.
 pub fn decode_lines<T: DeserializeOwned>(
@@ -106,20 +116,21 @@ pub fn decode_lines_within<T: DeserializeOwned>(
         if text.trim().is_empty() {
             continue;
         }
-        let line = Line { file, number, text, offset: start };
-        match line_value(&line, schema) {
-            Ok(value) => each(number, value, &line).into_iter().for_each(|d| kept.push(d)),
-            Err(faults) => line.source().diagnostics(faults).into_iter().for_each(|d| kept.push(d)),
+        let mut line = Line { file, number, text, offset: start, salvaged: false };
+        let value = match serde_json::from_str(text) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                let read = read(text, Syntax::Json, schema);
+                line.salvaged = !read.faults.is_empty();
+                line.source().diagnostics(read.faults).into_iter().for_each(|d| kept.push(d));
+                read.value.map(|(value, _)| value)
+            }
+        };
+        if let Some(value) = value {
+            each(number, value, &line).into_iter().for_each(|d| kept.push(d));
         }
     }
     kept.into_diagnostics(file)
-}
-
-fn line_value<T: DeserializeOwned>(line: &Line<'_>, schema: &Json) -> Result<T, Vec<Fault>> {
-    match serde_json::from_str(line.text) {
-        Ok(value) => Ok(value),
-        Err(_) => read(line.text, Syntax::Json, schema).map(|(value, _)| value),
-    }
 }
 
 /// Reads a line with its line break, and returns its whole length, of which the buffer holds no more than the limit.

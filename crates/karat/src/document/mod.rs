@@ -1,7 +1,7 @@
 //! Hand-written input files: parsed with places, checked against the schema of their Rust type, and decoded.
 //!
 //! All faults of a file are found before any is reported, and a file with a fault is not taken at all. The stages are
-//! [`yaml`], [`toml`] or [`json`] (text to [`Node`]), [`schema`] (node against schema) and [`decode`] (node to Rust value).
+//! [`yaml`], [`toml`] or [`json`] (text to [`Node`]), [`schema`] (node against schema) and [`mod@decode`] (node to Rust value).
 
 pub mod decode;
 pub mod json;
@@ -14,10 +14,12 @@ pub mod yaml;
 
 mod alternatives;
 mod limits;
+mod naming;
+mod salvage;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Document, Syntax, decode, decode_bytes, schema_of};
+pub use decode::{Decoded, Document, Syntax, decode, decode_bytes, schema_of};
 pub use lines::{Limits, Line, decode_lines, decode_lines_within};
 pub use source::Source;
 

@@ -3,6 +3,7 @@
 //! A schema is taken apart into *facets*: itself, what it refers to, all of `allOf`, and the chosen branch of `anyOf` or
 //! `oneOf`. A mapping may have the keys that any facet names, which is what serde does with flattened and tagged types.
 
+use super::naming::{Place, seen, span};
 use super::source::shortened;
 use super::suggest::nearest;
 use super::{FAULT_LIMIT, Fault, Key, Node, Value};
@@ -30,31 +31,6 @@ pub(super) struct Checker<'s> {
     pub(super) text: &'s str,
     pub(super) faults: Vec<Fault>,
     pub(super) steps: usize,
-}
-
-/// What the value under check is called.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Place<'n> {
-    /// The key it lies under.
-    pub(super) key: Option<&'n Key>,
-    /// Whether it is an item of the list under that key.
-    pub(super) item: bool,
-}
-
-impl Place<'_> {
-    /// ` for `line_start``, ` for an item of `cwe``, or nothing at the top.
-    pub(super) fn for_it(&self) -> String {
-        match self.key {
-            None => String::new(),
-            Some(key) if self.item => format!(" for an item of `{}`", shortened(&key.name)),
-            Some(key) => format!(" for `{}`", shortened(&key.name)),
-        }
-    }
-
-    /// ` in `pr``, ` in an item of `issues``, or nothing at the top.
-    pub(super) fn in_it(&self) -> String {
-        self.for_it().replacen(" for ", " in ", 1)
-    }
 }
 
 impl<'s> Checker<'s> {
@@ -109,7 +85,7 @@ impl<'s> Checker<'s> {
     }
 
     /// What the facet says about the value itself, apart from what lies within it.
-    fn own(&self, node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
+    pub(super) fn own(&self, node: &Node, facet: &Json, place: Place<'_>) -> Option<Fault> {
         if *facet == Json::Bool(false) {
             return Some(Fault::new(
                 "unexpected-value",
@@ -304,14 +280,6 @@ fn patterned<'s>(facets: &[&'s Json], name: &str) -> Vec<&'s Json> {
     patterns.filter(|(p, _)| regex::Regex::new(p).is_ok_and(|p| p.is_match(name))).map(|(_, schema)| schema).collect()
 }
 
-/// Where to point for a value: at its key where it takes no room itself.
-pub(super) fn span(node: &Node, place: Place<'_>) -> std::ops::Range<usize> {
-    match place.key {
-        Some(key) if node.span.is_empty() && !place.item => key.span.clone(),
-        _ => node.span.clone(),
-    }
-}
-
 /// The types that the facet itself names.
 pub(super) fn types_of(facet: &Json) -> Option<Vec<&str>> {
     match facet.get("type")? {
@@ -347,19 +315,6 @@ pub(super) fn type_name(name: &str) -> &'static str {
         "string" => "text",
         "array" => "a list",
         _ => "a mapping",
-    }
-}
-
-/// The value as a message calls it.
-pub(super) fn seen(node: &Node) -> String {
-    match &node.value {
-        Value::Null => "nothing".into(),
-        Value::Bool(b) => format!("`{b}`"),
-        Value::Int(i) => format!("the number {i}"),
-        Value::Float(f) => format!("the number {f:?}"),
-        Value::String(text) => format!("the text \"{}\"", shortened(text)),
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "a mapping".into(),
     }
 }
 

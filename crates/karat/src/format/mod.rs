@@ -25,16 +25,45 @@ impl ValueFault {
     }
 }
 
+const LONGEST_ID: usize = 200;
+
+/// The id that a name by somebody else comes nearest to; `None` when nothing is left of it.
+pub(crate) fn plain_id(name: &str) -> Option<String> {
+    let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let short: String = plain.trim().chars().take(LONGEST_ID).collect();
+    let id = short.trim_end();
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
 /// Ids are names people type and tools print: not blank, no control characters, not endless.
 fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
     let message = if id.trim().is_empty() {
         "an id must not be blank".to_owned()
     } else if id.trim() != id || id.chars().any(char::is_control) {
         format!("the id {id:?} has blanks at its ends or control characters")
-    } else if id.chars().count() > 200 {
-        "an id must not be longer than 200 characters".to_owned()
+    } else if id.chars().count() > LONGEST_ID {
+        format!("an id must not be longer than {LONGEST_ID} characters")
     } else {
         return None;
     };
     Some(ValueFault::new(path, "bad-id", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_by_others_become_ids_that_are_taken() {
+        let check = |name: &str, expect: Option<&str>| {
+            let id = plain_id(name);
+            assert_eq!(id.as_deref(), expect, "{name:?}");
+            assert_eq!(id.and_then(|id| id_fault(&[], &id)), None, "{name:?}");
+        };
+        check("Semgrep OSS", Some("Semgrep OSS"));
+        check(" padded\u{7}name\n", Some("padded name"));
+        check("\u{0} \u{85}", None);
+        check(&"é".repeat(201), Some(&"é".repeat(200)));
+        check(&format!("{} x", "a".repeat(199)), Some(&"a".repeat(199)));
+    }
 }

@@ -12,6 +12,7 @@ mod tests;
 use super::json;
 use super::tally::Tally;
 use super::{Harvest, ImportError, Importer, Input};
+use crate::format::plain_id;
 use shape::{Candidate, Document, Evaluation, GoldenPullRequest, Said};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,8 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         Document::Results(results) => {
             same_judge(path, collected)?;
             for (url, tools) in results {
-                for (tool, said) in tools {
+                for (name, said) in tools {
+                    let tool = plain_id(&name).unwrap_or_else(|| "(no name)".to_owned());
                     let given = match (said, collected.report(&url, tool)) {
                         (Said::Candidates(candidates), Some(report)) => report.candidates.replace(candidates).is_some(),
                         (Said::Evaluation(evaluation), Some(report)) => {

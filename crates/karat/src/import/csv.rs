@@ -3,7 +3,8 @@
 use super::delimited::{Rows, Width, row_fault};
 use super::severity;
 use super::tally::{Tally, quoted};
-use super::{Harvest, ImportError, Importer, Input, Reported};
+use super::{Harvest, ImportError, Importer, Input, Reported, tool_name};
+use crate::format::plain_id;
 use ::csv::StringRecord;
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, ToolName};
@@ -74,7 +75,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
     let (mut known, mut tools) = (BTreeSet::new(), Vec::new());
     while let Some((line, record)) = rows.next_row()? {
         let row = Row { path, line, record, columns: &columns };
-        let tool = row.text(Column::Tool).map(ToolName::from);
+        let tool = row.text(Column::Tool).and_then(tool_name);
         let case = row.text(Column::Case).map(CaseId::from);
         let trial = row.trial()?;
         let finding = row.finding(&mut tally)?;
@@ -153,7 +154,7 @@ impl Row<'_> {
 
     /// `None` where the row says nothing of a finding.
     fn finding(&self, tally: &mut Tally) -> Result<Option<Finding>, ImportError> {
-        let mut finding = Finding::named(self.text(Column::Id).unwrap_or_default());
+        let mut finding = Finding::named(self.text(Column::Id).and_then(plain_id).unwrap_or_default());
         finding.rule_id = self.owned(Column::Rule);
         finding.title = self.owned(Column::Title);
         finding.message = self.owned(Column::Message);

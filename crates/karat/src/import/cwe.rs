@@ -3,24 +3,33 @@
 /// The first weakness number a text names, as in `CWE-89: SQL injection`, `external/cwe/cwe-089`, the address of its page, or a
 /// bare number.
 pub fn from_text(text: &str) -> Option<u32> {
-    let text = text.trim();
-    let lower = text.to_ascii_lowercase();
-    for marker in ["cwe", "definitions/"] {
-        let mut rest = lower.as_str();
-        while let Some(at) = rest.find(marker) {
-            rest = &rest[at + marker.len()..];
-            if let Some(number) = leading_number(rest.trim_start_matches(['-', '_', ':', '#', ' ', '='])) {
-                return Some(number);
-            }
-        }
-    }
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) { leading_number(text) } else { None }
+    let page = || text.find("definitions/").and_then(|at| leading_number(&text.as_bytes()[at + 12..]));
+    let bare = text.trim();
+    let bare = || leading_number(bare.as_bytes()).filter(|_| bare.bytes().all(|byte| byte.is_ascii_digit()));
+    numbers(text).next().or_else(page).or_else(bare)
+}
+
+/// All weakness numbers in texts such as `CWE-89`, `external/cwe/cwe-089`, `cwe:89` and `CWE-89: SQL injection`.
+pub fn numbers(text: &str) -> impl Iterator<Item = u32> + '_ {
+    let bytes = text.as_bytes();
+    let starts = (0..bytes.len()).filter(move |&at| {
+        let boundary = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        boundary && bytes[at..].get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"cwe"))
+    });
+    starts.filter_map(move |at| {
+        let rest = &bytes[at + 3..];
+        let skipped = rest.iter().take_while(|byte| matches!(byte, b'-' | b'_' | b':' | b'#' | b'=' | b' ')).count();
+        leading_number(&rest[skipped..])
+    })
 }
 
 /// The number a text starts with; the catalogue has no weakness 0 and none of more than five digits.
-fn leading_number(text: &str) -> Option<u32> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let number = text[..digits].parse().ok()?;
+fn leading_number(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if bytes.get(digits).is_some_and(u8::is_ascii_alphabetic) {
+        return None;
+    }
+    let number = std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()?;
     (1..100_000).contains(&number).then_some(number)
 }
 

@@ -5,9 +5,8 @@ mod markdown;
 use super::json::{self, Loose};
 use super::line::Line;
 use super::tally::Tally;
-use super::{Harvest, ImportError, Importer, Input, Reported};
+use super::{Harvest, ImportError, Importer, Input, Reported, tool_name};
 use karat_core::finding::Finding;
-use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -141,7 +140,7 @@ fn reported(comment: Comment, id: Option<u64>, tally: &mut Tally) -> Option<Repo
             tally.count("comment on the old side; its line counts in the file before the change");
         }
     }
-    let tool = comment.user.map(|user| ToolName::new(user.login));
+    let tool = comment.user.and_then(|user| tool_name(&user.login));
     if tool.is_none() {
         tally.count("comment of a deleted account");
     }

@@ -28,6 +28,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
+use crate::format::plain_id;
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
@@ -110,6 +111,11 @@ impl Harvest {
         let mut known: BTreeSet<ToolName> = self.tools.iter().cloned().collect();
         self.tools.extend(tools.into_iter().filter(|tool| known.insert(tool.clone())));
     }
+}
+
+/// A tool by the name a file gives it, made fit to stand in a submission; `None` when it is blank.
+fn tool_name(name: &str) -> Option<ToolName> {
+    plain_id(name).map(ToolName::new)
 }
 
 /// A finding on its way to a case.

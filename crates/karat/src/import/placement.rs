@@ -31,7 +31,7 @@ pub enum How {
     One(CaseId),
     /// The expression finds the case's id in the path: its group `case`, else its first group, else all it matches.
     FromPath(regex::Regex),
-    /// The path starts with the case's id, or is a file that only one case has.
+    /// The path starts with the case's id, is a file that only one case has, or is named after a case.
     ByPrefix,
 }
 
@@ -175,7 +175,7 @@ fn home(
         (How::One(case), _) => case.clone(),
         (_, Some(case)) => case.clone(),
         (How::FromPath(expression), None) => CaseId::new(captured(expression, path?.as_str())?),
-        (How::ByPrefix, None) => layout.owner(path?)?.clone(),
+        (How::ByPrefix, None) => layout.owner(path)?.clone(),
     };
     if !layout.has(&case) {
         return None;

@@ -4,10 +4,9 @@ use super::json::{self, Lenient, Loose, record};
 use super::line::Line;
 use super::severity;
 use super::tally::Tally;
-use super::{Harvest, ImportError, Importer, Input, Reported};
+use super::{Harvest, ImportError, Importer, Input, Reported, tool_name};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
-use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
@@ -119,7 +118,7 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
     })?;
     // The document's own source and severity hold for diagnostics without one, and may stand after them.
     let source = kept.get("source").and_then(|source| source.get("name")).and_then(Value::as_str);
-    let source = source.filter(|name| !name.is_empty()).map(ToolName::from);
+    let source = source.and_then(tool_name);
     let level = match kept.get("severity") {
         Some(Value::String(word)) => Level::from_text(word.clone()),
         Some(Value::Number(number)) => number.as_f64().map_or(Level::default(), Level::from_number),
@@ -171,7 +170,7 @@ fn reported(diagnostic: Diagnostic, tally: &mut Tally) -> Option<Reported> {
         finding.line_end = range.end.and_then(|end| end.line.number(tally));
     }
     finding.severity = severity::from_word_or_count(diagnostic.severity.0.0.as_deref(), tally);
-    let tool = diagnostic.source.0.name.filter(|name| !name.is_empty()).map(ToolName::new);
+    let tool = diagnostic.source.0.name.as_deref().and_then(tool_name);
     Some(Reported { tool, case: None, finding })
 }
 

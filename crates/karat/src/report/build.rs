@@ -15,7 +15,7 @@ use karat_core::metric::table;
 use karat_core::profile::Profile;
 use karat_core::scorecard::{CaseScore, Scorecard, ToolScore, TrialScore};
 use karat_core::suite::{Case, Suite};
-use karat_core::trial::Trial;
+use karat_core::trial::{Outcome, Trial};
 use std::collections::{BTreeMap, HashMap};
 
 /// All that a report is made of.
@@ -100,7 +100,7 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
-        outcomes: score.outcomes.clone(),
+        outcomes: Outcome::ALL.iter().map(|o| (*o, score.outcomes.get(o).copied().unwrap_or(0))).collect(),
         pass: score.pass,
         counts: counts(score.counts),
         one_to_one: score.one_to_one.map(counts),

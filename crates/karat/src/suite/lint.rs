@@ -95,8 +95,7 @@ fn golden_lints(
     }
     let distinct: BTreeSet<String> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
-        let message =
-            format!("`{}` says almost nothing: {}", golden.id, crate::report::number::count(distinct.len(), "word"));
+        let message = format!("`{}` says almost nothing; describe what is wrong and where", golden.id);
         lints.push(lint_at(Level::Warning, "vague-golden", issue(index, "title"), message));
     }
     if golden.acceptance != Acceptance::Required && golden.target {
@@ -113,6 +112,8 @@ fn golden_lints(
 
 fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
     match &golden.file {
+        // A path that climbs out of the case is a fault of its own.
+        Some(file) if file.path().escapes() => {}
         Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
             None if !loaded.has_file(&case.id, path) => {
                 let message = format!("the case has no file `{path}` in after/");
@@ -172,19 +173,18 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
                 return Some("the profile has a line_tolerance, and it states no lines".to_owned());
             }
             let weights = &profile.weights;
-            let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords;
+            let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords && !wordless;
             let stated = [
-                (golden.file.is_some(), weights.file, true),
-                (golden.lines.is_some(), weights.line, true),
-                (!golden.keywords.is_empty(), weights.keyword, true),
-                (prose, weights.text, !wordless),
+                (golden.file.is_some(), weights.file),
+                (golden.lines.is_some(), weights.line),
+                (!golden.keywords.is_empty(), weights.keyword),
+                (prose, weights.text),
             ];
-            let reach: f64 = stated.iter().filter(|(on, _, can)| *on && *can).map(|(_, w, _)| w).sum();
-            let whole: f64 = match profile.unstated {
-                Unstated::Zero => 1.0,
-                Unstated::LeaveOut => stated.iter().filter(|(on, ..)| *on).map(|(_, w, _)| w).sum(),
+            let reach: f64 = stated.iter().filter(|(on, _)| *on).map(|(_, w)| w).sum();
+            let best = match profile.unstated {
+                Unstated::Zero => reach,
+                Unstated::LeaveOut => f64::from(u8::from(reach > 0.0)),
             };
-            let best = if whole > 0.0 { reach / whole } else { 0.0 };
             (best + 1e-9 < profile.threshold).then(|| {
                 format!(
                     "the best possible score is {best:.2}, below {:.2}; give it a file or keywords",
@@ -246,11 +246,11 @@ fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnos
         let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
             Some(StatedIn::File(file)) => loaded.files.read(file).ok().flatten().and_then(|bytes| {
                 let text = String::from_utf8(bytes).ok()?;
-                let node = yaml::parse(&text).ok()?;
+                let node = yaml::parse_recoverable(&text).node?;
                 Some((Source::new(loaded.files.display(file), text), node))
             }),
             Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
-                let node = json::parse(line).ok()?;
+                let node = json::parse_recoverable(line).node?;
                 Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
             }),
             None => None,

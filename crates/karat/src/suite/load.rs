@@ -18,6 +18,12 @@ use std::io;
 
 /// Loads a suite. All faults of all files come at once; nothing is half-loaded.
 pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
+    let (loaded, faults) = load_what_is_there(files);
+    if faults.is_empty() { Ok(loaded) } else { Err(Faults(faults)) }
+}
+
+/// Everything that can be made of a suite, and all its faults. With faults the suite is good for finding more of them only.
+pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let mut notes = Vec::new();
     let mut stated: Vec<Stated> = Vec::new();
@@ -48,6 +54,7 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
     let mut cases = Vec::with_capacity(stated.len());
     let mut digest = blake3::Hasher::new();
     let mut folders = HashMap::new();
+    let mut after_files = HashMap::new();
     let mut stated_in = BTreeMap::new();
     for (stated, tree) in stated.into_iter().zip(trees) {
         let shown = files.display(stated.folder.as_deref().unwrap_or_default());
@@ -63,6 +70,9 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
                 }
                 digest.update(&tree::digest(&case, &tree));
                 case.change = tree.change;
+                if stated.folder.is_some() {
+                    after_files.insert(case.id.clone(), tree.after.into_iter().collect());
+                }
             }
         }
         if let Some(folder) = stated.folder {
@@ -71,12 +81,10 @@ pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
         stated_in.insert(case.id.clone(), stated.at);
         cases.push(case);
     }
-    if !faults.is_empty() {
-        return Err(Faults(faults));
-    }
+    faults.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    Ok(LoadedSuite { suite, config, files, notes, folders, stated_in })
+    (LoadedSuite { suite, config, files, notes, folders, after_files, stated_in }, faults)
 }
 
 /// A case with the place it was stated at.
@@ -84,7 +92,8 @@ struct Stated {
     case: Case,
     folder: Option<String>,
     at: StatedIn,
-    id_at: Diagnostic,
+    /// `None` where the id is missing, which is a fault of its own.
+    id_at: Option<Diagnostic>,
     twin_at: Option<Diagnostic>,
 }
 
@@ -92,10 +101,13 @@ fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<Stri
     let shown = files.display("karat.toml");
     match files.read("karat.toml") {
         Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
-        Ok(Some(bytes)) => match decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>()) {
-            Ok((config, _)) => return config,
-            Err(found) => faults.extend(found),
-        },
+        Ok(Some(bytes)) => {
+            let decoded = decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>());
+            faults.extend(decoded.faults);
+            if let Some((config, _)) = decoded.value {
+                return config;
+            }
+        }
         Ok(None) => {
             if files.read("cases.jsonl").is_ok_and(|f| f.is_some()) || files.has_folder("cases") {
                 notes.push(format!("{shown} is absent; its defaults apply"));
@@ -164,19 +176,17 @@ fn read_case(files: &Files, folder: &str, file: &str, schema: &Json, faults: &mu
             return None;
         }
     };
-    match decode_bytes::<CaseV1>(&shown, &bytes, Syntax::Yaml, schema) {
-        Err(found) => {
-            faults.extend(found);
-            None
-        }
-        Ok((value, document)) => {
-            let (case, found) = value.into_case();
-            faults.extend(found.iter().map(|f| document.at(&segments(f), f.code, f.message.clone())));
-            let id_at = document.at(&["id".into()], "duplicate-id", "");
-            let twin_at = case.twin.is_some().then(|| document.at(&["twin".into()], "unknown-twin", ""));
-            Some(Stated { case, folder: Some(folder.to_owned()), at: StatedIn::File(file.to_owned()), id_at, twin_at })
-        }
-    }
+    let decoded = decode_bytes::<CaseV1>(&shown, &bytes, Syntax::Yaml, schema);
+    faults.extend(decoded.faults);
+    let (value, document) = decoded.value?;
+    let (case, found) = value.into_case();
+    let own = found.iter().filter(|f| document.has(&segments(f)));
+    faults.extend(own.map(|f| document.at(&segments(f), f.code, f.message.clone())));
+    let named = document.has(&["id".into()]);
+    let id_at = document.at(&["id".into()], "duplicate-id", "");
+    let twin_at = case.twin.is_some().then(|| document.at(&["twin".into()], "unknown-twin", ""));
+    let at = StatedIn::File(file.to_owned());
+    Some(Stated { case, folder: Some(folder.to_owned()), at, id_at: named.then_some(id_at), twin_at })
 }
 
 /// Reads `cases.jsonl`; false where there is none.
@@ -193,7 +203,8 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
     let has_trees = files.has_folder("cases");
     let found = decode_lines::<CaseV1>(&shown, reader, schema, |number, value, line| {
         let (case, found) = value.into_case();
-        let own = found.iter().map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
+        let own = found.iter().filter(|f| line.has(&segments(f)));
+        let own = own.map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
         let folder = format!("cases/{}", case.id);
         let plain = !case.id.as_str().split('/').any(|part| part.is_empty() || part == "." || part == "..");
         // Only the place is kept of each line, so that 100,000 cases cost no second copy of their text.
@@ -203,7 +214,7 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
             folder: (has_trees && plain && files.has_folder(&folder)).then_some(folder),
             case,
             at: StatedIn::Line(number),
-            id_at: mark("duplicate-id"),
+            id_at: line.has(&["id".into()]).then(|| mark("duplicate-id")),
             twin_at,
         });
         own
@@ -232,12 +243,16 @@ fn nothing_here(files: &Files) -> Diagnostic {
 fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
     let mut first: HashMap<&CaseId, &Stated> = HashMap::new();
     for case in stated {
-        if let Some(earlier) = first.get(&case.case.id) {
-            let place = format!("{}:{}", earlier.id_at.file, earlier.id_at.line);
-            let message = format!("the case id `{}` is taken already, by {place}", case.case.id);
-            faults.push(Diagnostic { message, ..case.id_at.clone() });
-        } else {
-            first.insert(&case.case.id, case);
+        let Some(at) = &case.id_at else { continue };
+        match first.get(&case.case.id).and_then(|earlier| earlier.id_at.as_ref()) {
+            Some(earlier) => {
+                let message =
+                    format!("the case id `{}` is taken already, by {}:{}", case.case.id, earlier.file, earlier.line);
+                faults.push(Diagnostic { message, ..at.clone() });
+            }
+            None => {
+                first.insert(&case.case.id, case);
+            }
         }
     }
 }

@@ -10,15 +10,15 @@ mod load;
 pub mod starter;
 mod tree;
 
-pub use load::load;
 pub(crate) use load::segments;
+pub use load::{load, load_what_is_there};
 
 use crate::format::config::ConfigV1;
 use files::Files;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::Suite;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// A suite with the place it came from.
@@ -34,6 +34,8 @@ pub struct LoadedSuite {
     pub notes: Vec<String>,
     /// The folder of each case that has one, relative to the root.
     folders: HashMap<CaseId, String>,
+    /// The files of each such case as its change left them.
+    after_files: HashMap<CaseId, HashSet<String>>,
     /// The file that states each case, and the line in it, for messages.
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
 }
@@ -60,13 +62,12 @@ impl LoadedSuite {
 
     /// Whether the case has that file.
     pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
-        let Some(folder) = self.folders.get(case) else { return false };
-        !path.escapes() && self.files.read(&format!("{folder}/after/{path}")).is_ok_and(|bytes| bytes.is_some())
+        self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
     }
 
     /// Whether the case comes with its code.
     pub fn has_tree(&self, case: &CaseId) -> bool {
-        self.folders.get(case).is_some_and(|folder| self.files.has_folder(&format!("{folder}/after")))
+        self.after_files.get(case).is_some_and(|files| !files.is_empty())
     }
 
     /// The submissions that lie in the suite itself.

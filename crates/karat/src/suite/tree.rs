@@ -18,6 +18,8 @@ pub(super) struct Tree {
     pub(super) change: Option<Change>,
     /// Links that were not followed.
     pub(super) refused: Vec<String>,
+    /// The files of the after side.
+    pub(super) after: Vec<String>,
     /// Side, path and hash of every file.
     hashes: Vec<(String, blake3::Hash)>,
 }
@@ -53,6 +55,7 @@ pub(super) fn read(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
     tree.refused = before.refused.into_iter().map(|link| format!("before/{link}")).collect();
     tree.refused.extend(after.refused.into_iter().map(|link| format!("after/{link}")));
     tree.change = compared.then_some(change);
+    tree.after = after.files;
     Ok(tree)
 }
 

@@ -7,7 +7,7 @@
 use super::exact::{FREE, Graph, Solution, Weight};
 
 /// For each row, whether its pair can be avoided at no loss.
-pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<W>, solution: &Solution<W>) -> Vec<bool> {
+pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<'_>, solution: &Solution<W>) -> Vec<bool> {
     let zero = W::default();
     let outside = graph.columns;
     let mut arrows: Vec<Vec<u32>> = vec![Vec::new(); graph.columns + 1];
@@ -17,7 +17,7 @@ pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<W>, solution: &Solution<W>
         if own != FREE && solution.profit[row] == zero {
             arrows[from].push(outside as u32);
         }
-        for &(column, weight) in graph.of_row(row) {
+        for (column, weight) in graph.of_row::<W>(row) {
             let tight = solution.profit[row] + solution.price[column as usize] == weight;
             if column != own && tight {
                 let to = if solution.row_of[column as usize] == FREE { outside as u32 } else { column };

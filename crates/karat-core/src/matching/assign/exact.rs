@@ -6,6 +6,7 @@
 
 use super::ambiguity;
 use super::{Chosen, Edge};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::{Add, Sub};
@@ -13,41 +14,85 @@ use std::ops::{Add, Sub};
 /// Assigns so that the weights of the highest tier of rows add up to the most, then, among all such assignments, those of the
 /// next tier, and so on. `tier[row]` is higher for rows that are served earlier.
 pub fn assign(columns: usize, tier: &[u8], edges: &[Edge]) -> Vec<Chosen> {
+    let sorted = by_row_and_column(edges);
+    let mut starts = vec![0_usize; tier.len() + 1];
+    for edge in sorted.iter() {
+        starts[edge.row as usize + 1] += 1;
+    }
+    for row in 0..tier.len() {
+        starts[row + 1] += starts[row];
+    }
+    let of_row = |row: u32| &sorted[starts[row as usize]..starts[row as usize + 1]];
+
     let mut chosen = Vec::new();
-    for component in components(tier.len(), columns, edges) {
-        if let [edge] = component.edges.as_slice() {
+    let mut own_number = vec![FREE; columns];
+    for component in components(tier.len(), columns, &sorted).chunk_by(|a, b| a.first_row == b.first_row) {
+        if let [row] = component
+            && let [edge] = of_row(row.row)
+        {
             if edge.weight > 0 {
                 chosen.push(Chosen { row: edge.row, column: edge.column, ambiguous: false });
             }
             continue;
         }
-        let tiers = component.rows.iter().map(|&row| tier[row as usize]);
-        let (lowest, highest) = tiers.fold((u8::MAX, 0), |(lo, hi), t| (lo.min(t), hi.max(t)));
-        if lowest == highest {
-            solve_component::<i64>(&component, |edge| edge.weight, &mut chosen);
+        let rows: Vec<&[Edge]> = component.iter().map(|row| of_row(row.row)).collect();
+        let columns = number_columns(&rows, &mut own_number);
+        let tiers: Vec<u8> = component.iter().map(|row| tier[row.row as usize]).collect();
+        let graph = Graph { rows, tiers, columns: columns.len(), own_number: &own_number };
+        let pairs = if graph.tiers.iter().all(|t| *t == graph.tiers[0]) {
+            solve_component::<i64>(&graph)
         } else {
-            // A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
-            let lift = |edge: &Edge| i128::from(edge.weight) << (44 * u32::from(tier[edge.row as usize].min(2)));
-            solve_component::<i128>(&component, lift, &mut chosen);
-        }
+            solve_component::<i128>(&graph)
+        };
+        chosen.extend(pairs.into_iter().map(|(row, column, ambiguous)| Chosen {
+            row: component[row].row,
+            column: columns[column as usize],
+            ambiguous,
+        }));
     }
     chosen.sort_unstable();
     chosen
 }
 
 /// Whole numbers an assignment can be computed in.
-pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {}
-impl Weight for i64 {}
-impl Weight for i128 {}
-
-/// Rows and columns that hang together, and the edges between them, sorted by row and column.
-struct Component {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    edges: Vec<Edge>,
+pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {
+    /// The weight of an edge of a row of this tier.
+    fn of(weight: i64, tier: u8) -> Self;
 }
 
-fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Component> {
+/// Enough where all rows are of one tier.
+impl Weight for i64 {
+    fn of(weight: i64, _: u8) -> Self {
+        weight
+    }
+}
+
+/// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
+impl Weight for i128 {
+    fn of(weight: i64, tier: u8) -> Self {
+        Self::from(weight) << (44 * u32::from(tier.min(2)))
+    }
+}
+
+/// Edges mostly come in order, and there may be millions: they are copied only where they do not.
+fn by_row_and_column(edges: &[Edge]) -> Cow<'_, [Edge]> {
+    let place = |edge: &Edge| (edge.row, edge.column);
+    if edges.is_sorted_by_key(place) {
+        return Cow::Borrowed(edges);
+    }
+    let mut sorted = edges.to_vec();
+    sorted.sort_unstable_by_key(place);
+    Cow::Owned(sorted)
+}
+
+/// A row and the first row of the component it belongs to.
+struct Member {
+    first_row: u32,
+    row: u32,
+}
+
+/// Every row that has edges, sorted by component, then by row.
+fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Member> {
     let mut parent: Vec<u32> = (0..u32::try_from(rows + columns).unwrap_or(u32::MAX)).collect();
     fn root(parent: &mut [u32], mut node: u32) -> u32 {
         while parent[node as usize] != node {
@@ -61,70 +106,58 @@ fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Component> {
     for edge in edges {
         let a = root(&mut parent, edge.row);
         let b = root(&mut parent, offset + edge.column);
-        // The smaller index becomes the root, so that components come out in the order of their first row.
+        // The smaller index becomes the root, so that the root of a component is its first row.
         parent[a.max(b) as usize] = a.min(b);
     }
-    let mut slot = vec![u32::MAX; rows + columns];
-    let mut result: Vec<Component> = Vec::new();
-    let mut sorted: Vec<Edge> = edges.to_vec();
-    sorted.sort_unstable_by_key(|e| (e.row, e.column));
-    for edge in sorted {
-        let root = root(&mut parent, edge.row) as usize;
-        if slot[root] == u32::MAX {
-            slot[root] = result.len() as u32;
-            result.push(Component { rows: Vec::new(), columns: Vec::new(), edges: Vec::new() });
-        }
-        let component = &mut result[slot[root] as usize];
-        if component.rows.last() != Some(&edge.row) {
-            component.rows.push(edge.row);
-        }
-        component.columns.push(edge.column);
-        component.edges.push(edge);
-    }
-    for component in &mut result {
-        component.columns.sort_unstable();
-        component.columns.dedup();
-    }
-    result
+    let with_edges = edges.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row);
+    let mut members: Vec<Member> = with_edges.map(|row| Member { first_row: root(&mut parent, row), row }).collect();
+    members.sort_unstable_by_key(|member| (member.first_row, member.row));
+    members
 }
 
-fn solve_component<W: Weight>(component: &Component, weight: impl Fn(&Edge) -> W, chosen: &mut Vec<Chosen>) {
-    let mut graph =
-        Graph { starts: vec![0], columns: component.columns.len(), edges: Vec::with_capacity(component.edges.len()) };
-    for group in component.edges.chunk_by(|a, b| a.row == b.row) {
-        for edge in group {
-            let column = component.columns.binary_search(&edge.column).unwrap_or_default();
-            graph.edges.push((column as u32, weight(edge)));
-        }
-        graph.starts.push(graph.edges.len());
-    }
-    let solution = solve(&graph);
-    let ambiguous = ambiguity::ambiguous_rows(&graph, &solution);
-    for (row, &column) in solution.column_of.iter().enumerate() {
-        if column != FREE {
-            chosen.push(Chosen {
-                row: component.rows[row],
-                column: component.columns[column as usize],
-                ambiguous: ambiguous[row],
-            });
+/// Numbers the columns of a component from 0 in their order, and returns them. No other component has any of them.
+fn number_columns(rows: &[&[Edge]], own_number: &mut [u32]) -> Vec<u32> {
+    let mut columns = Vec::new();
+    for edge in rows.iter().copied().flatten() {
+        let number = &mut own_number[edge.column as usize];
+        if *number == FREE {
+            *number = 0;
+            columns.push(edge.column);
         }
     }
+    columns.sort_unstable();
+    for (number, &column) in columns.iter().enumerate() {
+        own_number[column as usize] = number as u32;
+    }
+    columns
 }
 
-/// A component with its own numbering: the edges of row `r` are `edges[starts[r]..starts[r + 1]]`.
-pub(super) struct Graph<W> {
-    pub(super) starts: Vec<usize>,
+/// The chosen pairs of a component in its own numbering, each with whether it could be done without.
+fn solve_component<W: Weight>(graph: &Graph<'_>) -> Vec<(usize, u32, bool)> {
+    let solution = solve::<W>(graph);
+    let ambiguous = ambiguity::ambiguous_rows(graph, &solution);
+    let pairs = solution.column_of.iter().enumerate().filter(|(_, column)| **column != FREE);
+    pairs.map(|(row, &column)| (row, column, ambiguous[row])).collect()
+}
+
+/// A component with its own numbering of rows and columns, drawn over the edges as they are.
+pub(super) struct Graph<'e> {
+    rows: Vec<&'e [Edge]>,
+    tiers: Vec<u8>,
+    /// By column of the whole problem.
+    own_number: &'e [u32],
     pub(super) columns: usize,
-    pub(super) edges: Vec<(u32, W)>,
 }
 
-impl<W> Graph<W> {
+impl Graph<'_> {
     pub(super) fn rows(&self) -> usize {
-        self.starts.len() - 1
+        self.rows.len()
     }
 
-    pub(super) fn of_row(&self, row: usize) -> &[(u32, W)] {
-        &self.edges[self.starts[row]..self.starts[row + 1]]
+    /// The edges of a row: column and weight, by rising column.
+    pub(super) fn of_row<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
+        let tier = self.tiers[row];
+        self.rows[row].iter().map(move |edge| (self.own_number[edge.column as usize], W::of(edge.weight, tier)))
     }
 }
 
@@ -140,7 +173,7 @@ pub(super) struct Solution<W> {
     pub(super) price: Vec<W>,
 }
 
-fn solve<W: Weight>(graph: &Graph<W>) -> Solution<W> {
+fn solve<W: Weight>(graph: &Graph<'_>) -> Solution<W> {
     let zero = W::default();
     let mut solution = Solution {
         column_of: vec![FREE; graph.rows()],
@@ -161,14 +194,14 @@ fn solve<W: Weight>(graph: &Graph<W>) -> Solution<W> {
 
 /// Each open row takes the column that leaves it the most, and pays for it what makes its second choice as good.
 /// Rows that were pushed out, or could not decide, are returned. Rows that no column pays for drop out for good.
-fn bid<W: Weight>(graph: &Graph<W>, solution: &mut Solution<W>, open: Vec<u32>) -> Vec<u32> {
+fn bid<W: Weight>(graph: &Graph<'_>, solution: &mut Solution<W>, open: Vec<u32>) -> Vec<u32> {
     let zero = W::default();
     let mut left = Vec::new();
     let mut budget = open.len() * 4;
     let mut queue: std::collections::VecDeque<u32> = open.into();
     while let Some(row) = queue.pop_front() {
         let (mut best, mut best_column, mut second) = (zero, FREE, zero);
-        for &(column, weight) in graph.of_row(row as usize) {
+        for (column, weight) in graph.of_row::<W>(row as usize) {
             let gain = weight - solution.price[column as usize];
             if gain > best {
                 second = best;
@@ -212,6 +245,14 @@ fn bid<W: Weight>(graph: &Graph<W>, solution: &mut Solution<W>, open: Vec<u32>) 
     left
 }
 
+/// How an alternating path may end.
+enum End {
+    /// At a column nobody has.
+    Free(u32),
+    /// At a row that gives its column up and stays free.
+    GivenUpBy(u32),
+}
+
 /// Scratch space of the shortest-path search, kept between rows.
 struct Search<W> {
     /// The least loss at which a column was reached in this round.
@@ -224,7 +265,7 @@ struct Search<W> {
 }
 
 impl<W: Weight> Search<W> {
-    fn new(graph: &Graph<W>) -> Self {
+    fn new(graph: &Graph<'_>) -> Self {
         Self {
             loss: vec![W::default(); graph.columns],
             reached_from: vec![FREE; graph.columns],
@@ -237,12 +278,12 @@ impl<W: Weight> Search<W> {
 
     /// Puts one more row in, moving others along the cheapest alternating path, which ends at a free column or at a row that
     /// gives its column up.
-    fn augment(&mut self, graph: &Graph<W>, solution: &mut Solution<W>, start: u32) {
+    fn augment(&mut self, graph: &Graph<'_>, solution: &mut Solution<W>, start: u32) {
         let zero = W::default();
         self.round += 1;
         self.heap.clear();
         // The start row's profit is what its best column leaves it, which keeps every reduced loss at or above 0.
-        let best = graph.of_row(start as usize).iter().map(|&(c, w)| w - solution.price[c as usize]).max();
+        let best = graph.of_row::<W>(start as usize).map(|(c, w)| w - solution.price[c as usize]).max();
         let Some(best) = best.filter(|&b| b > zero) else {
             solution.profit[start as usize] = zero;
             return;
@@ -252,17 +293,18 @@ impl<W: Weight> Search<W> {
         let mut settled_columns: Vec<u32> = Vec::new();
         let mut row = start;
         let mut at = zero;
-        // The cheapest way to end by a row giving up: its loss so far plus its whole profit.
-        let mut give_up = (best, start);
-        let end = loop {
+        // The cheapest end found so far, and what it costs. Nothing that costs as much is looked at any more.
+        let mut end = End::GivenUpBy(start);
+        let mut total = best;
+        loop {
             let profit = solution.profit[row as usize];
-            if at + profit < give_up.0 {
-                give_up = (at + profit, row);
+            if at + profit < total {
+                (total, end) = (at + profit, End::GivenUpBy(row));
             }
-            for &(column, weight) in graph.of_row(row as usize) {
+            for (column, weight) in graph.of_row::<W>(row as usize) {
                 let c = column as usize;
                 let loss = at + (profit + solution.price[c] - weight);
-                if loss >= give_up.0 {
+                if loss >= total {
                     continue;
                 }
                 if self.round_of[c] != self.round {
@@ -273,10 +315,18 @@ impl<W: Weight> Search<W> {
                 }
                 self.loss[c] = loss;
                 self.reached_from[c] = row;
-                self.heap.push(Reverse((loss, column)));
+                if solution.row_of[c] == FREE {
+                    (total, end) = (loss, End::Free(column));
+                    if loss == at {
+                        break;
+                    }
+                } else {
+                    self.heap.push(Reverse((loss, column)));
+                }
             }
             let next = loop {
                 match self.heap.pop() {
+                    Some(Reverse((loss, _))) if loss >= total => break None,
                     Some(Reverse((loss, c))) if !self.settled[c as usize] && loss == self.loss[c as usize] => {
                         break Some((loss, c));
                     }
@@ -284,22 +334,13 @@ impl<W: Weight> Search<W> {
                     None => break None,
                 }
             };
-            match next {
-                Some((loss, column)) if loss < give_up.0 => {
-                    self.settled[column as usize] = true;
-                    at = loss;
-                    let owner = solution.row_of[column as usize];
-                    if owner == FREE {
-                        break Some(column);
-                    }
-                    settled_columns.push(column);
-                    row = owner;
-                }
-                _ => break None,
-            }
-        };
+            let Some((loss, column)) = next else { break };
+            self.settled[column as usize] = true;
+            at = loss;
+            settled_columns.push(column);
+            row = solution.row_of[column as usize];
+        }
 
-        let total = if end.is_some() { at } else { give_up.0 };
         // Profits fall and prices rise along the searched tree by what the path cost beyond each node.
         solution.profit[start as usize] = solution.profit[start as usize] - total;
         for &column in &settled_columns {
@@ -309,11 +350,11 @@ impl<W: Weight> Search<W> {
             solution.profit[owner] = solution.profit[owner] - slack;
         }
         let mut column = match end {
-            Some(column) => column,
-            None if give_up.1 == start => return,
-            None => {
-                let column = solution.column_of[give_up.1 as usize];
-                solution.column_of[give_up.1 as usize] = FREE;
+            End::Free(column) => column,
+            End::GivenUpBy(row) if row == start => return,
+            End::GivenUpBy(row) => {
+                let column = solution.column_of[row as usize];
+                solution.column_of[row as usize] = FREE;
                 solution.row_of[column as usize] = FREE;
                 column
             }

@@ -221,7 +221,7 @@ fn json_faults() {
 #[test]
 fn later_checks_can_point_into_a_document() {
     let text = "id: a\nissues:\n  - id: é\n    line_start: 3\n  - id: c\n";
-    let (_, document) = decode::<Sample>("case.yaml", text, Yaml, &schema_of::<Sample>()).expect("a good file");
+    let (_, document) = decode::<Sample>("case.yaml", text, Yaml, &schema_of::<Sample>()).whole().expect("a good file");
     let at = |path: &[_]| {
         let d = document.at(path, "x", "y");
         (d.line, d.column, d.source_line.expect("a line")[d.underline].to_owned())
@@ -234,7 +234,7 @@ fn later_checks_can_point_into_a_document() {
 
 #[test]
 fn faults_count_themselves_and_their_files() {
-    let faults = |file: &str| decode::<Sample>(file, "{}", Json, &schema_of::<Sample>()).expect_err("no id");
+    let faults = |file: &str| decode::<Sample>(file, "{}", Json, &schema_of::<Sample>()).whole().expect_err("no id");
     assert_eq!(Faults(faults("a")).to_string(), "1 fault in 1 file");
     let both = [faults("a"), faults("b"), faults("b")].concat();
     assert_eq!(Faults::from(both).to_string(), "3 faults in 2 files");
@@ -242,7 +242,7 @@ fn faults_count_themselves_and_their_files() {
 
 #[test]
 fn diagnostics_are_written_as_json() {
-    let faults = decode::<Sample>("a.json", "{\"id\":1}", Json, &schema_of::<Sample>()).expect_err("a number");
+    let faults = decode::<Sample>("a.json", "{\"id\":1}", Json, &schema_of::<Sample>()).whole().expect_err("a number");
     assert_eq!(
         serde_json::to_value(&faults).expect("JSON"),
         serde_json::json!([{

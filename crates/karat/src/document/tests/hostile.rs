@@ -73,7 +73,8 @@ fn a_text_made_of_faults_keeps_its_report_short() {
 #[test]
 fn bytes_that_are_not_text_are_placed() {
     let bytes = b"id: a\nname: \xc3\xa9\xff\n";
-    let faults = decode_bytes::<Sample>("case", bytes, Syntax::Yaml, &schema_of::<Sample>()).expect_err("not UTF-8");
+    let faults =
+        decode_bytes::<Sample>("case", bytes, Syntax::Yaml, &schema_of::<Sample>()).whole().expect_err("not UTF-8");
     assert_eq!(brief(&faults), "2:8 not-utf8: the byte 0xff is not UTF-8 text [save the file as UTF-8]");
 }
 
@@ -123,7 +124,7 @@ fn no_bytes_break_a_parser() {
             }
         }
         for syntax in ALL {
-            let faults = decode_bytes::<Sample>("case", &bytes, syntax, &schema).err().unwrap_or_default();
+            let faults = decode_bytes::<Sample>("case", &bytes, syntax, &schema).whole().err().unwrap_or_default();
             let drawn = render(&faults, false, 100);
             assert!(!drawn.contains(|c: char| c.is_control() && c != '\n'), "{drawn:?}");
             for fault in &faults {

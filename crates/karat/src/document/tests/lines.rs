@@ -46,7 +46,8 @@ fn bad_lines_list_all_their_faults() {
         "\u{feff}{\"ix\":1}\n{\"id\":\"ok\"}\n{\"name\":\"é\",\"x\":\r\n{\"id\":\"é\",\"cwe\":[-1,\"y\"],\"prr\":1}\n";
     check(
         text.as_bytes(),
-        &[(2, "ok")],
+        // What can be salvaged of bad lines is handed on, so that the receiver finds its faults in the same pass.
+        &[(1, ""), (2, "ok"), (4, "é")],
         "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
          1:2 unknown-key: unknown key `ix` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
          3:17 syntax: expected a value, found the end of the text

@@ -85,7 +85,7 @@ impl TryFrom<String> for Lines {
 
 /// The faults of a text; none if it can be read.
 fn faults(syntax: Syntax, text: &str) -> Vec<Diagnostic> {
-    decode::<Sample>("case", text, syntax, &schema_of::<Sample>()).err().unwrap_or_default()
+    decode::<Sample>("case", text, syntax, &schema_of::<Sample>()).whole().err().unwrap_or_default()
 }
 
 /// The faults in short: `line:column code: message (label) [help]`.

@@ -93,7 +93,7 @@ struct Where {
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
-    let seen = decode::<Shapes>("x", text, Syntax::Yaml, &schema_of::<Shapes>()).err().unwrap_or_default();
+    let seen = decode::<Shapes>("x", text, Syntax::Yaml, &schema_of::<Shapes>()).whole().err().unwrap_or_default();
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
     assert_eq!(brief(&seen), expect.join("\n"), "\n{}", brief(&seen));
 }

@@ -62,10 +62,18 @@ impl<'a> Layout<'a> {
         self.suite.is_none() || self.ids.contains_key(case.as_str())
     }
 
-    /// The case a path belongs to. What says most is asked first: the path starts with an id; it is the golden file of one
-    /// case only; an id stands further on in it; one case only is known to have it; for absolute paths, an ending of it is
-    /// such a file.
-    pub(super) fn owner(&self, path: &RepoPath) -> Option<&'a CaseId> {
+    /// The case a finding belongs to, by its path; a suite of one case has all of them.
+    pub(super) fn owner(&self, path: Option<&RepoPath>) -> Option<&'a CaseId> {
+        match self.suite.map(|suite| suite.cases.as_slice()) {
+            Some([only]) => Some(&only.id),
+            _ => self.owner_of(path?),
+        }
+    }
+
+    /// What says most is asked first: the path starts with an id; it is the golden file of one case only; an id stands
+    /// further on in it; one case only is known to have it; for absolute paths, an ending of it is such a file; the file is
+    /// named after a case.
+    fn owner_of(&self, path: &RepoPath) -> Option<&'a CaseId> {
         let stretches = self.stretches(path.as_str());
         let best = |strong: bool| {
             let fitting = stretches.iter().filter(|stretch| !strong || stretch.start == 0 || stretch.below_cases);
@@ -79,6 +87,7 @@ impl<'a> Layout<'a> {
             .or_else(|| self.known_owner(path))
             .or_else(|| endings(path).find_map(|ending| self.golden_owner(&ending)))
             .or_else(|| endings(path).find_map(|ending| self.known_owner(&ending)))
+            .or_else(|| self.ids.get(path.file_name().split_once('.')?.0).copied())
     }
 
     /// The path as the case knows it: without the folders above the case's own tree.

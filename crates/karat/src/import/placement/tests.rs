@@ -54,9 +54,9 @@ fn home_of(path: &str, placement: &Placement<'_>) -> String {
 
 #[test]
 fn paths_lead_to_cases() {
-    let suite = sample();
+    let sample = sample();
     let check = |path: &str, expect: &str| {
-        assert_eq!(home_of(path, &by(Some(&suite), How::ByPrefix)), expect, "{path}");
+        assert_eq!(home_of(path, &by(Some(&sample), How::ByPrefix)), expect, "{path}");
     };
     check("sqli/app.py", "sqli: app.py");
     check("sqli/after/app.py", "sqli: app.py");
@@ -77,6 +77,9 @@ fn paths_lead_to_cases() {
     check("sqli", "-");
     check("", "-");
     check("xss/gen/a.js", "xss: gen/a.js");
+    check("tests/java/xss.java", "xss: tests/java/xss.java");
+    let single = suite(&[("only", &[])]);
+    assert_eq!(home_of("any/where.py", &by(Some(&single), How::ByPrefix)), "only: any/where.py");
 }
 
 #[test]

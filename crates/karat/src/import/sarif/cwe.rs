@@ -1,34 +1,16 @@
 //! Weakness numbers, in the many ways tools write them.
 
+use crate::import::cwe::{from_text, numbers};
 use crate::import::json::{Lenient, Loose};
 use serde::de::SeqAccess;
 
-/// The numbers in texts such as `CWE-89`, `external/cwe/cwe-089`, `cwe:89` and `CWE-89: SQL injection`.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = u32> + '_ {
-    let bytes = text.as_bytes();
-    let starts = (0..bytes.len()).filter(move |&at| {
-        let boundary = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
-        boundary && bytes[at..].get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"cwe"))
-    });
-    starts.filter_map(move |at| {
-        let rest = &bytes[at + 3..];
-        let skipped = rest.iter().take_while(|byte| matches!(byte, b'-' | b'_' | b':' | b' ')).count();
-        leading_number(&rest[skipped..])
-    })
-}
-
 /// The number a text stands for where it is known to be about a weakness: also plain `89`.
 pub(super) fn stated(text: &str) -> Vec<u32> {
-    let plain = text.trim().parse().ok().filter(|&number| number > 0);
-    plain.map_or_else(|| numbers(text).collect(), |number| vec![number])
-}
-
-fn leading_number(bytes: &[u8]) -> Option<u32> {
-    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if bytes.get(digits).is_some_and(u8::is_ascii_alphabetic) {
-        return None;
+    let mut found: Vec<u32> = numbers(text).collect();
+    if found.is_empty() {
+        found.extend(from_text(text));
     }
-    std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok().filter(|&number| number > 0)
+    found
 }
 
 /// The numbers among tags, most of which are about other things.

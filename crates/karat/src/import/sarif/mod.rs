@@ -18,9 +18,8 @@ mod words;
 pub use keys::write_keys;
 pub use tables::Sources;
 
-use super::{Harvest, ImportError, Importer, Input, Reported, input, json};
+use super::{Harvest, ImportError, Importer, Input, Reported, input, json, tool_name};
 use document::{Document, Reader, Rest};
-use karat_core::ids::ToolName;
 use model::Item;
 use tables::Tables;
 use words::{Baseline, Kind};
@@ -94,7 +93,7 @@ impl Reader for Collector<'_> {
 
     fn run(&mut self, run: Vec<Item>, rest: Rest) -> Result<(), String> {
         let tables = Tables::new(rest.parts);
-        let tool = tables.rules.tool().map(ToolName::new);
+        let tool = tables.rules.tool().and_then(tool_name);
         self.counts.external |= rest.external.0;
         self.counts.milder += failures::collect(&rest.invocations, &tables, tool.as_ref(), &mut self.harvest.failures);
         match &tool {

@@ -106,7 +106,7 @@ impl Rules {
         };
         match reference.id.as_deref().or_else(looked_up) {
             Some(id) if about_weaknesses => cwe::stated(id),
-            Some(id) => cwe::numbers(id).collect(),
+            Some(id) => crate::import::cwe::numbers(id).collect(),
             None => Vec::new(),
         }
     }

@@ -78,8 +78,11 @@ impl Tables {
         finding.title = rule.and_then(|(_, rule)| title(rule));
         finding.rule_id = rule_id(&mut item, rule);
         finding.fingerprints = std::mem::take(&mut item.partial_fingerprints.0);
+        // The key is written among the partial ones, so what stands there wins.
+        let written = finding.fingerprints.remove(KEY);
         finding.fingerprints.append(&mut item.fingerprints.0);
-        finding.identity_key = finding.fingerprints.remove(KEY).filter(|key| !blank(key));
+        let other = finding.fingerprints.remove(KEY);
+        finding.identity_key = [written, other].into_iter().flatten().find(|key| !blank(key));
         let (lineless, path) = self.locate(&mut finding, location.as_deref(), &item, sources);
         let templated = item.message.id.is_some();
         finding.message = message::words(item.message, rule);

@@ -2,6 +2,7 @@ use super::*;
 use crate::import::input;
 use crate::import::rule_map::RuleMap;
 use karat_core::finding::Finding;
+use karat_core::ids::ToolName;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {

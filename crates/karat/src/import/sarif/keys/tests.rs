@@ -76,3 +76,14 @@ fn what_is_no_sarif_is_refused() {
     let error = write_keys(Path::new("-"), &mut Vec::new(), &RULES).unwrap_err().to_string();
     assert_eq!(error, "<stdin>: the document is read twice, so it must be a file; save it first");
 }
+
+#[test]
+fn a_written_key_wins_over_an_older_one_elsewhere() {
+    let text = document(&format!("{RESULT}, \"fingerprints\": {{\"karatIdentity/v2\": \"older\"}}}}"));
+    let (copy, _) = keyed(text.as_bytes()).unwrap();
+    let mut harvest = crate::import::Harvest::default();
+    let input = input::from_reader(Path::new("x"), Box::new(copy.as_bytes())).unwrap();
+    crate::import::sarif::import(input, &mut harvest).unwrap();
+    let keys: Vec<_> = harvest.findings.into_iter().map(|reported| reported.finding.identity_key).collect();
+    assert_eq!(keys, [Some("v2|src/a.c|r1|lines:3-4".to_owned())]);
+}

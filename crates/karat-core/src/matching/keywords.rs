@@ -1,0 +1,190 @@
+//! Which of a case's keywords a text contains.
+
+use super::marks::mark;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The distinct keywords of a case, each with a number.
+pub(super) struct Keywords {
+    count: usize,
+    finder: Finder,
+}
+
+enum Finder {
+    Few(Buckets),
+    Many(AhoCorasick),
+}
+
+/// Up to here it is quicker to try keywords one by one where their first two bytes fit than to build an automaton.
+const FEW: usize = 256;
+const FEW_BYTES: usize = 8 * 1024;
+
+impl Keywords {
+    /// `None` where there are no keywords.
+    pub(super) fn new(index: KeywordIndex<'_>) -> Option<Self> {
+        let patterns = index.patterns;
+        let bytes: usize = patterns.iter().map(|p| p.len()).sum();
+        let finder = if patterns.len() <= FEW && bytes <= FEW_BYTES {
+            Finder::Few(Buckets::new(&patterns))
+        } else {
+            // Keywords are used for few texts, so an automaton that is quick to build beats one that is quick to run.
+            let automaton = AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .match_kind(MatchKind::Standard)
+                .build(patterns.iter().map(|p| p.as_bytes()));
+            Finder::Many(automaton.ok()?)
+        };
+        (!patterns.is_empty()).then_some(Self { count: patterns.len(), finder })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Marks every keyword that the text, which must be lowercase, contains.
+    pub(super) fn mark(&self, text: &str, marks: &mut [u64]) {
+        match &self.finder {
+            Finder::Few(buckets) => buckets.mark(text.as_bytes(), marks),
+            Finder::Many(automaton) => {
+                for hit in automaton.find_overlapping_iter(text) {
+                    mark(marks, hit.pattern().as_usize());
+                }
+            }
+        }
+    }
+}
+
+/// Gives the keywords of a case their numbers.
+#[derive(Default)]
+pub(super) struct KeywordIndex<'a> {
+    ids: HashMap<Cow<'a, str>, u32>,
+    patterns: Vec<Cow<'a, str>>,
+}
+
+impl<'a> KeywordIndex<'a> {
+    /// The number of a keyword, ignoring letter case and blanks around it; a blank one has none.
+    pub(super) fn number(&mut self, keyword: &'a str) -> Option<u32> {
+        let keyword = lowercase(keyword.trim());
+        if keyword.is_empty() {
+            return None;
+        }
+        Some(*self.ids.entry(keyword).or_insert_with_key(|keyword| {
+            self.patterns.push(keyword.clone());
+            self.patterns.len() as u32 - 1
+        }))
+    }
+}
+
+/// The text in lowercase, itself where it is so already.
+pub(super) fn lowercase(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    }
+}
+
+/// Keywords by their first two bytes. Where a text's next two bytes fit those of no keyword, one look is all it takes.
+struct Buckets {
+    /// Bucket `b` holds `entries[starts[b]..starts[b + 1]]`.
+    starts: Vec<u16>,
+    entries: Vec<(u16, Box<[u8]>)>,
+    single: Vec<(u16, u8)>,
+}
+
+const BUCKETS: usize = 512;
+
+fn bucket(first: u8, second: u8) -> usize {
+    (usize::from(first) * 37 + usize::from(second)) % BUCKETS
+}
+
+impl Buckets {
+    fn new(patterns: &[Cow<'_, str>]) -> Self {
+        let mut starts = vec![0_u16; BUCKETS + 1];
+        let mut entries: Vec<(u16, Box<[u8]>)> = Vec::with_capacity(patterns.len());
+        let mut single = Vec::new();
+        for (id, pattern) in patterns.iter().enumerate() {
+            match *pattern.as_bytes() {
+                [] => {}
+                [only] => single.push((id as u16, only)),
+                [first, second, ..] => {
+                    starts[bucket(first, second) + 1] += 1;
+                    entries.push((id as u16, pattern.as_bytes().into()));
+                }
+            }
+        }
+        entries.sort_by_key(|(_, pattern)| bucket(pattern[0], pattern[1]));
+        for b in 0..BUCKETS {
+            starts[b + 1] += starts[b];
+        }
+        Self { starts, entries, single }
+    }
+
+    fn mark(&self, text: &[u8], marks: &mut [u64]) {
+        for &(id, only) in &self.single {
+            if text.contains(&only) {
+                mark(marks, usize::from(id));
+            }
+        }
+        for (at, pair) in text.windows(2).enumerate() {
+            let b = bucket(pair[0], pair[1]);
+            let (start, end) = (self.starts[b], self.starts[b + 1]);
+            if start == end {
+                continue;
+            }
+            for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
+                // The last byte tells most of the wrong ones.
+                if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
+                    mark(marks, usize::from(*id));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::marks::is_marked;
+
+    fn found(keywords: &[String], text: &str) -> Vec<u32> {
+        let mut index = KeywordIndex::default();
+        let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
+        let Some(keywords) = Keywords::new(index) else { return Vec::new() };
+        let mut marks = vec![0; keywords.len().div_ceil(64)];
+        keywords.mark(text, &mut marks);
+        ids.into_iter().filter(|&id| is_marked(&marks, id)).collect()
+    }
+
+    #[test]
+    fn keywords_are_found_within_words_and_within_each_other() {
+        let check = |keywords: &str, text: &str, expect: &[u32]| {
+            let keywords: Vec<String> = keywords.split(',').map(str::to_owned).collect();
+            assert_eq!(found(&keywords, text), expect, "{keywords:?} in {text:?}");
+        };
+        check("cache,token_cache,en_ca", "the token_cache grows", &[0, 1, 2]);
+        check(" Cache , ,é", "a cache caché", &[0, 1]);
+        check("x,xy,y", "axb", &[0]);
+        check("aa,aaa,aaaa", "baaab", &[0, 1]);
+        check("", "anything", &[]);
+        check("end", "at the en", &[]);
+        check("end", "at the end", &[0]);
+    }
+
+    #[test]
+    fn few_and_many_keywords_are_found_alike() {
+        let keywords: Vec<String> = (0..FEW * 3).map(|i| format!("{:x}", i * 7919 % 4096)).collect();
+        let text = "0f3a9 77c 1b2 e4d5 abc 9e 12 fff 800 7bd 3 20c";
+        let alone = keywords.iter().map(|k| !found(std::slice::from_ref(k), text).is_empty());
+        let mut index = KeywordIndex::default();
+        let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
+        let all = Keywords::new(index).unwrap();
+        assert!(matches!(all.finder, Finder::Many(_)));
+        let mut marks = vec![0; all.len().div_ceil(64)];
+        all.mark(text, &mut marks);
+        let together = ids.iter().map(|&id| is_marked(&marks, id));
+        assert!(alone.eq(together));
+    }
+}

@@ -1,0 +1,33 @@
+//! Every importer, by the first byte.
+
+use super::records;
+use karat::import::placement::{How, Placement, place};
+use karat::import::{Harvest, IMPORTERS, input};
+use karat_core::ids::CaseId;
+use std::path::Path;
+
+/// What an importer takes can be placed, written as a submission, and read again unchanged.
+pub fn check(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let importer = &IMPORTERS[usize::from(choice) % IMPORTERS.len()];
+    // One format tells its files apart by name.
+    let name = ["in.json", "candidates.json", "evaluations.json"][usize::from(choice) / IMPORTERS.len() % 3];
+    let mut harvest = Harvest::default();
+    let input = input::from_reader(Path::new(name), Box::new(bytes));
+    let mut result = input.and_then(|input| (importer.import)(input, &mut harvest));
+    if result.is_ok()
+        && let Some(finish) = importer.finish
+    {
+        result = finish(&mut harvest);
+    }
+    match result {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(()) => {
+            let how = How::One(CaseId::new("case"));
+            let placed = place(harvest, &Placement { suite: None, how, tool: None, trial: 1 }, &|_, _| false);
+            let Ok(placed) = placed else { return };
+            records::submission_survives(&placed.trials);
+            records::judgements_survive(&placed.judgements);
+        }
+    }
+}

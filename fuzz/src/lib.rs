@@ -1,0 +1,32 @@
+//! Properties that must hold for any bytes. The fuzz targets look for bytes that break them; a plain test of the `karat` crate
+//! includes this folder and checks them on every fixture.
+
+pub mod document;
+pub mod importers;
+pub mod places;
+pub mod records;
+pub mod sarif;
+pub mod seeds;
+pub mod suite_tree;
+pub mod symbols;
+
+/// A property, under the name of its fuzz target.
+pub struct Target {
+    /// The name of the file in `fuzz_targets`.
+    pub name: &'static str,
+    /// Panics where the property does not hold.
+    pub check: fn(&[u8]),
+}
+
+/// All properties.
+pub static TARGETS: &[Target] = &[
+    Target { name: "sarif", check: sarif::check },
+    Target { name: "importers", check: importers::check },
+    Target { name: "document", check: document::check },
+    Target { name: "submission", check: records::submission },
+    Target { name: "judgements", check: records::judgements },
+    Target { name: "suite_tree", check: suite_tree::check },
+    Target { name: "symbols", check: symbols::check },
+    Target { name: "globs_paths_keys", check: places::check },
+    Target { name: "sarif_keys", check: sarif::keys },
+];

@@ -1,0 +1,40 @@
+//! Symbols of source code in every language.
+
+use karat::source::language::Language;
+use karat::source::symbols::Symbols;
+use karat_core::lines::Lines;
+
+/// All languages, as the first byte chooses them.
+pub const LANGUAGES: [Language; 11] = [
+    Language::TypeScript,
+    Language::Tsx,
+    Language::JavaScript,
+    Language::Python,
+    Language::Java,
+    Language::Go,
+    Language::Rust,
+    Language::C,
+    Language::Cpp,
+    Language::Ruby,
+    Language::Solidity,
+];
+
+/// Every line has one well-formed symbol, and the same one each time.
+pub fn check(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let language = LANGUAGES[usize::from(choice) % LANGUAGES.len()];
+    let source = String::from_utf8_lossy(bytes);
+    let Some(symbols) = Symbols::parse(language, &source) else { return };
+    let again = Symbols::parse(language, &source);
+    for line in 1..=symbols.line_count().min(300) {
+        let symbol = symbols.at(line);
+        let ordinal =
+            symbol.rsplit_once('#').and_then(|(name, n)| (!name.is_empty()).then(|| n.parse::<u32>().ok())?);
+        assert!(ordinal.is_some_and(|n| n > 0), "line {line} lies in {symbol:?}");
+        assert!(!symbol.contains(['\n', '\r']), "line {line} lies in {symbol:?}");
+        assert_eq!(again.as_ref().map(|again| again.at(line)), Some(symbol));
+    }
+    symbols.around(Lines { start: 1, end: u32::MAX });
+    symbols.at(0);
+    symbols.at(u32::MAX);
+}
