@@ -92,7 +92,7 @@ fn words_that_say_nothing() {
         "warning stray-keyword 7:15 of `g`, these keywords occur nowhere in its text: \"overflow\", \"\"\n",
     );
     let vague = GOOD.replace("The loop runs once too often", "Loop");
-    check(&vague, &[], "", "warning vague-golden 4:12 `g` says almost nothing: 1 word\n");
+    check(&vague, &[], "", "warning vague-golden 4:12 `g` says almost nothing; describe what is wrong and where\n");
     let twice = format!("{GOOD}  - id: h\n    title: The loop runs too often, once\n    file: a.py\n");
     check(&twice, &[], "", "warning duplicate-golden 8:9 `h` says the same as `g` about the same place\n");
     let elsewhere =
@@ -163,11 +163,11 @@ fn lines_of_cases_are_pointed_at() {
         json!({ "id": "b", "twin": "aa" }),
         json!({ "id": "a" }),
     ]);
-    let expected = "error duplicate-id 3:1 the case id `a` is taken already, by ./cases.jsonl:1\n\
-                    error unknown-twin 2:1 there is no case `aa` to be the twin\n";
+    let expected = "error unknown-twin 2:1 there is no case `aa` to be the twin\n\
+                    error duplicate-id 3:1 the case id `a` is taken already, by ./cases.jsonl:1\n";
     assert_eq!(remarks(&project.run("check . --json").expect(4).out), expected);
     let project = suite(&[json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] })]);
-    let expected = "warning vague-golden 1:39 `g` says almost nothing: 1 word\n";
+    let expected = "warning vague-golden 1:39 `g` says almost nothing; describe what is wrong and where\n";
     assert_eq!(remarks(&project.run("check . --json").expect(0).out), expected);
 }
 

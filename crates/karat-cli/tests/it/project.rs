@@ -117,6 +117,12 @@ pub(crate) fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
+/// Says that a test looked at nothing, and why.
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must not pass in silence")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 /// The repository's root.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

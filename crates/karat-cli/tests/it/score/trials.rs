@@ -101,13 +101,19 @@ fn failed_trials_are_misses_or_left_out_and_always_shown() {
     near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
     // Four verdicts, each weighing half a case: two are wrong because nothing was said.
     near(&report, "/tools/0/metrics/accuracy/value", 0.5);
-    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 2, "crashed": 1, "timed_out": 1 }));
+    assert_eq!(
+        report["tools"][0]["outcomes"],
+        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "skipped": 0 })
+    );
     let report = project.json("score . --json --submission s.jsonl --set failed_trials=exclude");
     assert_eq!(counts(&report), [1, 0, 1]);
     near(&report, "/tools/0/metrics/recall/value", 0.5);
     near(&report, "/tools/0/metrics/clean_pass/value", 1.0);
     near(&report, "/tools/0/metrics/accuracy/value", 1.0);
-    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 2, "crashed": 1, "timed_out": 1 }));
+    assert_eq!(
+        report["tools"][0]["outcomes"],
+        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "skipped": 0 })
+    );
     let warnings = json!(["t: 1 trial ended as crashed", "t: 1 trial ended as timed_out"]);
     assert_eq!(report["warnings"], warnings);
     let table = project.ok("score . --submission s.jsonl");
@@ -127,7 +133,10 @@ fn a_planned_trial_without_a_line_is_skipped_with_a_warning() {
     let report = project.json("score . --json --submission s.jsonl");
     let warning = "t: 1 of 4 planned trials have no line in the submission and count as skipped";
     assert_eq!(report["warnings"], json!([warning]));
-    assert_eq!(report["tools"][0]["outcomes"], json!({ "reported": 3, "skipped": 1 }));
+    assert_eq!(
+        report["tools"][0]["outcomes"],
+        json!({ "reported": 3, "crashed": 0, "timed_out": 0, "unparsable": 0, "skipped": 1 })
+    );
     near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
     assert!(project.ok("score . --submission s.jsonl").contains(warning));
 }
@@ -142,8 +151,8 @@ fn only_the_tools_asked_for() {
 
 #[test]
 fn a_scanners_output_is_a_submission() {
-    let project =
-        suite(&[json!({ "id": "web", "issues": [{ "id": "g", "title": "Weak hash is used", "file": "app.py" }] })]);
+    let web = json!({ "id": "web", "issues": [{ "id": "g", "title": "Weak hash is used", "file": "app.py" }] });
+    let project = suite(&[web.clone(), json!({ "id": "api" })]);
     let sarif = json!({ "version": "2.1.0", "runs": [{
         "tool": { "driver": { "name": "scan" } },
         "results": [{ "ruleId": "W1", "message": { "text": "weak hash is used here" },
@@ -155,9 +164,13 @@ fn a_scanners_output_is_a_submission() {
     let report = project.json("score . --json --submission scan.sarif");
     assert_eq!(report["tools"][0]["tool"], "scan");
     assert_eq!(counts(&report), [1, 0, 0]);
-    assert_eq!(report["warnings"], json!(["1 findings fit no case: vendor/x.py (1)"]));
+    let warnings = ["1 findings fit no case: vendor/x.py (1)", "scan has no findings in 1 of 2 cases"];
+    assert_eq!(report["warnings"], json!(warnings));
     // The same without an extension that tells, and under another name.
     std::fs::copy(project.path("scan.sarif"), project.path("scan.json")).unwrap();
     let report = project.json("score . --json --submission scan.json --tool renamed");
     assert_eq!((report["tools"][0]["tool"].as_str(), counts(&report)), (Some("renamed"), [1, 0, 0]));
+    // A suite of one case has all findings.
+    project.write("cases.jsonl", lines(&[web]));
+    assert_eq!(counts(&project.json("score . --json --submission scan.sarif")), [1, 1, 0]);
 }
