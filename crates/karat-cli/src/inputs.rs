@@ -9,6 +9,7 @@ use karat::import::rule_map::RuleMap;
 use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
 use karat::profile::{Override, parse_set, resolve};
 use karat::recorded::{Lines, read_judgements, read_trials};
+use karat::report::number::count;
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
@@ -136,7 +137,7 @@ pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
     let names: Vec<String> = placed.unplaced.iter().take(8).map(|(path, n)| format!("{path} ({n})")).collect();
     let more = placed.unplaced.len().saturating_sub(8);
     let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
-    let text = format!("{lost} findings fit no case: {}{more}", names.join(", "));
+    let text = format!("{} without a case: {}{more}", count(lost, "finding"), names.join(", "));
     if placed.trials.iter().all(|t| t.findings.is_empty()) {
         let help = "say where they belong with --case ID or --case-from REGEX";
         return Err(Failure::bad_input(format!("{text}; {help}")));

@@ -16,11 +16,11 @@ impl RepoPath {
                 path.push(c);
             }
         }
-        let mut rest = path.as_str();
+        // Blanks may hide a further prefix, so they are trimmed as often as one is removed.
+        let mut rest = path.trim();
         while let Some(shorter) = rest.strip_prefix("./").or_else(|| rest.strip_prefix('/')) {
-            rest = shorter;
+            rest = shorter.trim();
         }
-        let rest = rest.trim();
         (!rest.is_empty()).then(|| Self(rest.to_owned()))
     }
 
@@ -169,6 +169,7 @@ mod tests {
         );
         check(" .//./src/A.ts ", Some("src/A.ts"));
         check("/abs/x", Some("abs/x"));
+        check("/ ./ /a", Some("a"));
         check("././/", None);
         check("  ", None);
         check(".hidden/x", Some(".hidden/x"));

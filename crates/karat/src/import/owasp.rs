@@ -58,7 +58,6 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
         }
         case.cwe.push(cwe);
         case.verdict = verdict;
-        case.meta.insert("test".to_owned(), first.to_owned());
         cases.push(case);
     }
     if cases.is_empty() {
@@ -77,9 +76,9 @@ mod tests {
         let harvest = import_fixture("owasp", "owasp/expectedresults-tiny.csv");
         check(
             &harvest,
-            "case BenchTest00001 vulnerable [pathtraver] cwe [22] meta {\"test\": \"BenchTest00001\"}
-             case BenchTest00002 safe [sqli] cwe [89] meta {\"test\": \"BenchTest00002\"}
-             case BenchTest00003 vulnerable [weak crypto, really] cwe [327] meta {\"test\": \"BenchTest00003\"}",
+            "case BenchTest00001 vulnerable [pathtraver] cwe [22]
+             case BenchTest00002 safe [sqli] cwe [89]
+             case BenchTest00003 vulnerable [weak crypto, really] cwe [327]",
         );
     }
 

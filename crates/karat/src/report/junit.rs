@@ -1,6 +1,7 @@
 //! One test for each tool and case, as CI servers read them.
 
 use super::Look;
+use super::number::count;
 use crate::format::report::{CaseInfoV1, CaseResultV1, ReportV1, TrialResultV1};
 use karat_core::trial::Outcome;
 use quick_xml::Writer;
@@ -59,7 +60,7 @@ fn test(writer: &mut Writer<Vec<u8>>, tool: &str, case: &CaseResultV1, info: &Ca
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| story(trial, info)).collect();
     let misses: usize = case.trials.iter().map(|t| t.misses.len()).sum();
     let extras: usize = case.trials.iter().map(|t| t.extras.len()).sum();
-    let message = format!("{misses} missed, {extras} unexpected over {} trials", case.trials.len());
+    let message = format!("{misses} missed, {extras} unexpected over {}", count(case.trials.len(), "trial"));
     element.write_inner_content(|writer| {
         writer
             .create_element(kind)

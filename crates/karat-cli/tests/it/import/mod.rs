@@ -125,14 +125,14 @@ fn findings_are_put_to_cases() {
     let project = two_cases().with("scan.sarif", sarif(&["cases/web/after/app.py", "api/main.go", "src/web-1/x.py"]));
     let ran = project
         .run("import --from sarif --suite . scan.sarif")
-        .says(0, &["1 findings fit no case: src/web-1/x.py (1)"]);
+        .says(0, &["1 finding without a case: src/web-1/x.py (1)"]);
     assert_eq!(findings(&ran.out), "web scan R1 app.py:3-3\napi scan R1 main.go:3-3\n");
     let ran = project.run("import --from sarif --suite . --case api --tool other scan.sarif").expect(0);
     assert_eq!(ran.out.lines().count(), 1);
     assert!(findings(&ran.out).starts_with("api other R1 "), "{}", ran.out);
     let ran =
         project.run_list(&["import", "--from", "sarif", "--suite", ".", "--case-from", "src/([a-z]+)-", "scan.sarif"]);
-    let ran = ran.says(0, &["2 findings fit no case"]);
+    let ran = ran.says(0, &["2 findings without a case"]);
     assert!(findings(&ran.out).contains("web scan R1 "), "{}", ran.out);
     assert!(findings(&ran.out).contains("api scan reported\n"), "a case without findings was looked at: {}", ran.out);
 }
@@ -140,7 +140,7 @@ fn findings_are_put_to_cases() {
 #[test]
 fn placement_that_cannot_work_is_said() {
     let project = two_cases().with("scan.sarif", sarif(&["elsewhere/q.rs", "elsewhere/q.rs", "r.rs"]));
-    let nowhere = ["3 findings fit no case: elsewhere/q.rs (2), r.rs (1)", "--case ID or --case-from REGEX"];
+    let nowhere = ["3 findings without a case: elsewhere/q.rs (2), r.rs (1)", "--case ID or --case-from REGEX"];
     project.run("import --from sarif --suite . scan.sarif").says(4, &nowhere);
     project.run("score . --submission scan.sarif").says(4, &nowhere);
     project

@@ -164,7 +164,7 @@ fn a_scanners_output_is_a_submission() {
     let report = project.json("score . --json --submission scan.sarif");
     assert_eq!(report["tools"][0]["tool"], "scan");
     assert_eq!(counts(&report), [1, 0, 0]);
-    let warnings = ["1 findings fit no case: vendor/x.py (1)", "scan has no findings in 1 of 2 cases"];
+    let warnings = ["1 finding without a case: vendor/x.py (1)", "scan has no findings in 1 of 2 cases"];
     assert_eq!(report["warnings"], json!(warnings));
     // The same without an extension that tells, and under another name.
     std::fs::copy(project.path("scan.sarif"), project.path("scan.json")).unwrap();
