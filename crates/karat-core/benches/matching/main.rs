@@ -100,7 +100,7 @@ fn targets(results: &[(&str, Measured)]) -> bool {
             say("1M, time as a multiple of 100k", large.seconds / small.seconds, 12.0);
         }
     }
-    for name in ["lines", "identical", "keywords", "tiers"] {
+    for name in ["lines", "identical", "keywords", "tiers", "greedy"] {
         if let Some(crowd) = of(name) {
             say(&format!("{name}, seconds"), crowd.seconds, 10.0);
         }
