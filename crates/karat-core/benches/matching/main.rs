@@ -100,7 +100,7 @@ fn targets(results: &[(&str, Measured)]) -> bool {
             say("1M, time as a multiple of 100k", large.seconds / small.seconds, 12.0);
         }
     }
-    for name in ["lines", "identical", "keywords", "tiers"] {
+    for name in ["lines", "identical", "keywords", "tiers", "greedy"] {
         if let Some(crowd) = of(name) {
             say(&format!("{name}, seconds"), crowd.seconds, 10.0);
         }
@@ -134,13 +134,15 @@ fn python(rust: &Measured) -> bool {
         }
     };
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|n| n.parse().ok()).collect();
-    let [seconds, matches, total] = numbers[..] else {
+    let [seconds, cpu_seconds, matches, total] = numbers[..] else {
         println!("python: skipped: {python} said {text:?}");
         return true;
     };
     println!(
-        "python: the same 100k with NumPy and SciPy, one thread: {seconds:.3} s, {:.0} times Karat's",
-        seconds / rust.seconds
+        "python: the same 100k with NumPy and SciPy, one thread: {seconds:.3} s, {cpu_seconds:.2} CPU s: {:.1} times the time, \
+         {:.1} times the processor time",
+        seconds / rust.seconds,
+        cpu_seconds / rust.cpu_seconds
     );
     // Totals must be equal to the billionth. The number of matches may differ where two small scores add up to a large one.
     let agreed = total == rust.total;

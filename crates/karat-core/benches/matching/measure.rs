@@ -3,6 +3,10 @@
 use crate::pathological::{self, Variant};
 use crate::{dump, workload};
 use karat_core::matching::assign::quantum;
+use karat_core::profile::{
+    Assignment::{self, Exact, Greedy},
+    Profile,
+};
 use karat_core::scorecard::{Scorecard, score};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
@@ -18,56 +22,43 @@ pub(crate) struct Workload {
     pub(crate) threads: usize,
     /// How often it is scored; the median time counts.
     pub(crate) runs: usize,
+    assignment: Assignment,
     draw: fn() -> (Suite, Vec<Trial>),
 }
 
 /// All workloads, in the order of the table.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload { name: "100k", about: "100,000 × 100,000, 5,000 cases", threads: 2, runs: 7, draw: || many(5_000, 4) },
-    Workload { name: "100k-1", about: "the same, one thread", threads: 1, runs: 7, draw: || many(5_000, 4) },
-    Workload {
-        name: "1M",
-        about: "1,000,000 × 1,000,000, 50,000 cases",
-        threads: 2,
-        runs: 3,
-        draw: || many(50_000, 4),
-    },
-    Workload {
-        name: "prose",
-        about: "100,000 × 100,000, prose, no keywords",
-        threads: 2,
-        runs: 7,
-        draw: || many(5_000, 0),
-    },
-    Workload {
-        name: "lines",
-        about: "3,000 × 3,000 in one file, own lines",
-        threads: 2,
-        runs: 1,
-        draw: || crowd(Variant::Lines),
-    },
-    Workload {
-        name: "identical",
-        about: "3,000 × 3,000, all identical",
-        threads: 2,
-        runs: 1,
-        draw: || crowd(Variant::Identical),
-    },
-    Workload {
-        name: "keywords",
-        about: "3,000 × 3,000, drawn keywords",
-        threads: 2,
-        runs: 1,
-        draw: || crowd(Variant::Keywords),
-    },
-    Workload {
-        name: "tiers",
-        about: "3,000 × 3,000, three acceptances",
-        threads: 2,
-        runs: 1,
-        draw: || crowd(Variant::Tiers),
-    },
+    Workload::of_many("100k", "100,000 × 100,000, 5,000 cases", 2, || many(5_000, 4)),
+    Workload::of_many("100k-1", "the same, one thread", 1, || many(5_000, 4)),
+    Workload::of_many("1M", "1,000,000 × 1,000,000, 50,000 cases", 2, || many(50_000, 4)),
+    Workload::of_many("prose", "100,000 × 100,000, prose, no keywords", 2, || many(5_000, 0)),
+    Workload::of_one("lines", "3,000 × 3,000 in one file, own lines", Exact, || crowd(Variant::Lines)),
+    Workload::of_one("identical", "3,000 × 3,000, all identical", Exact, || crowd(Variant::Identical)),
+    Workload::of_one("keywords", "3,000 × 3,000, drawn keywords", Exact, || crowd(Variant::Keywords)),
+    Workload::of_one("tiers", "3,000 × 3,000, three acceptances", Exact, || crowd(Variant::Tiers)),
+    Workload::of_one("greedy", "3,000 × 3,000, keywords, greedy", Greedy, || crowd(Variant::Keywords)),
 ];
+
+impl Workload {
+    const fn of_many(
+        name: &'static str,
+        about: &'static str,
+        threads: usize,
+        draw: fn() -> (Suite, Vec<Trial>),
+    ) -> Self {
+        Self { name, about, threads, runs: 5, assignment: Exact, draw }
+    }
+
+    /// A single case keeps a single thread busy.
+    const fn of_one(
+        name: &'static str,
+        about: &'static str,
+        assignment: Assignment,
+        draw: fn() -> (Suite, Vec<Trial>),
+    ) -> Self {
+        Self { name, about, threads: 1, runs: 1, assignment, draw }
+    }
+}
 
 fn many(cases: usize, keywords: usize) -> (Suite, Vec<Trial>) {
     let suite = workload::suite(cases, keywords);
@@ -120,7 +111,7 @@ impl Workload {
         if let Some(file) = data {
             dump::write(&suite, &trials, file);
         }
-        let profile = workload::profile();
+        let profile = Profile { assignment: self.assignment, ..workload::profile() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().expect("a pool of threads");
         let input_mb = status_mb("VmRSS");
         let mut times = Vec::new();

@@ -4,12 +4,10 @@
 //! a shortest augmenting path, with a cheaper auction-like pass before. A row may stay free at no cost, so nothing is ever
 //! matched that lowers the total, and no matrix is ever built.
 
-use super::ambiguity;
-use super::{Chosen, Edge};
-use std::borrow::Cow;
+use super::graph::{FREE, Graph, Weight, by_row_and_column, components, number_columns};
+use super::{Chosen, Edge, ambiguity};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::{Add, Sub};
 
 /// Assigns so that the weights of the highest tier of rows add up to the most, then, among all such assignments, those of the
 /// next tier, and so on. `tier[row]` is higher for rows that are served earlier.
@@ -54,84 +52,6 @@ pub fn assign(columns: usize, tier: &[u8], edges: &[Edge]) -> Vec<Chosen> {
     chosen
 }
 
-/// Whole numbers an assignment can be computed in.
-pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {
-    /// The weight of an edge of a row of this tier.
-    fn of(weight: i64, tier: u8) -> Self;
-}
-
-/// Enough where all rows are of one tier.
-impl Weight for i64 {
-    fn of(weight: i64, _: u8) -> Self {
-        weight
-    }
-}
-
-/// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
-impl Weight for i128 {
-    fn of(weight: i64, tier: u8) -> Self {
-        Self::from(weight) << (44 * u32::from(tier.min(2)))
-    }
-}
-
-/// Edges mostly come in order, and there may be millions: they are copied only where they do not.
-fn by_row_and_column(edges: &[Edge]) -> Cow<'_, [Edge]> {
-    let place = |edge: &Edge| (edge.row, edge.column);
-    if edges.is_sorted_by_key(place) {
-        return Cow::Borrowed(edges);
-    }
-    let mut sorted = edges.to_vec();
-    sorted.sort_unstable_by_key(place);
-    Cow::Owned(sorted)
-}
-
-/// A row and the first row of the component it belongs to.
-struct Member {
-    first_row: u32,
-    row: u32,
-}
-
-/// Every row that has edges, sorted by component, then by row.
-fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Member> {
-    let mut parent: Vec<u32> = (0..u32::try_from(rows + columns).unwrap_or(u32::MAX)).collect();
-    fn root(parent: &mut [u32], mut node: u32) -> u32 {
-        while parent[node as usize] != node {
-            let up = parent[parent[node as usize] as usize];
-            parent[node as usize] = up;
-            node = up;
-        }
-        node
-    }
-    let offset = rows as u32;
-    for edge in edges {
-        let a = root(&mut parent, edge.row);
-        let b = root(&mut parent, offset + edge.column);
-        // The smaller index becomes the root, so that the root of a component is its first row.
-        parent[a.max(b) as usize] = a.min(b);
-    }
-    let with_edges = edges.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row);
-    let mut members: Vec<Member> = with_edges.map(|row| Member { first_row: root(&mut parent, row), row }).collect();
-    members.sort_unstable_by_key(|member| (member.first_row, member.row));
-    members
-}
-
-/// Numbers the columns of a component from 0 in their order, and returns them. No other component has any of them.
-fn number_columns(rows: &[&[Edge]], own_number: &mut [u32]) -> Vec<u32> {
-    let mut columns = Vec::new();
-    for edge in rows.iter().copied().flatten() {
-        let number = &mut own_number[edge.column as usize];
-        if *number == FREE {
-            *number = 0;
-            columns.push(edge.column);
-        }
-    }
-    columns.sort_unstable();
-    for (number, &column) in columns.iter().enumerate() {
-        own_number[column as usize] = number as u32;
-    }
-    columns
-}
-
 /// The chosen pairs of a component in its own numbering, each with whether it could be done without.
 fn solve_component<W: Weight>(graph: &Graph<'_>) -> Vec<(usize, u32, bool)> {
     let solution = solve::<W>(graph);
@@ -139,30 +59,6 @@ fn solve_component<W: Weight>(graph: &Graph<'_>) -> Vec<(usize, u32, bool)> {
     let pairs = solution.column_of.iter().enumerate().filter(|(_, column)| **column != FREE);
     pairs.map(|(row, &column)| (row, column, ambiguous[row])).collect()
 }
-
-/// A component with its own numbering of rows and columns, drawn over the edges as they are.
-pub(super) struct Graph<'e> {
-    rows: Vec<&'e [Edge]>,
-    tiers: Vec<u8>,
-    /// By column of the whole problem.
-    own_number: &'e [u32],
-    pub(super) columns: usize,
-}
-
-impl Graph<'_> {
-    pub(super) fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The edges of a row: column and weight, by rising column.
-    pub(super) fn of_row<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
-        let tier = self.tiers[row];
-        self.rows[row].iter().map(move |edge| (self.own_number[edge.column as usize], W::of(edge.weight, tier)))
-    }
-}
-
-/// Stands for "no column" and "no row".
-pub(super) const FREE: u32 = u32::MAX;
 
 /// An optimum with its certificate: for every edge `profit[row] + price[column] >= weight`, with equality on chosen edges;
 /// profits and prices are never negative and are 0 where free.

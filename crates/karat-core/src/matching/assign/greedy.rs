@@ -9,27 +9,75 @@ pub fn assign(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Chosen> {
     let mut row_taken = vec![false; rows];
     let mut column_taken = vec![false; columns];
     let mut chosen = Vec::new();
-    for (i, edge) in sorted.iter().enumerate() {
-        let (row, column) = (edge.row as usize, edge.column as usize);
-        if row_taken[row] || column_taken[column] {
-            continue;
+    for group in sorted.chunk_by(|a, b| a.weight == b.weight) {
+        let columns = ByColumn::new(group);
+        for (i, edge) in group.iter().enumerate() {
+            let (row, column) = (edge.row as usize, edge.column as usize);
+            if row_taken[row] || column_taken[column] {
+                continue;
+            }
+            // A rival is as good, wants the same golden or finding, and could have been taken instead.
+            let rest_of_row = group[i + 1..].iter().take_while(|other| other.row == edge.row);
+            let rivals_of_row = rest_of_row.map(|other| column_taken[other.column as usize]);
+            let rivals_of_column = columns.below(edge).map(|other| row_taken[other.row as usize]);
+            let ambiguous = rivals_of_row.chain(rivals_of_column).any(|taken| !taken);
+            row_taken[row] = true;
+            column_taken[column] = true;
+            chosen.push(Chosen { row: edge.row, column: edge.column, ambiguous });
         }
-        let ambiguous = sorted[i + 1..]
-            .iter()
-            .take_while(|other| other.weight == edge.weight)
-            .filter(|other| !row_taken[other.row as usize] && !column_taken[other.column as usize])
-            .any(|other| other.row == edge.row || other.column == edge.column);
-        row_taken[row] = true;
-        column_taken[column] = true;
-        chosen.push(Chosen { row: edge.row, column: edge.column, ambiguous });
     }
     chosen.sort_unstable();
     chosen
 }
 
+/// Edges of equal weight in the order of their columns, so that looking for rivals never walks over all of them.
+struct ByColumn<'e> {
+    group: &'e [Edge],
+    order: Vec<u32>,
+}
+
+impl<'e> ByColumn<'e> {
+    fn new(group: &'e [Edge]) -> Self {
+        let mut order: Vec<u32> = if group.len() > 1 { (0..group.len() as u32).collect() } else { Vec::new() };
+        order.sort_unstable_by_key(|&i| (group[i as usize].column, group[i as usize].row));
+        Self { group, order }
+    }
+
+    /// The edges of the same column in later rows.
+    fn below(&self, edge: &Edge) -> impl Iterator<Item = &'e Edge> {
+        let place = |i: &u32| (self.group[*i as usize].column, self.group[*i as usize].row);
+        let from = self.order.partition_point(|i| place(i) <= (edge.column, edge.row));
+        let column = edge.column;
+        let group = self.group;
+        self.order[from..].iter().map(move |&i| &group[i as usize]).take_while(move |other| other.column == column)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_pair_is_ambiguous_just_when_an_equal_one_could_have_been_taken(
+            weights in proptest::collection::vec(0_i64..4, 36)
+        ) {
+            let present = weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
+            let edges: Vec<Edge> =
+                present.map(|(i, &weight)| Edge { row: i as u32 / 6, column: i as u32 % 6, weight }).collect();
+            let mut free = edges.clone();
+            let mut expect = Vec::new();
+            while let Some(&best) = free.iter().max_by_key(|e| (e.weight, std::cmp::Reverse((e.row, e.column)))) {
+                let touches = |e: &Edge| e.row == best.row || e.column == best.column;
+                let ambiguous = free.iter().any(|e| *e != best && e.weight == best.weight && touches(e));
+                expect.push(Chosen { row: best.row, column: best.column, ambiguous });
+                free.retain(|e| !touches(e));
+            }
+            expect.sort_unstable();
+            prop_assert_eq!(assign(6, 6, &edges), expect);
+        }
+    }
 
     #[test]
     fn the_best_pair_comes_first_even_when_the_total_suffers() {

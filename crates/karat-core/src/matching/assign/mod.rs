@@ -2,6 +2,7 @@
 
 pub mod ambiguity;
 pub mod exact;
+mod graph;
 pub mod greedy;
 
 use crate::golden::Acceptance;

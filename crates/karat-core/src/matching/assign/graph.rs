@@ -1,0 +1,107 @@
+//! The pairs that count as a graph, taken apart into components that have nothing to do with each other.
+
+use super::Edge;
+use std::borrow::Cow;
+use std::ops::{Add, Sub};
+
+/// Stands for "no column" and "no row".
+pub(super) const FREE: u32 = u32::MAX;
+
+/// A component with its own numbering of rows and columns, drawn over the edges as they are.
+pub(super) struct Graph<'e> {
+    pub(super) rows: Vec<&'e [Edge]>,
+    pub(super) tiers: Vec<u8>,
+    /// By column of the whole problem.
+    pub(super) own_number: &'e [u32],
+    pub(super) columns: usize,
+}
+
+impl Graph<'_> {
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The edges of a row: column and weight, by rising column.
+    pub(super) fn of_row<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
+        let tier = self.tiers[row];
+        self.rows[row].iter().map(move |edge| (self.own_number[edge.column as usize], W::of(edge.weight, tier)))
+    }
+}
+
+/// Whole numbers an assignment can be computed in.
+pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {
+    /// The weight of an edge of a row of this tier.
+    fn of(weight: i64, tier: u8) -> Self;
+}
+
+/// Enough where all rows are of one tier.
+impl Weight for i64 {
+    fn of(weight: i64, _: u8) -> Self {
+        weight
+    }
+}
+
+/// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
+impl Weight for i128 {
+    fn of(weight: i64, tier: u8) -> Self {
+        Self::from(weight) << (44 * u32::from(tier.min(2)))
+    }
+}
+
+/// Edges mostly come in order, and there may be millions: they are copied only where they do not.
+pub(super) fn by_row_and_column(edges: &[Edge]) -> Cow<'_, [Edge]> {
+    let place = |edge: &Edge| (edge.row, edge.column);
+    if edges.is_sorted_by_key(place) {
+        return Cow::Borrowed(edges);
+    }
+    let mut sorted = edges.to_vec();
+    sorted.sort_unstable_by_key(place);
+    Cow::Owned(sorted)
+}
+
+/// A row and the first row of the component it belongs to.
+pub(super) struct Member {
+    pub(super) first_row: u32,
+    pub(super) row: u32,
+}
+
+/// Every row that has edges, sorted by component, then by row.
+pub(super) fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Member> {
+    let mut parent: Vec<u32> = (0..u32::try_from(rows + columns).unwrap_or(u32::MAX)).collect();
+    fn root(parent: &mut [u32], mut node: u32) -> u32 {
+        while parent[node as usize] != node {
+            let up = parent[parent[node as usize] as usize];
+            parent[node as usize] = up;
+            node = up;
+        }
+        node
+    }
+    let offset = rows as u32;
+    for edge in edges {
+        let a = root(&mut parent, edge.row);
+        let b = root(&mut parent, offset + edge.column);
+        // The smaller index becomes the root, so that the root of a component is its first row.
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    let with_edges = edges.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row);
+    let mut members: Vec<Member> = with_edges.map(|row| Member { first_row: root(&mut parent, row), row }).collect();
+    members.sort_unstable_by_key(|member| (member.first_row, member.row));
+    members
+}
+
+/// Numbers the columns of a component from 0 in their order, and returns them. No other component has any of them.
+pub(super) fn number_columns(rows: &[&[Edge]], own_number: &mut [u32]) -> Vec<u32> {
+    let mut columns = Vec::new();
+    for edge in rows.iter().copied().flatten() {
+        let number = &mut own_number[edge.column as usize];
+        if *number == FREE {
+            *number = 0;
+            columns.push(edge.column);
+        }
+    }
+    columns.sort_unstable();
+    for (number, &column) in columns.iter().enumerate() {
+        own_number[column as usize] = number as u32;
+    }
+    columns
+}
