@@ -66,7 +66,7 @@ fn formats_that_bring_cases() {
     let first: Value = serde_json::from_str(project.read("bench/cases.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(
         first,
-        json!({ "id": "BenchTest00001", "categories": ["pathtraver"], "verdict": "vulnerable", "cwe": [22], "meta": { "test": "BenchTest00001" } })
+        json!({ "id": "BenchTest00001", "categories": ["pathtraver"], "verdict": "vulnerable", "cwe": [22] })
     );
 
     let evals = fixture("eval-spec/evals.json");
