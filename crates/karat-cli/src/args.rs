@@ -98,6 +98,9 @@ pub(crate) struct InitArgs {
     /// The folder to write into; it is made where it does not exist.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
+    /// Print the written files as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -240,11 +243,14 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
     /// A .jsonl file for the submission, or a folder for a whole suite; standard output where absent.
-    #[arg(short = 'o', long = "output", value_name = "FILE|DIR")]
+    #[arg(short = 'o', long = "output", value_name = "FILE|DIR", group = "result")]
     pub(crate) output: Option<PathBuf>,
     /// List the formats.
-    #[arg(long)]
+    #[arg(long, group = "result")]
     pub(crate) list: bool,
+    /// Print what was imported, left out and noticed as JSON; the submission itself goes to -o.
+    #[arg(long, requires = "result")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -294,6 +300,9 @@ pub(crate) struct ExpectArgs {
     /// A folder for a whole suite, or a .jsonl file for its cases; standard output where absent.
     #[arg(short = 'o', long = "output", value_name = "DIR|FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Print what is new, kept and not met as JSON; the cases themselves go to -o.
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -344,6 +353,9 @@ pub(crate) enum SuiteCommand {
         /// The case's id; made from the commit's subject where absent.
         #[arg(long, value_name = "ID")]
         id: Option<String>,
+        /// Print the folder and what was left out as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -11,6 +11,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::io("standard output", error))
 }
 
+/// Prints a result as JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::io("standard output", error.into()))?;
+    print(&format!("{text}\n"))
+}
+
 /// Tells the person something that is not the result.
 pub(crate) fn tell(text: &str) {
     // Where nobody listens there is nobody to tell.

@@ -3,8 +3,8 @@
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{draw_on_stdout, print};
-use karat::diagnostic::{Diagnostic, Level};
+use crate::terminal::{draw_on_stdout, print, print_json};
+use karat::diagnostic::Level;
 use karat::report::number::count;
 use karat::suite::lint::lint;
 use karat::suite::{load_what_is_there, locate};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
     if args.json {
-        print(&json(&diagnostics))?;
+        print_json(&diagnostics)?;
     } else {
         let drawn = draw_on_stdout(&diagnostics);
         let verdict = match (errors, warnings) {
@@ -46,10 +46,4 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let bad = errors > 0 || (args.strict && warnings > 0);
     Ok(if bad { Exit::BadInput } else { Exit::Ok })
-}
-
-fn json(diagnostics: &[Diagnostic]) -> String {
-    let mut text = serde_json::to_string_pretty(diagnostics).unwrap_or_default();
-    text.push('\n');
-    text
 }

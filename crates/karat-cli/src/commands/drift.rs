@@ -3,7 +3,7 @@
 use crate::args::DriftArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{look, print, tell};
+use crate::terminal::{look, print, print_json, tell};
 use karat::drift::{DriftInput, DriftOutcome, DriftStatus, Place, drift};
 use karat::git::Repository;
 use karat::report::grid::{Cell, draw};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
     let outcomes = drift(&repository, &args.from, &args.to, prefix.as_ref(), &goldens).map_err(failed)?;
     if args.json {
         let list: Vec<_> = outcomes.iter().map(as_json).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&list).unwrap_or_default()))?;
+        print_json(&list)?;
     } else {
         print(&table(&outcomes))?;
     }

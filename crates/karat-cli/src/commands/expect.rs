@@ -4,7 +4,7 @@ use super::import::{is_folder, save, start_suite, write_cases};
 use crate::args::ExpectArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{note, notes, print, tell};
+use crate::terminal::{note, notes, print, print_json, tell};
 use karat::expect::from_trials;
 use karat::recorded::read_trials;
 use karat::report::number::count;
@@ -66,6 +66,12 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
                 tell(&format!("\nNext:\n  karat score {} --submission {}", path.display(), args.from.display()));
             }
         }
+    }
+    if args.json {
+        print_json(&serde_json::json!({
+            "added": expected.added, "kept": expected.kept, "not_met": expected.gone,
+            "without_key": expected.keyless, "failed": expected.failed,
+        }))?;
     }
     tell(&format!("{} new, {} kept, {} not met", expected.added.len(), expected.kept, expected.gone.len()));
     Ok(Exit::Ok)

@@ -3,7 +3,7 @@
 use crate::args::ExplainArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{look, print};
+use crate::terminal::{look, print, print_json};
 use karat::document::suggest;
 use karat::report::explain::{Telling, candidate_json, draw};
 use karat::scoring;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
             "result": scoring.report.tools[tool].cases[index],
             "candidates": best,
         });
-        print(&format!("{}\n", serde_json::to_string_pretty(&value).unwrap_or_default()))?;
+        print_json(&value)?;
         return Ok(Exit::Ok);
     }
     let telling = Telling {

@@ -3,7 +3,7 @@
 use crate::args::ImportArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{print, tell};
+use crate::terminal::{print, print_json, tell};
 use karat::format::case::CaseV1;
 use karat::import::placement::Placed;
 use karat::import::{IMPORTERS, Importer};
@@ -16,6 +16,11 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.list {
+        if args.json {
+            let entry = |i: &Importer| serde_json::json!({ "name": i.name, "description": i.description });
+            print_json(&IMPORTERS.iter().map(entry).collect::<Vec<_>>())?;
+            return Ok(Exit::Ok);
+        }
         let line = |i: &Importer| format!("{:<20} {}\n", i.name, i.description);
         print(&IMPORTERS.iter().map(line).collect::<String>())?;
         return Ok(Exit::Ok);
@@ -29,6 +34,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let placed = inputs::placed(harvest, &args.place, loaded.as_ref(), args.tool.as_deref())?;
     inputs::tell_all(&inputs::unplaced(&placed)?);
     inputs::tell_all(&placed.notes);
+    if args.json {
+        let findings: usize = placed.trials.iter().map(|t| t.findings.len()).sum();
+        print_json(&serde_json::json!({
+            "trials": placed.trials.len(), "findings": findings, "cases": placed.cases.len(),
+            "judgements": placed.judgements.len(), "without_case": placed.unplaced, "notes": placed.notes,
+        }))?;
+    }
     match &args.output {
         None => to_stdout(&placed)?,
         Some(path) if is_folder(path) => to_folder(&placed, path, importer)?,

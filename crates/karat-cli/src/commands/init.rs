@@ -2,11 +2,15 @@
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{print, tell};
+use crate::terminal::{print, print_json, tell};
 
 pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
     let written = karat::suite::init::write(&args.folder).map_err(|e| Failure::io(args.folder.display(), e))?;
     let shown = |path: &String| format!("{}\n", args.folder.join(path).display());
+    if args.json {
+        print_json(&serde_json::json!({ "written": written }))?;
+        return Ok(Exit::Ok);
+    }
     print(&written.iter().map(shown).collect::<String>())?;
     let folder = args.folder.display();
     tell(&format!("\nNext:\n  karat check {folder}\n  karat score {folder}"));

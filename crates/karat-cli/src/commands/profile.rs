@@ -3,7 +3,7 @@
 use crate::args::{ProfileArgs, ProfileCommand, RuleArgs};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 use karat::profile::SHIPPED;
 
 pub(crate) fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
@@ -22,13 +22,13 @@ fn list(json: bool) -> Result<(), Failure> {
         lines.push_str(&format!("{:<10} {}\n", profile.name, profile.description));
         values.push(serde_json::json!({ "name": profile.name, "description": profile.description }));
     }
-    if json { print(&format!("{}\n", serde_json::Value::Array(values))) } else { print(&lines) }
+    if json { print_json(&values) } else { print(&lines) }
 }
 
 fn show(name: &str, sets: &[String], json: bool) -> Result<(), Failure> {
     let profile = inputs::profile(&RuleArgs { profile: Some(name.to_owned()), sets: sets.to_vec() }, None)?;
     if json {
-        return print(&format!("{}\n", serde_json::to_string_pretty(&profile).unwrap_or_default()));
+        return print_json(&profile);
     }
     // As it is shipped, with its comment, unless something was changed.
     match SHIPPED.iter().find(|shipped| shipped.name == name && sets.is_empty()) {

@@ -10,6 +10,7 @@ mod explain;
 mod house;
 mod identity;
 mod import;
+mod machine;
 mod project;
 mod schemas;
 mod score;

@@ -4,8 +4,7 @@
 //! stand for everything free. An arrow from `a` to `b` says: the row on `a` may move to `b` at no loss. A chosen pair can be
 //! avoided just when its column lies on a circle of such moves.
 
-use super::exact::Solution;
-use super::graph::{FREE, Graph, Weight};
+use super::graph::{FREE, Graph, Solution, Weight};
 
 /// For each row, whether its pair can be avoided at no loss.
 pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<'_>, solution: &Solution<W>) -> Vec<bool> {

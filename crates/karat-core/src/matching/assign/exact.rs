@@ -4,7 +4,7 @@
 //! a shortest augmenting path, with a cheaper auction-like pass before. A row may stay free at no cost, so nothing is ever
 //! matched that lowers the total, and no matrix is ever built.
 
-use super::graph::{FREE, Graph, Weight, by_row_and_column, components, number_columns};
+use super::graph::{FREE, Graph, Solution, Weight, by_row_and_column, components, number_columns};
 use super::{Chosen, Edge, ambiguity};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -58,15 +58,6 @@ fn solve_component<W: Weight>(graph: &Graph<'_>) -> Vec<(usize, u32, bool)> {
     let ambiguous = ambiguity::ambiguous_rows(graph, &solution);
     let pairs = solution.column_of.iter().enumerate().filter(|(_, column)| **column != FREE);
     pairs.map(|(row, &column)| (row, column, ambiguous[row])).collect()
-}
-
-/// An optimum with its certificate: for every edge `profit[row] + price[column] >= weight`, with equality on chosen edges;
-/// profits and prices are never negative and are 0 where free.
-pub(super) struct Solution<W> {
-    pub(super) column_of: Vec<u32>,
-    pub(super) row_of: Vec<u32>,
-    pub(super) profit: Vec<W>,
-    pub(super) price: Vec<W>,
 }
 
 fn solve<W: Weight>(graph: &Graph<'_>) -> Solution<W> {

@@ -48,6 +48,15 @@ impl Weight for i128 {
     }
 }
 
+/// An optimum with its certificate: for every edge `profit[row] + price[column] >= weight`, with equality on chosen edges;
+/// profits and prices are never negative and are 0 where free.
+pub(super) struct Solution<W> {
+    pub(super) column_of: Vec<u32>,
+    pub(super) row_of: Vec<u32>,
+    pub(super) profit: Vec<W>,
+    pub(super) price: Vec<W>,
+}
+
 /// Edges mostly come in order, and there may be millions: they are copied only where they do not.
 pub(super) fn by_row_and_column(edges: &[Edge]) -> Cow<'_, [Edge]> {
     let place = |edge: &Edge| (edge.row, edge.column);
