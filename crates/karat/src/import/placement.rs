@@ -3,6 +3,7 @@
 mod layout;
 
 use super::{Harvest, ToolFailure};
+use crate::document::suggest::nearest;
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::judgement::Judgement;
@@ -137,10 +138,8 @@ pub fn place(
 fn check(harvest: &Harvest, placement: &Placement<'_>) -> Result<(), PlacementError> {
     match (&placement.how, placement.suite) {
         (How::One(case), Some(suite)) if !suite.cases.iter().any(|other| other.id == *case) => {
-            let near =
-                suite.cases.iter().map(|other| (strsim::jaro_winkler(other.id.as_str(), case.as_str()), &other.id));
-            let nearest = near.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-            Err(PlacementError::UnknownCase { case: case.clone(), suggestion: nearest.map(|(_, id)| id.clone()) })
+            let near = nearest(case.as_str(), suite.cases.iter().map(|other| other.id.as_str()));
+            Err(PlacementError::UnknownCase { case: case.clone(), suggestion: near.map(CaseId::from) })
         }
         (How::ByPrefix, None) => {
             let homeless = harvest.findings.iter().any(|reported| reported.case.is_none());

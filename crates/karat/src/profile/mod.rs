@@ -1,5 +1,6 @@
 //! Profiles: shipped in the binary, printable, and open to single changes by a suite, a file or a flag.
 
+use crate::document::suggest::nearest;
 use karat_core::profile::Profile;
 use toml::{Table, Value};
 
@@ -83,10 +84,8 @@ fn table_of(name: &str, read: &dyn Fn(&str) -> Option<String>, depth: usize) -> 
         return parse(shipped.toml);
     }
     let Some(text) = read(name) else {
-        let names = SHIPPED.iter().map(|shipped| shipped.name);
-        let near =
-            names.map(|n| (strsim::damerau_levenshtein(n, name), n)).min().filter(|(distance, _)| *distance <= 2);
-        return Err(ProfileError::Unknown { name: name.to_owned(), suggestion: near.map(|(_, n)| n.to_owned()) });
+        let near = nearest(name, SHIPPED.iter().map(|shipped| shipped.name));
+        return Err(ProfileError::Unknown { name: name.to_owned(), suggestion: near.map(str::to_owned) });
     };
     let mut own = parse(&text)?;
     let base = match own.remove("extends") {
@@ -129,9 +128,8 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
                 into.insert(key.clone(), value.clone());
             }
             (None, _) => {
-                let near = known.iter().map(|k| (strsim::damerau_levenshtein(k, key), k)).min();
-                let hint =
-                    near.filter(|(d, k)| *d <= k.len() / 3 + 1).map(|(_, k)| format!(", did you mean `{prefix}{k}`?"));
+                let near = nearest(key, known.iter().map(String::as_str));
+                let hint = near.map(|near| format!(", did you mean `{prefix}{near}`?"));
                 let message = format!("there is no value `{path}`{}", hint.unwrap_or_default());
                 return Err(ProfileError::Invalid { place: place.to_owned(), message });
             }

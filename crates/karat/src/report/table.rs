@@ -178,7 +178,8 @@ fn cases(report: &ReportV1, look: &Look) -> String {
             let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], "f1")).collect();
             karat_core::stats::summary::mean(&values)
         };
-        order.retain(|&case| mean(case).is_some());
+        // Cases that went perfectly are nothing to look at.
+        order.retain(|&case| mean(case).is_some_and(|f1| f1 < 1.0));
         order.sort_by(|&a, &b| mean(a).unwrap_or(1.0).total_cmp(&mean(b).unwrap_or(1.0)).then(a.cmp(&b)));
         order.truncate(10);
     }
