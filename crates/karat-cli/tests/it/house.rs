@@ -132,3 +132,40 @@ fn nothing_in_the_program_opens_a_socket() {
     let found: Vec<&&str> = networked.iter().filter(|name| names.contains(name)).collect();
     assert!(found.is_empty(), "Cargo.lock holds crates that open sockets: {found:?}");
 }
+
+/// Whether a licence expression can be met with the allowed licences: every part joined by AND needs an allowed choice.
+fn permissive(expression: &str, allowed: &[String]) -> bool {
+    let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
+    let choices = |part: &str| part.split(" OR ").any(|choice| allowed.iter().any(|a| a == choice.trim()));
+    expression.split(" AND ").all(choices)
+}
+
+#[test]
+fn every_dependency_has_a_permissive_licence() {
+    let rules = toml::parse(&std::fs::read_to_string(root().join("deny.toml")).unwrap()).unwrap();
+    let Some(Value::Array(items)) = rules.get(&["licenses".into(), "allow".into()]).map(|node| &node.value) else {
+        panic!("deny.toml allows no licence");
+    };
+    let allowed: Vec<String> = items.iter().filter_map(|i| i.to_json().as_str().map(str::to_owned)).collect();
+    let check = |expression: &str, expect: bool| assert_eq!(permissive(expression, &allowed), expect, "{expression}");
+    check("MIT OR GPL-3.0-only", true);
+    check("(Apache-2.0 OR MIT) AND BSD-3-Clause", true);
+    check("MIT AND GPL-3.0-only", false);
+    check("AGPL-3.0-only", false);
+
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    // Crates of other platforms were never fetched, and what this test needs is here already.
+    let version = std::process::Command::new("rustc").arg("-vV").output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host];
+    let output = std::process::Command::new(cargo).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.len() > 50, "only {} packages were listed", packages.len());
+    let licence = |package: &serde_json::Value| package["license"].as_str().unwrap_or("none stated").to_owned();
+    let refused = packages.iter().filter(|package| !permissive(&licence(package), &allowed));
+    let refused: Vec<String> = refused.map(|package| format!("{}: {}", package["name"], licence(package))).collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
