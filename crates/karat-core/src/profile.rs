@@ -1,5 +1,6 @@
 //! The rules by which pairs are matched and trials are scored: one named value, fully resolved.
 
+use crate::metric::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -205,6 +206,16 @@ impl Profile {
         }
         if !(self.beta.is_finite() && self.beta > 0.0) {
             faults.push(format!("beta = {}: expected a number above 0", self.beta));
+        }
+        for id in self.headline.iter().filter(|id| table::find(id).is_none()) {
+            faults.push(format!("headline: there is no metric {id:?}"));
+        }
+        if let Some(dimension) = &self.headline_macro_by {
+            let known = ["severity", "category", "language", "difficulty", "repo"];
+            let free = dimension.strip_prefix("meta.").is_some_and(|field| !field.is_empty());
+            if !free && !known.contains(&dimension.as_str()) {
+                faults.push(format!("headline_macro_by: {dimension:?} is none of {} or meta.*", known.join(", ")));
+            }
         }
         if self.weights.file + self.weights.line + self.weights.keyword <= 0.0 {
             faults.push("weights: at least one of file, line and keyword must be above 0".to_owned());

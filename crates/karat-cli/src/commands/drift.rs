@@ -124,16 +124,14 @@ fn edits(loaded: &LoadedSuite, outcome: &DriftOutcome) -> Vec<Edit> {
     let Some(case) = loaded.suite.cases.iter().find(|c| c.id == outcome.case) else { return Vec::new() };
     let Some(index) = case.goldens.iter().position(|g| g.id == outcome.golden) else { return Vec::new() };
     let golden = &case.goldens[index];
-    let edit = |key, value| Edit { case: case.id.clone(), golden: index, key, value };
+    let edit = |key, value| Edit { case: case.id.clone(), golden: index, key, value, needless: false };
     let mut edits = Vec::new();
     if from.file != to.file {
         edits.push(edit("file", json!(to.file.as_str())));
     }
-    if let (Some(old), Some(new)) = (from.lines, to.lines) {
+    if let Some(new) = to.lines {
         edits.push(edit("line_start", json!(new.start)));
-        if old.start != old.end || new.start != new.end {
-            edits.push(edit("line_end", json!(new.end)));
-        }
+        edits.push(Edit { needless: new.start == new.end, ..edit("line_end", json!(new.end)) });
     }
     // A stated key that names the old place names the new one.
     if golden.identity_key.is_some() && golden.identity_key == key_at(golden, from) {

@@ -40,8 +40,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
         for finding in &trial.findings {
             let v2 = key::of_finding(finding, &rules);
             let v3 = key::symbolic(finding, &rules);
-            let computed = key::computed(finding, &rules);
-            differing += usize::from(finding.identity_key.is_some() && computed.is_some() && computed != v2);
+            differing += usize::from(key::differs(finding, &rules));
             let shown = if args.v3 { &v3 } else { &v2 };
             keyless += usize::from(shown.is_none());
             if args.json {

@@ -99,6 +99,12 @@ pub fn of_finding(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     given(finding.identity_key.as_deref()).or_else(|| computed(finding, rules))
 }
 
+/// Whether a finding carries a key that is not the computed one.
+pub fn differs(finding: &Finding, rules: &IdentityRules) -> bool {
+    let own = given(finding.identity_key.as_deref());
+    own.is_some() && computed(finding, rules).is_some_and(|key| Some(key) != own)
+}
+
 /// The v3 key, where the symbol is known.
 pub fn symbolic(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     let anchor = Anchor::Symbol(finding.symbol.clone()?);

@@ -172,8 +172,6 @@ pub enum ExtraReason {
     BelowThreshold,
     /// A judge said that it does not report its best golden.
     JudgedNo,
-    /// Its best golden was given to a better finding, and the pair does not count.
-    OtherChosen,
     /// It reports a known false alarm.
     Trap,
     /// Its key is none of the expected ones.
@@ -194,7 +192,6 @@ impl ExtraReason {
             Self::NothingNear => "no golden comes near it",
             Self::BelowThreshold => "its best golden scores too low",
             Self::JudgedNo => "a judge refused its best golden",
-            Self::OtherChosen => "its best golden went to a better finding",
             Self::Trap => "it reports a known false alarm",
             Self::UnexpectedKey => "its key is none of the expected ones",
             Self::NoKey => "it has no key: file, rule_id or lines are missing",

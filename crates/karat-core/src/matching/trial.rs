@@ -8,10 +8,11 @@ use super::outcome::{
 use super::pair::{PreparedCase, PreparedFindings};
 use super::text::Vocabulary;
 use crate::finding::Finding;
-use crate::golden::Acceptance;
+use crate::golden::{Acceptance, Golden};
 use crate::identity::{key, matcher};
 use crate::profile::{Assignment, Method, Profile};
 use crate::trial::{Outcome, Trial};
+use std::cmp::Reverse;
 
 /// Matches one trial by the profile's method. Conservation is asserted, `recorded` excepted.
 pub fn match_trial(
@@ -233,26 +234,26 @@ fn by_score(
             result.misses.push(Miss { golden: g, best, why, flags: Vec::new() });
         }
     }
-    let repeats = repeats(&edges, &finding_of, &golden_of);
+    let repeats = repeats(&edges, &finding_of, &golden_of, goldens);
     for (f, best) in of_finding.iter().enumerate() {
         if golden_of[f].is_some() {
             continue;
         }
-        if let Some((golden, weight)) = repeats[f] {
-            let score = best.first.filter(|seen| seen.index == golden).map_or(weight as f64 / 1e9, |seen| seen.score);
-            result.duplicates.push(Duplicate {
-                finding: f,
-                golden: Some(golden),
-                score: Some(score),
-                flags: Vec::new(),
-            });
+        if let Some(golden) = repeats[f] {
+            let held = desk.hold(golden, f);
+            if goldens[golden].acceptance == Acceptance::Trap {
+                let best = held.and_then(|held| held.candidate(golden));
+                result.extras.push(Extra { finding: f, best, why: ExtraReason::Trap, flags: vec![Flag::Trap] });
+            } else {
+                let score = held.map(|held| held.score);
+                result.duplicates.push(Duplicate { finding: f, golden: Some(golden), score, flags: Vec::new() });
+            }
             continue;
         }
         let candidate = desk.of_finding(f, best.first);
         let why = match &candidate {
             _ if goldens.is_empty() => ExtraReason::CleanCase,
             None => ExtraReason::NothingNear,
-            Some(c) if c.judged == Some(true) => ExtraReason::OtherChosen,
             Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
             Some(_) => ExtraReason::BelowThreshold,
         };
@@ -262,17 +263,24 @@ fn by_score(
     result
 }
 
-/// For each unassigned finding its best pair that counts with a golden somebody else was given.
-fn repeats(edges: &[Edge], finding_of: &[Option<usize>], golden_of: &[Option<usize>]) -> Vec<Option<(usize, i64)>> {
-    let mut best: Vec<Option<(usize, i64)>> = vec![None; golden_of.len()];
+/// For each unassigned finding the golden, given to somebody else, that it repeats: the best pair that counts, a true golden
+/// before a trap.
+fn repeats(
+    edges: &[Edge],
+    finding_of: &[Option<usize>],
+    golden_of: &[Option<usize>],
+    goldens: &[Golden],
+) -> Vec<Option<usize>> {
+    let mut best: Vec<Option<(Reverse<Acceptance>, i64, usize)>> = vec![None; golden_of.len()];
     for edge in edges {
         let (g, f) = (edge.row as usize, edge.column as usize);
-        let improves = best[f].is_none_or(|(_, weight)| edge.weight > weight);
+        let worth = (Reverse(goldens[g].acceptance), edge.weight);
+        let improves = best[f].is_none_or(|(acceptance, weight, _)| worth > (acceptance, weight));
         if golden_of[f].is_none() && finding_of[g].is_some() && improves {
-            best[f] = Some((g, edge.weight));
+            best[f] = Some((worth.0, worth.1, g));
         }
     }
-    best
+    best.into_iter().map(|best| best.map(|(_, _, golden)| golden)).collect()
 }
 
 fn both_ways(chosen: &[Chosen], goldens: usize, findings: usize) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
@@ -338,7 +346,12 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
     }
     for &(finding, golden) in &matched.duplicates {
         finding_used[finding] = true;
-        result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
+        if goldens[golden].acceptance == Acceptance::Trap {
+            let flags = vec![Flag::Trap];
+            result.extras.push(Extra { finding, best: None, why: ExtraReason::Trap, flags });
+        } else {
+            result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
+        }
     }
     for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {
         let why = match key::all_of_finding(f, rules).is_empty() {
@@ -358,7 +371,14 @@ fn by_record(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decision
     let mut result = TrialResult::default();
     let mut golden_found = vec![false; goldens.len()];
     let mut finding_used = vec![false; findings.len()];
-    for (&(golden, finding), decided) in decisions.pairs.iter().filter(|(_, decided)| decided.matched) {
+    let is_trap = |golden: usize| goldens[golden].acceptance == Acceptance::Trap;
+    let stated = || decisions.pairs.iter().filter(|(_, decided)| decided.matched);
+    // A finding that reports something true has not fallen into a trap, whatever else was said of it.
+    let true_ones = stated().filter(|((golden, _), _)| !is_trap(*golden));
+    for (&(golden, finding), decided) in true_ones.chain(stated().filter(|((golden, _), _)| is_trap(*golden))) {
+        if is_trap(golden) && finding_used[finding] {
+            continue;
+        }
         golden_found[golden] = true;
         finding_used[finding] = true;
         let found = Match {

@@ -48,8 +48,7 @@ fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> 
         return if !case.is_clean() {
             Err(Undefined("no clean case"))
         } else {
-            let failed = trial.outcome != crate::trial::Outcome::Reported;
-            Ok(if !failed && trial.counts.fp == 0 { 1.0 } else { 0.0 })
+            Ok(if trial.is_silent(profile) { 1.0 } else { 0.0 })
         };
     }
     if case.is_clean() {

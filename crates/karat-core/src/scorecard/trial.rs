@@ -74,9 +74,6 @@ impl TrialScore {
         };
         let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
         let shared = shared_findings(&result);
-        let differs = |f: &&crate::finding::Finding| {
-            f.identity_key.is_some() && key::computed(f, &profile.identity).is_some_and(|k| Some(k) != f.identity_key)
-        };
         Self {
             number: trial.number,
             outcome: trial.outcome,
@@ -87,12 +84,14 @@ impl TrialScore {
             lucky_guess: target_found.map(|found| guessed && !found),
             confidence: audit.and_then(|audit| audit.confidence_expressed).or(trial.confidence),
             counts: counts(&result, profile),
-            pass: !failed && result.misses.is_empty() && (result.extras.is_empty() || case.allow_unexpected),
+            pass: !failed
+                && result.misses.is_empty()
+                && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
             one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
             shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
             strange_judgements: decisions.strangers.len(),
             differing_keys: if profile.method == Method::Identity {
-                trial.findings.iter().filter(differs).count()
+                trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
             } else {
                 0
             },
@@ -124,6 +123,11 @@ impl TrialScore {
         }
     }
 
+    /// Whether nothing was reported that matches nothing.
+    pub(crate) fn is_silent(&self, profile: &Profile) -> bool {
+        self.outcome == Outcome::Reported && counted_extras(&self.result, profile).next().is_none()
+    }
+
     /// Findings that count against the tool, by index.
     pub(crate) fn false_findings<'s>(&'s self, profile: &'s Profile) -> impl Iterator<Item = usize> + 's {
         false_findings(&self.result, profile)
@@ -136,10 +140,15 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
 }
 
-fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+/// Extras, without those the profile leaves out because they lie outside the change.
+fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     let left_out =
         |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
-    let extras = result.extras.iter().filter(move |e| !left_out(&e.flags)).map(|e| e.finding);
+    result.extras.iter().filter(move |e| !left_out(&e.flags)).map(|e| e.finding)
+}
+
+fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+    let extras = counted_extras(result, profile);
     let duplicates = result.duplicates.iter().filter(|_| profile.duplicates_are_false).map(|d| d.finding);
     let acceptable = result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding);
     extras.chain(duplicates).chain(acceptable)
@@ -181,11 +190,10 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
         })
         .collect();
     let chosen = assign::exact::assign(trial.findings.len(), &vec![0; case.goldens.len()], &edges);
-    let matched: BTreeSet<usize> = result.matches.iter().map(|m| m.finding).collect();
     Counts {
         tp: chosen.len(),
         // What was matched and is now left over repeats a golden that was found: no false positive.
-        fp: trial.findings.len() - matched.len() - result.acceptable.len() - result.duplicates.len(),
+        fp: result.extras.len(),
         fn_: case.required().count() - chosen.len(),
     }
 }

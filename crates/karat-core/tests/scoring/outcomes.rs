@@ -95,6 +95,35 @@ fn acceptance_says_where_a_pair_goes() {
 }
 
 #[test]
+fn every_report_of_a_trap_is_a_false_alarm() {
+    let trap = "it reports a known false alarm [trap]";
+    let expect = format!("extra f1: {trap} [ambiguous]\nextra f2: {trap}");
+    check("g a.py:50 kw=md5 trap | y", "f1 a.py:50 | md5\n f2 a.py:50 | md5", &expect);
+    let identity = profile("identity", "");
+    let findings = "f1 a.py:50 rule=r | y\n f2 a.py:50 rule=r | y";
+    check_with(&identity, "g a.py:50 rule=r trap | y", findings, "", &format!("extra f1: {trap}\nextra f2: {trap}"));
+    // A true golden goes before a trap: the second finding repeats that one.
+    let both = "g1 a.py:50 kw=md5 | x\n g2 a.py:50 kw=md5,hash trap | y";
+    check(
+        both,
+        "f1 a.py:50 | md5\n f2 a.py:50 | md5 hash\n f3 a.py:50 | md5 hash",
+        "g1=f1 1.000 [ambiguous]\nagain f3=g1\nextra f2: it reports a known false alarm [trap] [ambiguous]",
+    );
+}
+
+#[test]
+fn one_recorded_finding_may_match_goldens_of_every_kind() {
+    let recorded = profile("recorded", "");
+    let goldens = "g1 - | x\n g2 - acceptable | y\n g3 - acceptable | z\n g4 - trap | w\n g5 - trap | v";
+    let judged = "m g1 f1 yes\n m g2 f1 yes\n m g4 f1 yes\n m g2 f2 yes\n m g3 f2 yes\n m g4 f3 yes\n m g5 f3 yes";
+    let (card, ..) = score_one(&recorded, goldens, "f1 - | a\n f2 - | b\n f3 - | c", judged);
+    let tool = &card.tools[0];
+    assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), (1, 1, 0));
+    let single = tool.one_to_one.unwrap();
+    assert_eq!((single.tp, single.fp, single.fn_), (1, 1, 0));
+}
+
+#[test]
 fn required_goldens_are_served_before_acceptable_ones_and_those_before_traps() {
     let goldens = "g1 a.py:5 kw=sql trap | x\n g2 a.py:5 kw=sql acceptable | y\n g3 a.py:9 kw=sql | z";
     // The finding fits the trap and the acceptable golden perfectly and the required one less well; that one gets it.

@@ -18,6 +18,8 @@ pub struct Edit {
     pub key: &'static str,
     /// The new value, as JSON, which YAML reads too.
     pub value: serde_json::Value,
+    /// Whether the key need not be added where it is absent.
+    pub needless: bool,
 }
 
 /// Makes the edits and returns the new content of each file that changes, by its path in the suite. Nothing is written.
@@ -33,7 +35,10 @@ pub fn apply(loaded: &LoadedSuite, edits: &[Edit]) -> io::Result<BTreeMap<String
             Some(StatedIn::File(file)) => {
                 let text = read(loaded, file)?;
                 let node = yaml::parse(&text).map_err(|_| unreadable(file))?;
-                changed.insert(file.clone(), edited(&text, &node, &edits, Syntax::Yaml));
+                let new = edited(&text, &node, &edits, Syntax::Yaml);
+                // An odd layout must never cost the suite: what cannot be read again is not written.
+                yaml::parse(&new).map_err(|_| unwritable(file))?;
+                changed.insert(file.clone(), new);
             }
             Some(StatedIn::Line(number)) => {
                 listed.insert(*number, edits);
@@ -49,7 +54,9 @@ pub fn apply(loaded: &LoadedSuite, edits: &[Edit]) -> io::Result<BTreeMap<String
                 Some(edits) => {
                     let body = line.trim_end_matches(['\n', '\r']);
                     let node = json::parse(body).map_err(|_| unreadable("cases.jsonl"))?;
-                    out.push_str(&edited(body, &node, edits, Syntax::Json));
+                    let new = edited(body, &node, edits, Syntax::Json);
+                    json::parse(&new).map_err(|_| unwritable("cases.jsonl"))?;
+                    out.push_str(&new);
                     out.push_str(&line[body.len()..]);
                 }
                 None => out.push_str(line),
@@ -73,7 +80,7 @@ fn edited(text: &str, node: &Node, edits: &[&Edit], syntax: Syntax) -> String {
         let value = edit.value.to_string();
         if let Some(there) = node.get(&at(edit.key)) {
             splices.push((there.span.clone(), value));
-        } else if let Some(neighbour) = node.get(&at("line_start")) {
+        } else if let Some(neighbour) = node.get(&at("line_start")).filter(|_| !edit.needless) {
             // A key that is new goes behind the line it belongs to, in the way the file is written.
             let end = neighbour.span.end;
             let block = syntax == Syntax::Yaml && !inside_flow(text, &neighbour.span);
@@ -104,6 +111,11 @@ fn inside_flow(text: &str, span: &Range<usize>) -> bool {
 fn read(loaded: &LoadedSuite, file: &str) -> io::Result<String> {
     let bytes = loaded.files.read(file)?.ok_or_else(|| unreadable(file))?;
     String::from_utf8(bytes).map_err(|_| unreadable(file))
+}
+
+fn unwritable(file: &str) -> io::Error {
+    let message = format!("{file} is laid out in a way that cannot be edited safely; change its lines by hand");
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 fn unreadable(file: &str) -> io::Error {

@@ -41,10 +41,10 @@ impl Weight for i64 {
     }
 }
 
-/// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 16,000 of them.
+/// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 65,000 of them.
 impl Weight for i128 {
     fn of(weight: i64, tier: u8) -> Self {
-        Self::from(weight) << (44 * u32::from(tier.min(2)))
+        Self::from(weight) << (46 * u32::from(tier.min(2)))
     }
 }
 
