@@ -31,18 +31,17 @@ pub(crate) fn profile(rules: &RuleArgs, suite: Option<&LoadedSuite>) -> Result<P
     let name = rules.profile.as_deref().or(stated).unwrap_or("karat");
     let mut overrides = Vec::new();
     if let Some(scoring) = scoring.filter(|s| !s.overrides.is_empty()) {
-        let values = karat::profile::from_json(&scoring.overrides);
+        let values = karat::profile::from_json(&scoring.overrides)?;
         overrides.push(Override { place: "[scoring.override] of karat.toml".to_owned(), values });
     }
     for set in &rules.sets {
         overrides.push(Override { place: format!("--set {set}"), values: parse_set(set)? });
     }
-    // A profile named by the suite may lie in the suite; one named by a flag lies where the user is.
-    let in_suite = |path: &str| {
-        let bytes = suite.filter(|_| rules.profile.is_none())?.files.read(path).ok()??;
-        String::from_utf8(bytes).ok()
+    // A profile named by the suite lies in the suite, and nowhere else; one named by a flag lies where the user is.
+    let read = |path: &str| match suite.filter(|_| rules.profile.is_none()) {
+        Some(suite) => String::from_utf8(suite.files.read(path).ok()??).ok(),
+        None => std::fs::read_to_string(path).ok(),
     };
-    let read = |path: &str| in_suite(path).or_else(|| std::fs::read_to_string(path).ok());
     Ok(resolve(name, &read, &overrides)?)
 }
 
@@ -54,7 +53,8 @@ pub(crate) fn trials(
 ) -> Result<(Vec<Trial>, Vec<String>), Failure> {
     let mut own = Vec::new();
     if args.submissions.is_empty() {
-        for path in loaded.own_submissions() {
+        let found = loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))?;
+        for path in found {
             let shown = loaded.files.display(&path);
             let reader = loaded.files.open(&path).map_err(|error| Failure::io(&shown, error))?;
             own.extend(reader.map(|reader| Lines { file: shown, reader }));
@@ -76,11 +76,18 @@ pub(crate) fn trials(
     let mut trials = read_trials(own, Some(&loaded.suite))?;
     let mut said = Vec::new();
     for (importer, paths) in foreign {
-        let harvest = harvest(importer, &paths, &args.place)?;
+        let harvest = harvest(importer, &paths, &args.place, Some(loaded))?;
         let placed = placed(harvest, &args.place, Some(loaded), tool)?;
         said.extend(unplaced(&placed)?);
         said.extend(placed.notes);
         trials.extend(placed.trials);
+    }
+    let mut seen = std::collections::HashSet::new();
+    if let Some(twice) = trials.iter().find(|t| !seen.insert((&t.case, &t.tool, t.number))) {
+        return Err(Failure::bad_input(format!(
+            "trial {} of {} on {} is stated twice; name tools apart with --tool, or trials with --trial-number",
+            twice.number, twice.tool, twice.case
+        )));
     }
     Ok((trials, said))
 }
@@ -103,9 +110,14 @@ pub(crate) fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
 }
 
 /// Reads foreign files, with categories from the rule map where one is given.
-pub(crate) fn harvest(importer: &Importer, paths: &[PathBuf], args: &PlaceArgs) -> Result<Harvest, Failure> {
+pub(crate) fn harvest(
+    importer: &Importer,
+    paths: &[PathBuf],
+    args: &PlaceArgs,
+    loaded: Option<&LoadedSuite>,
+) -> Result<Harvest, Failure> {
     let rules = args.rule_map.as_deref().map(RuleMap::read).transpose()?;
-    Ok(read_all(importer, paths, rules.as_ref())?)
+    Ok(read_all(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?)
 }
 
 /// Puts what was imported to cases.

@@ -54,7 +54,8 @@ fn end(result: Result<Exit, Failure>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(Failure::BrokenPipe) => Exit::Ok.into(),
         Err(Failure::Message(exit, message)) => {
-            terminal::tell(&format!("error: {}", karat::diagnostic::harmless(&message)));
+            let lines: Vec<_> = message.lines().map(karat::diagnostic::harmless).collect();
+            terminal::tell(&format!("error: {}", lines.join("\n")));
             exit.into()
         }
         Err(Failure::Faults(faults)) => {

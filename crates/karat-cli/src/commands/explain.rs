@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
         return Err(Failure::usage(format!("the suite {} has no case `{}`{hint}", loaded.suite.name, args.case)));
     };
-    let (trials, said) = inputs::trials(&args.trials, &loaded, None)?;
+    let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
     inputs::tell_all(&said);
     let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
     let scoring = scoring::run(&loaded, trials, judgements, profile, None, &[]);

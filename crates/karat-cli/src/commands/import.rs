@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     };
     let importer = inputs::find_importer(format)?;
     let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
-    let harvest = inputs::harvest(importer, &args.files, &args.place)?;
+    let harvest = inputs::harvest(importer, &args.files, &args.place, loaded.as_ref())?;
     let placed = inputs::placed(harvest, &args.place, loaded.as_ref(), args.tool.as_deref())?;
     inputs::tell_all(&inputs::unplaced(&placed)?);
     inputs::tell_all(&placed.notes);

@@ -105,7 +105,7 @@ fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
         match kind {
             Kind::Submission => trials.extend(read_trials(vec![inputs::lines(path)?], None)?),
             Kind::Foreign(importer) => {
-                let harvest = read_all(importer, std::slice::from_ref(path), None)?;
+                let harvest = read_all(importer, std::slice::from_ref(path), None, &|_| None)?;
                 inputs::tell_all(&harvest.notes);
                 trials.extend(harvest.trials);
                 let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();

@@ -4,7 +4,7 @@ use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::outputs;
 use karat::document::{Syntax, decode_bytes, schema_of};
-use karat::format::report::{ReportV1, SCHEMA};
+use karat::format::report::{ReportV1, SCHEMA, ToolV1};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
@@ -20,6 +20,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     };
     if report.schema != SCHEMA {
         let message = format!("{shown}: the schema is {:?}, and this version reads {SCHEMA:?}", report.schema);
+        return Err(Failure::bad_input(message));
+    }
+    let cases = |tool: &ToolV1| tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case));
+    if let Some(tool) = report.tools.iter().find(|tool| cases(tool)) {
+        let message = format!("{shown}: the cases of the tool {:?} are not those of the report", tool.tool);
         return Err(Failure::bad_input(message));
     }
     outputs::write(&report, &args.output)?;

@@ -37,11 +37,11 @@ fn next_steps(args: &ScoreArgs, report: &karat::format::report::ReportV1) {
     let Some(tool) = ranked(report).into_iter().next() else { return };
     let worst = tool.cases.iter().filter_map(|case| Some((case.metrics.get("f1")?.value?, &case.case)));
     let Some((_, case)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", args.suite) };
+    let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", word(&args.suite)) };
     let files = same_again(args);
     let steps = [
         format!("karat explain {} --tool {}{suite}{files}", word(case), word(&tool.tool)),
-        format!("karat score {}{files} -o report.json -o report.md", args.suite),
+        format!("karat score {}{files} -o report.json -o report.md", word(&args.suite)),
     ];
     tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
 }
@@ -64,6 +64,9 @@ fn same_again(args: &ScoreArgs) -> String {
     flags.extend(place.from.iter().map(|format| ("--from", format.clone())));
     flags.extend(place.case.iter().map(|case| ("--case", case.clone())));
     flags.extend(place.case_from.iter().map(|pattern| ("--case-from", pattern.clone())));
+    if place.trial_number != 1 {
+        flags.push(("--trial-number", place.trial_number.to_string()));
+    }
     flags.extend(place.rule_map.iter().map(|file| ("--rule-map", path(file))));
     flags.extend(rules.profile.iter().map(|name| ("--profile", name.clone())));
     flags.extend(rules.sets.iter().map(|set| ("--set", set.clone())));

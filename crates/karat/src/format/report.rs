@@ -3,7 +3,7 @@
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::matching::outcome::Flag;
 use karat_core::metric::table::Direction;
-use karat_core::profile::Profile;
+use karat_core::profile::Method;
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct ReportV1 {
     /// What was scored against.
     pub suite: SuiteV1,
     /// The rules, fully resolved.
-    pub profile: Profile,
+    pub profile: ProfileV1,
     /// Where random numbers start from.
     pub seed: u64,
     /// The goldens of every case.
@@ -38,6 +38,26 @@ pub struct ReportV1 {
     pub measured: MeasuredV1,
     /// What a reader must know before believing a number.
     pub warnings: Vec<String>,
+}
+
+/// The rules, fully resolved. What drawings need is named; the other values are kept as they were, so that a report stays
+/// readable when profiles gain values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileV1 {
+    /// The profile's name.
+    pub name: String,
+    /// How pairs come about.
+    pub method: Method,
+    /// Whether a case that does not pass makes the command fail.
+    pub expect_pass: bool,
+    /// The metrics shown first, in this order.
+    pub headline: Vec<String>,
+    /// The slice whose plain mean is the headline; absent: the whole suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline_macro_by: Option<String>,
+    /// All other values.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, serde_json::Value>,
 }
 
 /// What was scored against.

@@ -33,7 +33,7 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Starts reading; the delimiter (comma, semicolon or tab) is the one the first row uses most.
     pub(super) fn new(input: Input<'a>, width: Width) -> Result<Self, ImportError> {
-        let Input { path, mut reader } = input;
+        let Input { path, mut reader, .. } = input;
         let mut head = Vec::new();
         let read = reader.by_ref().take(LONGEST_HEADER).read_to_end(&mut head);
         read.map_err(|error| input::fault(path, error))?;
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn endless_rows_are_refused() {
         let endless = b"a,\"".chain(io::repeat(b'x'));
-        let input = Input { path: Path::new("in"), reader: Box::new(endless) };
+        let input = Input { path: Path::new("in"), reader: Box::new(endless), sources: &|_| None };
         let error = Rows::new(input, Width::Any).and_then(|mut rows| rows.next_row().map(|_| ()));
         assert!(error.is_err_and(|error| error.to_string().contains("a row is longer than 16 MiB")));
     }

@@ -1,15 +1,20 @@
 //! Running an importer over files, and telling a format by looking.
 
 use super::rule_map::RuleMap;
-use super::{Harvest, ImportError, Importer, importer, input};
+use super::{Harvest, ImportError, Importer, Input, Sources, importer, input};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Reads all files, in the order given, into one harvest; folders stand for the JSON files below them.
-pub fn read_all(importer: &Importer, paths: &[PathBuf], rules: Option<&RuleMap>) -> Result<Harvest, ImportError> {
+pub fn read_all(
+    importer: &Importer,
+    paths: &[PathBuf],
+    rules: Option<&RuleMap>,
+    sources: Sources<'_>,
+) -> Result<Harvest, ImportError> {
     let mut harvest = Harvest::default();
     for path in expand(paths)? {
-        (importer.import)(input::open(&path)?, &mut harvest)?;
+        (importer.import)(Input { sources, ..input::open(&path)? }, &mut harvest)?;
     }
     if let Some(finish) = importer.finish {
         finish(&mut harvest)?;
@@ -67,7 +72,9 @@ pub fn kind_of(path: &Path) -> Result<Kind, ImportError> {
     if name.ends_with(".jsonl") || name == "-" {
         return Ok(Kind::Submission);
     }
-    let sarif = name.ends_with(".sarif") || name.ends_with(".sarif.json") || looks_like_sarif(path)?;
+    let named = name.ends_with(".sarif") || name.ends_with(".sarif.json");
+    // What is read from a pipe is gone, so only a file on disk is looked into.
+    let sarif = named || (path.is_file() && looks_like_sarif(path)?);
     Ok(importer("sarif").filter(|_| sarif).map_or(Kind::Submission, Kind::Foreign))
 }
 
@@ -77,5 +84,5 @@ fn looks_like_sarif(path: &Path) -> Result<bool, ImportError> {
     // A head that cannot be decoded is no SARIF; the reader for our own format will say what is wrong with it.
     let _ = opened.reader.take(4096).read_to_end(&mut head);
     let text = String::from_utf8_lossy(&head);
-    Ok(text.trim_start().starts_with('{') && (text.contains("\"runs\"") || text.contains("sarif")))
+    Ok(text.trim_start().starts_with('{') && text.contains("\"runs\""))
 }

@@ -45,7 +45,7 @@ pub fn from_reader_within<'a>(
         .bom_override(true)
         .build_with_buffer(Cursor::new(head).chain(reader), vec![0; BLOCK])
         .map_err(|error| fault(path, error))?;
-    Ok(Input { path, reader: Box::new(Guard::new(decoded, limits)) })
+    Ok(Input { path, reader: Box::new(Guard::new(decoded, limits)), sources: &|_| None })
 }
 
 /// Says what an error of reading means: a guard's refusal and damaged compression are faults of the text, with a position.

@@ -32,6 +32,7 @@ use crate::format::plain_id;
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
+use karat_core::path::RepoPath;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use std::collections::BTreeSet;
@@ -83,7 +84,12 @@ pub struct Input<'a> {
     pub path: &'a Path,
     /// The text, streamed.
     pub reader: Box<dyn Read + 'a>,
+    /// The code that findings are about, for tools that say places as offsets only.
+    pub sources: Sources<'a>,
 }
+
+/// Gives the text of a file, where it is at hand.
+pub type Sources<'a> = &'a dyn Fn(&RepoPath) -> Option<String>;
 
 /// What importers saw.
 #[derive(Debug, Default)]

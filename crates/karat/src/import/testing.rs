@@ -17,7 +17,7 @@ pub(super) fn import_all(format: &str, inputs: &[(&str, &[u8])]) -> Result<Harve
     let importer = importer(format).expect("the importer is in the table");
     let mut harvest = Harvest::default();
     for (path, bytes) in inputs {
-        (importer.import)(Input { path: Path::new(path), reader: Box::new(*bytes) }, &mut harvest)?;
+        (importer.import)(Input { path: Path::new(path), reader: Box::new(*bytes), sources: &|_| None }, &mut harvest)?;
     }
     if let Some(finish) = importer.finish {
         finish(&mut harvest)?;

@@ -63,12 +63,19 @@ pub fn resolve(
     overrides: &[Override],
 ) -> Result<Profile, ProfileError> {
     let mut table = table_of(name, read, 0)?;
+    let mut profile = checked(&table, &format!("`{name}`"))?;
+    // Each layer is checked by itself, so that the one that is wrong is the one that is named.
     for change in overrides {
         merge(&mut table, &change.values, &change.place, "")?;
+        profile = checked(&table, &change.place)?;
     }
-    let place = overrides.last().map_or_else(|| format!("`{name}`"), |change| change.place.clone());
-    let invalid = |message: String| ProfileError::Invalid { place: place.clone(), message };
-    let profile: Profile = table.try_into().map_err(|e: toml::de::Error| invalid(e.message().to_owned()))?;
+    Ok(profile)
+}
+
+fn checked(table: &Table, place: &str) -> Result<Profile, ProfileError> {
+    let invalid = |message: String| ProfileError::Invalid { place: place.to_owned(), message };
+    let profile: Profile =
+        table.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
     match profile.faults().as_slice() {
         [] => Ok(profile),
         faults => Err(invalid(faults.join("; "))),
@@ -148,9 +155,10 @@ pub fn parse_set(text: &str) -> Result<Table, ProfileError> {
     as_is.or_else(|_| quoted()).map_err(|e| invalid(e.message().to_owned()))
 }
 
-/// Changes as a suite's configuration holds them. TOML has no null, so a null cannot occur.
-pub fn from_json(values: &serde_json::Map<String, serde_json::Value>) -> Table {
-    Table::try_from(values).unwrap_or_default()
+/// Changes as a suite's configuration holds them.
+pub fn from_json(values: &serde_json::Map<String, serde_json::Value>) -> Result<Table, ProfileError> {
+    let place = "[scoring.override] of karat.toml".to_owned();
+    Table::try_from(values).map_err(|error| ProfileError::Invalid { place, message: error.to_string() })
 }
 
 /// A profile as a TOML file.

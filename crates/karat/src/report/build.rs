@@ -3,7 +3,7 @@
 use crate::format::report::{
     CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
     FindingInfoV1, FlakyV1, IssueInfoV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1,
-    PartsV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
+    PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
@@ -47,13 +47,31 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
             cases: suite.cases.len(),
             issues: suite.cases.iter().map(|c| c.goldens.len()).sum(),
         },
-        profile: scored.profile.clone(),
+        profile: profile(scored.profile),
         seed: scored.seed,
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
         judges: judges(scored.judgements),
         measured: measured(scored),
         warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),
+    }
+}
+
+fn profile(profile: &Profile) -> ProfileV1 {
+    let mut others = match serde_json::to_value(profile) {
+        Ok(serde_json::Value::Object(values)) => values.into_iter().collect(),
+        _ => BTreeMap::new(),
+    };
+    for named in ["name", "method", "expect_pass", "headline", "headline_macro_by"] {
+        others.remove(named);
+    }
+    ProfileV1 {
+        name: profile.name.clone(),
+        method: profile.method,
+        expect_pass: profile.expect_pass,
+        headline: profile.headline.clone(),
+        headline_macro_by: profile.headline_macro_by.clone(),
+        others,
     }
 }
 
@@ -230,7 +248,8 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
     }
 }
 
-fn candidate(c: &Candidate) -> CandidateV1 {
+/// A pair that was looked at; the caller names its other side.
+pub(super) fn candidate(c: &Candidate) -> CandidateV1 {
     CandidateV1 { golden: None, finding: None, score: c.score, parts: parts(&c.parts), judged: c.judged }
 }
 
@@ -296,9 +315,9 @@ fn measured(scored: &Scored<'_>) -> MeasuredV1 {
         }
         if trial.cost_usd.is_some() || trial.tokens_in.is_some() || trial.tokens_out.is_some() {
             let cost = measured.cost.entry(trial.tool.to_string()).or_default();
-            cost.usd += trial.cost_usd.unwrap_or_default();
-            cost.tokens_in += trial.tokens_in.unwrap_or_default();
-            cost.tokens_out += trial.tokens_out.unwrap_or_default();
+            cost.usd = (cost.usd + trial.cost_usd.unwrap_or_default()).min(f64::MAX);
+            cost.tokens_in = cost.tokens_in.saturating_add(trial.tokens_in.unwrap_or_default());
+            cost.tokens_out = cost.tokens_out.saturating_add(trial.tokens_out.unwrap_or_default());
             cost.n += 1;
         }
     }
@@ -307,7 +326,7 @@ fn measured(scored: &Scored<'_>) -> MeasuredV1 {
         *cost = CostV1 { usd_per_tp: (tp > 0).then(|| cost.usd / tp as f64), ..*cost };
     }
     for (tool, values) in times {
-        let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default();
+        let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default().min(f64::MAX);
         measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, n: values.len() });
     }
     measured

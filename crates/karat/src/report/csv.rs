@@ -3,8 +3,20 @@
 use super::Look;
 use crate::format::report::{MetricsV1, ReportV1};
 
-const HEADER: [&str; 11] =
-    ["tool", "scope", "dimension", "value_of", "metric", "value", "ci_low", "ci_high", "n", "std_trials", "std_cases"];
+const HEADER: [&str; 12] = [
+    "tool",
+    "scope",
+    "dimension",
+    "value_of",
+    "metric",
+    "value",
+    "ci_low",
+    "ci_high",
+    "n",
+    "std_trials",
+    "std_cases",
+    "unreliable",
+];
 
 /// All metrics of the report in long form.
 pub fn draw(report: &ReportV1, _: &Look) -> String {
@@ -15,17 +27,18 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
         for (id, e) in metrics {
             let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
             let _ = writer.write_record([
-                &harmless(tool),
+                harmless(tool).as_str(),
                 scope,
                 &harmless(dimension),
                 &harmless(value_of),
-                id,
+                &harmless(id),
                 &number(e.value),
                 &number(e.ci.map(|ci| ci[0])),
                 &number(e.ci.map(|ci| ci[1])),
                 &e.n.to_string(),
                 &number(e.std_trials),
                 &number(e.std_cases),
+                if e.unreliable { "true" } else { "" },
             ]);
         }
     };
@@ -47,7 +60,8 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// A field that no spreadsheet takes for a formula.
+/// A field that no spreadsheet takes for a formula and no terminal for a command.
 fn harmless(field: &str) -> String {
-    if field.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{field}") } else { field.to_owned() }
+    let field = crate::diagnostic::harmless(field);
+    if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field.into_owned() }
 }

@@ -1,10 +1,10 @@
 //! One case as a story: each golden, its best candidates with the parts of their scores, who decided and why.
 
 use super::Look;
-use super::grid;
 use super::number::count;
+use super::{build, grid};
 use crate::diagnostic::harmless;
-use crate::format::report::{CandidateV1, PartsV1};
+use crate::format::report::CandidateV1;
 use anstyle::{AnsiColor, Style};
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden};
@@ -144,6 +144,7 @@ fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding],
         (Some(_), ..) => ("✓", GOOD, "found"),
         (None, Some(_), ..) => ("✗", BAD, "a trap, and the tool fell into it"),
         (None, None, Some(_), _) => ("✗", BAD, "missed"),
+        _ if telling.trial.outcome != Outcome::Reported => ("·", DIM, "not tried"),
         (None, None, None, Acceptance::Acceptable) => ("·", DIM, "acceptable, not reported"),
         (None, None, None, _) => ("·", DIM, "a trap, avoided"),
     };
@@ -321,12 +322,6 @@ fn others(page: &mut Page<'_>, telling: &Telling<'_>) {
 
 /// A candidate as the report writes it, for the JSON form of a story.
 pub fn candidate_json(candidate: &Candidate, findings: &[Finding]) -> CandidateV1 {
-    let p = candidate.parts;
-    CandidateV1 {
-        golden: None,
-        finding: findings.get(candidate.index).map(|f| f.id.to_string()),
-        score: candidate.score,
-        parts: PartsV1 { file: p.file, line: p.line, keyword: p.keyword, text: p.text, judge: p.judge },
-        judged: candidate.judged,
-    }
+    let finding = findings.get(candidate.index).map(|f| f.id.to_string());
+    CandidateV1 { finding, ..build::candidate(candidate) }
 }

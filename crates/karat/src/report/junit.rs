@@ -34,6 +34,13 @@ fn write(report: &ReportV1, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
                     .with_attribute(("failures", failures.as_str()))
                     .with_attribute(("errors", errors.as_str()))
                     .write_inner_content(|writer| {
+                        if tool.metrics.values().any(|e| e.unreliable) {
+                            writer.create_element("properties").write_inner_content(|writer| {
+                                let mark = writer.create_element("property").with_attribute(("name", "unreliable"));
+                                mark.with_attribute(("value", "fewer than 30 cases")).write_empty()?;
+                                Ok(())
+                            })?;
+                        }
                         for (case, info) in tool.cases.iter().zip(&report.cases) {
                             test(writer, &tool.tool, case, info)?;
                         }

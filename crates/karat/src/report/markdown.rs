@@ -9,14 +9,14 @@ use karat_core::metric::estimate::RELIABLE_N;
 pub fn draw(report: &ReportV1, _: &Look) -> String {
     let ids = &report.profile.headline;
     let mut out = format!(
-        "## Karat: {}\n\n{}, {}, profile `{}`\n\n",
+        "## Karat: {}\n\n{}, {}, profile {}\n\n",
         escape(&report.suite.name),
         count(report.suite.cases, "case"),
         count(report.suite.issues, "golden"),
         escape(&report.profile.name)
     );
     let expected = if report.profile.expect_pass { " result |" } else { "" };
-    let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", title(id))).collect();
+    let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
     out.push_str(&format!("| tool |{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
     out.push_str(&format!(
         "|---|{}---:|---:|---:|---:|\n",

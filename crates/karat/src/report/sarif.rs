@@ -2,6 +2,7 @@
 
 use super::Look;
 use crate::format::report::{FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
+use karat_core::matching::outcome::Flag;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -19,11 +20,12 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
 }
 
 /// The rules of our own that verdicts are filed under.
-const RULES: [(&str, &str); 5] = [
+const RULES: [(&str, &str); 6] = [
     ("karat/match", "The finding reports a golden issue."),
     ("karat/acceptable", "The finding reports something true that was not demanded."),
     ("karat/duplicate", "The finding reports a golden issue that was reported already."),
     ("karat/extra", "The finding reports no golden issue."),
+    ("karat/trap", "The finding reports a known false alarm."),
     ("karat/miss", "No finding reports the golden issue."),
 ];
 
@@ -40,6 +42,7 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
     json!({
         "tool": { "driver": { "name": format!("karat: {}", tool.tool), "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
         "results": results,
+        "properties": { "unreliable": tool.metrics.values().any(|e| e.unreliable) },
     })
 }
 
@@ -52,7 +55,7 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
                 "ruleId": rule,
                 "kind": kind,
                 "level": level,
-                "message": { "text": format!("{} ({why})", f.title) },
+                "message": { "text": plain(&format!("{} ({why})", f.title)) },
                 "locations": place(f.file.as_deref(), f.line_start, f.line_end),
                 "properties": { "case": case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
             }));
@@ -70,7 +73,8 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
     }
     for e in &trial.extras {
         let golden = e.best.as_ref().and_then(|b| b.golden.as_deref());
-        finding("karat/extra", "fail", "note", &e.finding, golden, &e.why, e.best.as_ref().map(|b| b.score));
+        let rule = if e.flags.contains(&Flag::Trap) { "karat/trap" } else { "karat/extra" };
+        finding(rule, "fail", "note", &e.finding, golden, &e.why, e.best.as_ref().map(|b| b.score));
     }
     for miss in &trial.misses {
         let Some(issue) = issues.get(miss.golden.as_str()) else { continue };
@@ -78,11 +82,16 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
             "ruleId": "karat/miss",
             "kind": "fail",
             "level": "warning",
-            "message": { "text": format!("Missed: {} ({})", issue.title, miss.why) },
+            "message": { "text": plain(&format!("Missed: {} ({})", issue.title, miss.why)) },
             "locations": place(issue.file.as_deref(), issue.line_start, issue.line_end),
             "properties": { "case": case, "trial": trial.trial, "golden": miss.golden },
         }));
     }
+}
+
+/// Text that stays text: brackets would make links.
+fn plain(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
 fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {

@@ -126,7 +126,7 @@ fn footnotes(report: &ReportV1, look: &Look) -> String {
         notes.push("* best".to_owned());
     }
     match &report.profile.headline_macro_by {
-        Some(dimension) => notes.push(format!("mean over {dimension}")),
+        Some(dimension) => notes.push(format!("mean over {}", harmless(dimension))),
         None => notes.push("mean over cases".to_owned()),
     }
     if look.width >= 120 {

@@ -89,13 +89,6 @@ impl Files {
         Ok(names)
     }
 
-    /// The names of the files directly inside a folder that end in `.extension`, sorted.
-    pub fn files_with(&self, path: &str, extension: &str) -> io::Result<Vec<String>> {
-        let all = self.walk(path)?;
-        let direct = all.files.into_iter().filter(|f| !f.contains('/') && f.ends_with(&format!(".{extension}")));
-        Ok(direct.collect())
-    }
-
     /// Every file below a folder, relative to it, sorted. Links that lead out of the root are named, not followed.
     pub fn walk(&self, path: &str) -> io::Result<Walk> {
         let mut walk = Walk::default();

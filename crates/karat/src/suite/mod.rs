@@ -19,6 +19,7 @@ use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::Suite;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 /// A suite with the place it came from.
@@ -60,6 +61,16 @@ impl LoadedSuite {
         String::from_utf8(bytes).ok()
     }
 
+    /// The text of a file that lies in the suite under this very path, or that one case only has.
+    pub fn source_anywhere(&self, path: &RepoPath) -> Option<String> {
+        let inside = || String::from_utf8(self.files.read(path.as_str()).ok()??).ok();
+        let mut having = self.suite.cases.iter().filter(|case| self.has_file(&case.id, path));
+        match (having.next(), having.next()) {
+            (Some(only), None) => self.source(&only.id, path),
+            _ => inside(),
+        }
+    }
+
     /// Whether the case has that file.
     pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
         self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
@@ -70,10 +81,14 @@ impl LoadedSuite {
         self.after_files.get(case).is_some_and(|files| !files.is_empty())
     }
 
-    /// The submissions that lie in the suite itself.
-    pub fn own_submissions(&self) -> Vec<String> {
-        let names = self.files.files_with("submissions", "jsonl").unwrap_or_default();
-        names.into_iter().map(|name| format!("submissions/{name}")).collect()
+    /// The submissions that lie in the suite itself. A link that leads out of it is an error, not an absence.
+    pub fn own_submissions(&self) -> io::Result<Vec<String>> {
+        let found = self.files.walk("submissions")?;
+        if let Some(link) = found.refused.iter().find(|link| !link.contains('/') && link.ends_with(".jsonl")) {
+            return Err(io::Error::other(format!("submissions/{link} is a link that leads out of the suite")));
+        }
+        let direct = found.files.into_iter().filter(|file| !file.contains('/') && file.ends_with(".jsonl"));
+        Ok(direct.map(|file| format!("submissions/{file}")).collect())
     }
 }
 

@@ -16,9 +16,8 @@ mod uris;
 mod words;
 
 pub use keys::write_keys;
-pub use tables::Sources;
 
-use super::{Harvest, ImportError, Importer, Input, Reported, input, json, tool_name};
+use super::{Harvest, ImportError, Importer, Input, Reported, Sources, input, json, tool_name};
 use document::{Document, Reader, Rest};
 use model::Item;
 use tables::Tables;
@@ -35,11 +34,7 @@ pub const IMPORTER: Importer = Importer {
 
 /// Reads a SARIF document into the harvest.
 pub fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
-    import_with(input, harvest, &|_| None)
-}
-
-/// Reads a SARIF document into the harvest; `sources` gives the text of files, for tools that say places as offsets only.
-pub fn import_with(input: Input<'_>, harvest: &mut Harvest, sources: Sources<'_>) -> Result<(), ImportError> {
+    let sources = input.sources;
     let shown = input::shown(input.path);
     let before = (harvest.findings.len(), harvest.tools.len(), harvest.failures.len());
     let mut collector = Collector { harvest, sources, counts: Counts::default(), copied: 0 };

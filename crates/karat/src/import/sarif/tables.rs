@@ -6,6 +6,7 @@ use super::offsets::{LineTable, Unit};
 use super::rules::Rules;
 use super::uris::Addresses;
 use super::words::{Kind, Level};
+use crate::import::Sources;
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
 use karat_core::path::RepoPath;
@@ -13,9 +14,6 @@ use std::collections::HashMap;
 
 /// The name under which a result carries the identity key of its finding.
 pub(super) const KEY: &str = "karatIdentity/v2";
-
-/// Gives the text of a file, for tools that say places as offsets only.
-pub type Sources<'a> = &'a dyn Fn(&RepoPath) -> Option<String>;
 
 /// What a run says once for all its results.
 #[derive(Debug, Default)]

@@ -222,7 +222,8 @@ fn a_caller_may_supply_sources() {
         [{"physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"charOffset": 3, "charLength": 2}}}]}]}]}"#;
     let mut harvest = Harvest::default();
     let input = input::from_reader(Path::new("in.sarif"), Box::new(text.as_bytes())).unwrap();
-    import_with(input, &mut harvest, &|path| (path.as_str() == "a.c").then(|| "😀\na\nb".to_owned())).unwrap();
+    let sources = |path: &RepoPath| (path.as_str() == "a.c").then(|| "😀\na\nb".to_owned());
+    import(Input { sources: &sources, ..input }, &mut harvest).unwrap();
     assert_eq!(line(&harvest.findings[0]), "? rule=r file=a.c lines=2-3 severity=medium");
 }
 
