@@ -5,7 +5,7 @@ use karat::diagnostic::render;
 use karat::document::{Syntax, decode, schema_of};
 use karat::format::case::CaseV1;
 use karat::profile::{self, SHIPPED};
-use karat::recorded::{self, Lines};
+use karat::recorded::{self, NamedLines};
 use karat::report::{FORMATS, Look, build};
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
@@ -56,8 +56,8 @@ pub fn judgements_survive(judgements: &[Judgement]) {
     }
 }
 
-fn lines(bytes: &[u8]) -> Vec<Lines<'_>> {
-    vec![Lines { file: "in.jsonl".to_owned(), reader: Box::new(bytes) }]
+fn lines(bytes: &[u8]) -> Vec<NamedLines<'_>> {
+    vec![NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(bytes) }]
 }
 
 fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {

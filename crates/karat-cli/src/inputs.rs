@@ -8,7 +8,7 @@ use karat::import::placement::{How, Placed, Placement, place};
 use karat::import::rule_map::RuleMap;
 use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
 use karat::profile::{Override, parse_set, resolve};
-use karat::recorded::{Lines, read_judgements, read_trials};
+use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::{CaseId, ToolName};
@@ -57,7 +57,7 @@ pub(crate) fn trials(
         for path in found {
             let shown = loaded.files.display(&path);
             let reader = loaded.files.open(&path).map_err(|error| Failure::io(&shown, error))?;
-            own.extend(reader.map(|reader| Lines { file: shown, reader }));
+            own.extend(reader.map(|reader| NamedLines { file: shown, reader }));
         }
         if own.is_empty() {
             return Err(Failure::usage("nothing to score: give a submission with --submission FILE"));
@@ -158,10 +158,10 @@ pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
 }
 
 /// Opens a file of lines; `-` is standard input.
-pub(crate) fn lines(path: &Path) -> Result<Lines<'_>, Failure> {
+pub(crate) fn lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
     let file = input::shown(path);
     let opened = input::open(path)?;
-    Ok(Lines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
+    Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
 }
 
 /// The judgements that are to be heard.

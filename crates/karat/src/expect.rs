@@ -3,6 +3,7 @@
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::identity::key;
+use karat_core::identity::matcher::match_all;
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::FilePattern;
@@ -50,61 +51,55 @@ pub fn from_trials(trials: &[Trial], known: &[Case], rules: &IdentityRules, prun
 }
 
 fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, result: &mut Expectations) {
-    // Several findings may share a key; as many goldens may then expect it.
-    let mut found: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
-    let mut order: Vec<(String, &Finding)> = Vec::new();
-    for finding in &trial.findings {
-        match key::of_finding(finding, rules) {
-            Some(key) => {
-                found.entry(key.clone()).or_default().push(finding);
-                order.push((key, finding));
-            }
-            None => result.keyless.push(format!("{}: {}", case.id, finding.id)),
-        }
+    // What is met is decided as scoring decides it, with globs, folded reports and fallbacks.
+    let matched = match_all(&case.goldens, &trial.findings, rules);
+    let mut met = vec![false; case.goldens.len()];
+    let mut expected = vec![false; trial.findings.len()];
+    for (golden, finding, _) in matched.matched {
+        met[golden] = true;
+        expected[finding] = true;
     }
-    let mut expected: BTreeMap<String, usize> = BTreeMap::new();
+    let mut index = 0;
     case.goldens.retain(|golden| {
-        let keys = key::of_golden(golden);
-        let hit = keys.iter().find(|k| expected.get(*k).copied().unwrap_or(0) < found.get(*k).map_or(0, Vec::len));
-        match hit {
-            Some(key) => {
-                *expected.entry(key.clone()).or_default() += 1;
-                result.kept += 1;
-                true
-            }
-            None => {
-                let shown = keys.first().map_or_else(|| golden.id.to_string(), Clone::clone);
-                result.gone.push(format!("{}: {shown}", case.id));
-                !prune
-            }
+        let met = met[index];
+        index += 1;
+        if met {
+            result.kept += 1;
+        } else if golden.is_required() {
+            let keys = key::of_golden(golden);
+            let shown = keys.into_iter().next().unwrap_or_else(|| golden.id.to_string());
+            result.gone.push(format!("{}: {shown}", case.id));
         }
+        // What nobody demands, or demands not to be there, is not dropped because it is not there.
+        met || !prune || !golden.is_required()
     });
     let mut ids: BTreeSet<String> = case.goldens.iter().map(|g| g.id.to_string()).collect();
-    for (key, finding) in order {
-        let taken = expected.entry(key.clone()).or_default();
-        if *taken > 0 {
-            *taken -= 1;
-            continue;
+    for (finding, _) in trial.findings.iter().zip(&expected).filter(|(_, expected)| !**expected) {
+        match key::of_finding(finding, rules) {
+            None => result.keyless.push(format!("{}: {}", case.id, finding.id)),
+            Some(key) => {
+                result.added.push(format!("{}: {key}", case.id));
+                case.goldens.push(golden(finding, key, &mut ids));
+            }
         }
-        result.added.push(format!("{}: {key}", case.id));
-        case.goldens.push(golden(finding, key, &mut ids));
     }
     if !case.is_clean() {
         case.verdict = Verdict::Vulnerable;
     }
 }
 
+/// Ids have a greatest length; a line and a number must fit behind the rule.
+const LONGEST_STEM: usize = 120;
+
 fn golden(finding: &Finding, key: String, ids: &mut BTreeSet<String>) -> Golden {
-    let rule = finding.rule_id.as_deref().unwrap_or("finding");
+    let rule = finding.rule_id.as_deref().unwrap_or_default();
     let line = finding.line_start.map_or_else(String::new, |line| format!("-{line}"));
-    let stem: String = rule.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let stem = format!("{}{line}", stem.trim_matches('-'));
-    let mut id = stem.clone();
-    let mut next = 2;
-    while !ids.insert(id.clone()) {
-        id = format!("{stem}-{next}");
-        next += 1;
-    }
+    let plain: String = rule.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let short: String = plain.trim_matches('-').chars().take(LONGEST_STEM).collect();
+    let stem = format!("{}{line}", if short.is_empty() { "finding" } else { &short });
+    let numbered = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
+    let id = numbered.into_iter().find(|id| ids.insert(id.clone())).unwrap_or(stem.clone());
+    let said = finding.headline().lines().map(str::trim).find(|line| !line.is_empty());
     Golden {
         id: GoldenId::new(id),
         severity: finding.severity,
@@ -112,7 +107,7 @@ fn golden(finding: &Finding, key: String, ids: &mut BTreeSet<String>) -> Golden 
         file: finding.file.as_ref().and_then(|path| FilePattern::new(path.as_str())),
         lines: Lines::from_either(finding.line_start, finding.line_end),
         function: finding.function.clone(),
-        title: Some(finding.headline().lines().next().unwrap_or(rule).to_owned()),
+        title: Some(said.unwrap_or(&stem).to_owned()),
         rule_id: finding.rule_id.clone(),
         anchor: finding.anchor.clone(),
         identity_key: Some(key),

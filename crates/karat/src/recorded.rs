@@ -1,11 +1,10 @@
 //! Submissions and judgements: read whole or refused whole, and written so that they can be read again.
 
 use crate::diagnostic::{Diagnostic, Faults, Level};
-use crate::document::{Line, decode_lines, schema_of, suggest};
-use crate::format::ValueFault;
+use crate::document::{decode_lines, schema_of, suggest};
 use crate::format::judgement::JudgementV1;
+use crate::format::remarks;
 use crate::format::submission::TrialV1;
-use crate::suite::segments;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
@@ -13,17 +12,21 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 
 /// A named stream of lines.
-pub struct Lines<'a> {
+pub struct NamedLines<'a> {
     /// The file as the user knows it.
     pub file: String,
     /// Its bytes.
     pub reader: Box<dyn BufRead + 'a>,
 }
 
+/// So many unknown names get a suggestion.
+const MOST_SUGGESTIONS: usize = 50;
+
 /// Reads submissions. A case the suite does not have, and a trial that stands twice, are faults; all are named at once.
-pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
+pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
     let schema = schema_of::<TrialV1>();
     let cases: Option<HashSet<&str>> = suite.map(|suite| suite.cases.iter().map(|c| c.id.as_str()).collect());
+    let mut suggestions = MOST_SUGGESTIONS;
     let mut trials: Vec<Trial> = Vec::new();
     let mut places: HashMap<(String, String, u32), String> = HashMap::new();
     let mut faults = Vec::new();
@@ -34,12 +37,16 @@ pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<
             let mut own: Vec<Diagnostic> = remarks(&found, line);
             let stated = |key: &'static str| line.has(&[key.into()]);
             let unknown = |known: &&HashSet<&str>| stated("case") && !known.contains(trial.case.as_str());
-            if let Some(known) = cases.as_ref().filter(unknown) {
-                let mut names: Vec<&str> = known.iter().copied().collect();
-                names.sort_unstable();
+            if cases.as_ref().is_some_and(|known| unknown(&known)) {
                 let message = format!("the suite has no case `{}`", trial.case);
                 let mut fault = line.at(&["case".into()], "unknown-case", message);
-                fault.help = suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
+                // Looking for near names takes long in a large suite, and after some of them nobody reads on.
+                if let (Some(suite), Some(left)) = (suite, suggestions.checked_sub(1)) {
+                    suggestions = left;
+                    let names = suite.cases.iter().map(|c| c.id.as_str());
+                    fault.help =
+                        suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
+                }
                 own.push(fault);
             }
             let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
@@ -61,15 +68,17 @@ pub fn read_trials(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<
 }
 
 /// Reads judgements. A golden that its case does not have is a fault; one about a trial that is not at hand is not.
-pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<Vec<Judgement>, Faults> {
+pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Judgement>, Faults> {
     let schema = schema_of::<JudgementV1>();
     let goldens: Option<HashMap<&str, HashSet<&str>>> = suite.map(|suite| {
         suite.cases.iter().map(|c| (c.id.as_str(), c.goldens.iter().map(|g| g.id.as_str()).collect())).collect()
     });
     let mut judgements = Vec::new();
     let mut faults = Vec::new();
+    let mut places: HashMap<String, String> = HashMap::new();
     for input in inputs {
-        faults.extend(decode_lines::<JudgementV1>(&input.file, input.reader, &schema, |_, value, line| {
+        let file = input.file;
+        faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
             let (judgement, found) = value.into_judgement();
             let mut own: Vec<Diagnostic> = remarks(&found, line);
             if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
@@ -87,6 +96,12 @@ pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<
                     (Some(_), Decision::Audit(_)) => {}
                 }
             }
+            if !line.salvaged
+                && let Some(earlier) = places.insert(question(&judgement), format!("{file}:{number}"))
+            {
+                let message = format!("{} has decided this already, at {earlier}; nobody votes twice", judgement.judge);
+                own.push(line.at(&["judge".into()], "duplicate-judgement", message));
+            }
             judgements.push(judgement);
             own
         }));
@@ -95,10 +110,16 @@ pub fn read_judgements(inputs: Vec<Lines<'_>>, suite: Option<&Suite>) -> Result<
     Ok(judgements)
 }
 
-/// What the schema cannot see, at its place in the line.
-fn remarks(found: &[ValueFault], line: &Line<'_>) -> Vec<Diagnostic> {
-    let own = found.iter().filter(|f| line.has(&segments(f)));
-    own.map(|f| line.at(&segments(f), f.code, f.message.clone())).collect()
+/// What a judge was asked, so that a second answer to the same question is seen.
+fn question(judgement: &Judgement) -> String {
+    let about = match &judgement.decision {
+        Decision::Audit(_) => "audit".to_owned(),
+        Decision::Pair(pair) => {
+            let golden = pair.golden.as_ref().map_or_else(|| "\u{1}".to_owned(), ToString::to_string);
+            format!("{golden}\0{}", pair.finding)
+        }
+    };
+    format!("{}\0{}\0{}\0{}\0{about}", judgement.judge, judgement.case, judgement.tool, judgement.trial)
 }
 
 fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
@@ -140,7 +161,7 @@ mod tests {
                 format!(r#"{{"case":"c","tool":"t","trial":{trial},"outcome":"crashed","latency_ms":{n:?}}}{}"#, "\n")
             })
             .collect();
-        let lines = Lines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
+        let lines = NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
         let trials = read_trials(vec![lines], None).unwrap();
         assert_eq!(trials.iter().filter_map(|trial| trial.latency_ms).collect::<Vec<_>>(), numbers);
     }

@@ -1,6 +1,6 @@
 //! `karat expect`: a trusted scan as expectations.
 
-use super::import::{is_folder, save, start_suite, write_cases};
+use super::import::{check_cases, is_folder, save, start_suite, write_cases};
 use crate::args::ExpectArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
     let known = loaded.as_ref().map_or(&[][..], |l| &l.suite.cases);
     let expected = from_trials(&trials, known, &rules.identity, args.prune);
 
+    check_cases(&expected.cases)?;
     let tell_some = |what: &str, list: &[String]| {
         if !list.is_empty() {
             note(&format!("{} {what}:", list.len()));

@@ -11,6 +11,7 @@ use karat::recorded::{write_judgements, write_trials};
 use karat::report::number::count;
 use karat::whole_file;
 use karat_core::suite::Case;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
     let harvest = inputs::harvest(importer, &args.files, &args.place, loaded.as_ref())?;
     let placed = inputs::placed(harvest, &args.place, loaded.as_ref(), args.tool.as_deref())?;
+    check_cases(&placed.cases)?;
     inputs::tell_all(&inputs::unplaced(&placed)?);
     inputs::tell_all(&placed.notes);
     if args.json {
@@ -47,6 +49,30 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         Some(path) => to_file(&placed, path)?,
     }
     Ok(Exit::Ok)
+}
+
+/// Cases that a suite would refuse are refused now, with the file they come from still at hand.
+pub(crate) fn check_cases(cases: &[Case]) -> Result<(), Failure> {
+    let mut ids = BTreeSet::new();
+    let mut faults: Vec<String> = Vec::new();
+    for case in cases {
+        if !ids.insert(&case.id) {
+            faults.push(format!("the case id `{}` stands twice", case.id));
+        }
+        let (_, found) = CaseV1::from(case).into_case();
+        faults.extend(
+            found.iter().map(|fault| format!("case `{}`, {}: {}", case.id, fault.path.join("."), fault.message)),
+        );
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let more = faults.len().saturating_sub(20);
+    faults.truncate(20);
+    if more > 0 {
+        faults.push(format!("and {more} more"));
+    }
+    Err(Failure::bad_input(format!("these cases make no suite:\n  {}", faults.join("\n  "))))
 }
 
 /// A path without an extension, one that ends in a slash, or a folder that is there.

@@ -7,19 +7,23 @@ use crate::{inputs, outputs};
 use karat::diagnostic::harmless;
 use karat::report::number::ranked;
 use karat::scoring;
+use karat_core::ids::ToolName;
+use karat_core::trial::Trial;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let loaded = inputs::suite(&args.suite)?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let name = if let [only] = args.tools.as_slice() { Some(only.as_str()) } else { None };
-    let (mut trials, said) = inputs::trials(&args.trials, &loaded, name)?;
+    let (mut trials, mut said) = inputs::trials(&args.trials, &loaded, name)?;
     if !args.tools.is_empty() {
         trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
         if trials.is_empty() {
             return Err(Failure::usage(format!("no trials of {}", args.tools.join(", "))));
         }
     }
+    said.extend(too_few_trials(&trials, loaded.config.scoring.trials));
     let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
     let expect_pass = profile.expect_pass;
     let scoring = scoring::run(&loaded, trials, judgements, profile, args.seed, &said);
@@ -30,6 +34,21 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     }
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+}
+
+/// A warning for each tool that ran its cases less often than the suite plans.
+fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
+    let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
+    for trial in trials {
+        numbers.entry(&trial.tool).or_default().insert(trial.number);
+    }
+    let planned = planned.unwrap_or(1) as usize;
+    let fewer = numbers.iter().filter(|(_, seen)| seen.len() < planned);
+    fewer
+        .map(|(tool, seen)| {
+            format!("{tool}: the suite plans {planned} trials of each case, and there are {}", seen.len())
+        })
+        .collect()
 }
 
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.

@@ -7,6 +7,7 @@ mod check;
 mod data;
 mod docs;
 mod explain;
+mod guard;
 mod house;
 mod identity;
 mod import;

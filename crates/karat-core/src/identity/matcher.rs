@@ -1,4 +1,4 @@
-//! Matching by keys: exact, one to one, in time proportional to goldens plus findings.
+//! Matching by keys: exact, one to one; for goldens with one key each, in time proportional to goldens plus findings.
 
 use super::key;
 use crate::finding::Finding;
@@ -68,6 +68,33 @@ pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules
     }
     result.duplicates = duplicate_of.iter().enumerate().filter_map(|(f, g)| g.map(|g| (f, g))).collect();
     result
+}
+
+/// What a golden can be found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// A key.
+    Key,
+    /// File and rule alone, because no key can be built.
+    FileAndRule,
+    /// Nothing: no key can be built, and the rules or the golden leave no other way.
+    Nothing,
+}
+
+/// What a golden can be found by under these rules, whatever was reported.
+pub fn found_by(golden: &Golden, rules: &IdentityRules) -> FoundBy {
+    match Wanted::new(golden, rules) {
+        Wanted::Keys(keys) if !keys.iter().any(|k| reachable(k, golden, rules)) => FoundBy::Nothing,
+        Wanted::Keys(_) | Wanted::Glob { .. } => FoundBy::Key,
+        Wanted::FileAndRule { .. } => FoundBy::FileAndRule,
+        Wanted::Nothing => FoundBy::Nothing,
+    }
+}
+
+/// Whether any finding could have this key: its anchor is accepted, and where the source belongs to keys, it names one.
+fn reachable(key: &str, golden: &Golden, rules: &IdentityRules) -> bool {
+    let sourced = !rules.include_source || golden.identity_key.is_some();
+    key::anchor_allowed(key, rules) && sourced
 }
 
 /// What a golden is looked for by.

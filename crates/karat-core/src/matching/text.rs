@@ -21,7 +21,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
 /// As [`words`], without a copy of words that are in lowercase already.
 fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.len() > 1)
+        .filter(|word| word.chars().nth(1).is_some())
         .map(lowercase)
         .filter(|word| !is_stop_word(word))
 }

@@ -335,9 +335,7 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
         put(&mut result, found, goldens[golden].acceptance);
     }
     for (golden, g) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
-        let has_key = !key::of_golden(g).is_empty();
-        let by_rule = rules.rule_fallback && g.file.is_some() && g.rules().next().is_some();
-        let why = match (findings.is_empty(), has_key || by_rule) {
+        let why = match (findings.is_empty(), matcher::found_by(g, rules) != matcher::FoundBy::Nothing) {
             (_, false) => MissReason::NoKey,
             (true, _) => MissReason::NothingReported,
             (false, _) => MissReason::KeyAbsent,

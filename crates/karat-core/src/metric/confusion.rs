@@ -1,6 +1,6 @@
 //! Verdicts about whole cases against the truth. Each case weighs 1, shared among its trials.
 
-use super::{Value, ratio};
+use super::{Value, f_score, ratio};
 
 /// The four counts; fractions where trials of a case disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,9 +64,7 @@ impl Confusion {
 
     /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
     pub fn f(self, beta: f64) -> Value {
-        let square = beta * beta;
-        let tp = (1.0 + square) * self.tp;
-        ratio(tp, tp + square * self.fn_ + self.fp, "no vulnerable case, and nothing was called vulnerable")
+        f_score(self.tp, self.fp, self.fn_, beta, "no vulnerable case, and nothing was called vulnerable")
     }
 }
 

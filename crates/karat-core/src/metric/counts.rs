@@ -1,6 +1,6 @@
-//! Precision, recall and F from true positives, false positives and misses. F is computed here and nowhere else.
+//! Precision, recall and F from true positives, false positives and misses.
 
-use super::{Undefined, Value, ratio};
+use super::{Undefined, Value, f_score, ratio};
 use std::ops::AddAssign;
 
 /// What a trial, or many pooled, amounts to.
@@ -30,9 +30,7 @@ impl Counts {
         if self.tp + self.fn_ == 0 {
             return Err(Undefined("no required golden"));
         }
-        let square = beta * beta;
-        let tp = (1.0 + square) * self.tp as f64;
-        ratio(tp, tp + square * self.fn_ as f64 + self.fp as f64, "no required golden and no countable findings")
+        f_score(self.tp as f64, self.fp as f64, self.fn_ as f64, beta, "no required golden and no countable findings")
     }
 }
 

@@ -16,3 +16,10 @@ pub struct Undefined(pub &'static str);
 pub(crate) fn ratio(part: f64, whole: f64, reason: &'static str) -> Value {
     if whole > 0.0 { Ok(part / whole) } else { Err(Undefined(reason)) }
 }
+
+/// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP): F is computed here and nowhere else.
+pub(crate) fn f_score(tp: f64, fp: f64, fn_: f64, beta: f64, reason: &'static str) -> Value {
+    let square = beta * beta;
+    let found = (1.0 + square) * tp;
+    ratio(found, found + square * fn_ + fp, reason)
+}

@@ -1,7 +1,7 @@
 //! JSONL: one value a line, read as a stream, with all faults of all lines.
 
 use super::decode::{not_utf8, read};
-use super::{Fault, Segment, Source, Syntax, json};
+use super::{Fault, Node, Segment, Source, Syntax, json};
 use crate::diagnostic::{Diagnostic, Level};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -38,16 +38,30 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// The line with places. Lines without faults are never parsed twice, so this is asked for only where one has some.
+    pub fn placed(&self) -> Option<Node> {
+        json::parse_recoverable(self.text).node
+    }
+
     /// Whether the value at that place is the author's own, and not a stand-in.
     pub fn has(&self, path: &[Segment<'_>]) -> bool {
-        let node = || json::parse_recoverable(self.text).node;
-        !self.salvaged || node().is_some_and(|node| node.get(path).is_some())
+        !self.salvaged || self.placed().is_some_and(|node| node.get(path).is_some())
     }
 
     /// An error at that place, or at the nearest value around it that exists.
     pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
-        // The line is parsed with places only now: lines without faults are never parsed twice.
-        let span = json::parse_recoverable(self.text).node.map_or(0..self.text.len(), |node| node.place(path));
+        self.within(self.placed().as_ref(), path, code, message)
+    }
+
+    /// As [`Line::at`], for a line that is parsed already.
+    pub fn within(
+        &self,
+        node: Option<&Node>,
+        path: &[Segment<'_>],
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        let span = node.map_or(0..self.text.len(), |node| node.place(path));
         self.source().diagnostic(Fault::new(code, span, message))
     }
 

@@ -8,6 +8,9 @@ pub mod report;
 pub mod schemas;
 pub mod submission;
 
+use crate::diagnostic::Diagnostic;
+use crate::document::{Line, Segment};
+
 /// What is wrong with a value that fits the schema: the path to it, a code, and words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueFault {
@@ -20,6 +23,12 @@ pub struct ValueFault {
 }
 
 impl ValueFault {
+    /// The path as steps into a document.
+    pub(crate) fn steps(&self) -> Vec<Segment<'_>> {
+        let step = |part: &'_ str| part.parse().ok().map(Segment::Index);
+        self.path.iter().map(|part| step(part).unwrap_or(Segment::Key(part))).collect()
+    }
+
     fn new(path: &[&str], code: &'static str, message: impl Into<String>) -> Self {
         Self { path: path.iter().map(|s| (*s).to_owned()).collect(), code, message: message.into() }
     }
@@ -47,6 +56,21 @@ fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
         return None;
     };
     Some(ValueFault::new(path, "bad-id", message))
+}
+
+/// So many remarks on one line are enough.
+const MOST_REMARKS: usize = 200;
+
+/// What the schema cannot see, at its place in the line.
+pub(crate) fn remarks(found: &[ValueFault], line: &Line<'_>) -> Vec<Diagnostic> {
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let node = line.placed();
+    let own =
+        |fault: &&ValueFault| !line.salvaged || node.as_ref().is_some_and(|node| node.get(&fault.steps()).is_some());
+    let told = found.iter().filter(own).take(MOST_REMARKS);
+    told.map(|f| line.within(node.as_ref(), &f.steps(), f.code, f.message.clone())).collect()
 }
 
 #[cfg(test)]

@@ -140,14 +140,18 @@ pub struct MergedV1 {
     pub anchor: Option<String>,
 }
 
+/// Every case is planned as often as any was run, so an absurd number would plan absurdly many trials.
+const MOST_TRIALS: u32 = 10_000;
+
 impl TrialV1 {
     /// The trial, and every fault that the schema cannot see.
     pub fn into_trial(self) -> (Trial, Vec<ValueFault>) {
         let mut faults: Vec<ValueFault> = id_fault(&["tool"], &self.tool).into_iter().collect();
         let share = |value: Option<f64>| value.is_some_and(|v| !(0.0..=1.0).contains(&v));
         let negative = |value: Option<f64>| value.is_some_and(|v| v < 0.0 || v.is_nan());
-        if self.trial == 0 {
-            faults.push(ValueFault::new(&["trial"], "out-of-range", "trials are counted from 1"));
+        if !(1..=MOST_TRIALS).contains(&self.trial) {
+            let message = format!("trials are counted from 1, and {MOST_TRIALS} are the most");
+            faults.push(ValueFault::new(&["trial"], "out-of-range", message));
         }
         if share(self.confidence) {
             faults.push(ValueFault::new(&["confidence"], "out-of-range", "expected a number from 0 to 1"));

@@ -4,7 +4,7 @@ use super::Look;
 use super::grid::{self, Cell};
 use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
 use crate::diagnostic::harmless;
-use crate::format::report::{CaseResultV1, EstimateV1, ReportV1, ToolV1, TrialResultV1};
+use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use anstyle::{AnsiColor, Style};
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -32,6 +32,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     if report.profile.method != Method::Verdict {
         out.push_str(&cases(report, look));
         out.push_str(&missed(report, look));
+        out.push_str(&flaky(report, look));
     }
     if report.profile.expect_pass {
         out.push_str(&expectations(report, look));
@@ -256,6 +257,28 @@ fn missed(report: &ReportV1, look: &Look) -> String {
         out.push_str(&format!("  {}\n", paint(&format!("and {} more", never.len() - 8), DIM, look)));
     }
     out
+}
+
+/// Goldens that a tool finds in one trial and misses in the next: how many, and the one that wavers most evenly.
+fn flaky(report: &ReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    for tool in ranked(report).into_iter().filter(|tool| !tool.flaky.is_empty()) {
+        // Nearest to half of the trials; the earliest of equals.
+        let evenness = |f: &FlakyV1| (2 * f.found).abs_diff(f.trials);
+        let Some(worst) = tool.flaky.iter().min_by_key(|f| evenness(f)) else { continue };
+        let line = format!(
+            "  {}: {}, such as {} in {} ({} of {} trials)",
+            harmless(&tool.tool),
+            count(tool.flaky.len(), "golden"),
+            harmless(&worst.golden),
+            harmless(&worst.case),
+            worst.found,
+            worst.trials
+        );
+        out.push_str(&grid::fit(&line, look.width));
+        out.push('\n');
+    }
+    if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Found in some trials only", BOLD, look)) }
 }
 
 /// What an exact suite expected and did not get, and what it got and did not expect.

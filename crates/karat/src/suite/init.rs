@@ -1,5 +1,6 @@
 //! A small working suite to start from.
 
+use crate::whole_file;
 use std::io;
 use std::path::Path;
 
@@ -25,17 +26,14 @@ pub static TEMPLATE: &[(&str, &str)] = &[
 pub fn write(folder: &Path) -> io::Result<Vec<String>> {
     for (path, _) in TEMPLATE {
         let full = folder.join(path);
-        if full.exists() {
+        if std::fs::symlink_metadata(&full).is_ok() {
             let message = format!("{} is there already; choose a folder without a suite", full.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
     }
     for (path, content) in TEMPLATE {
         let full = folder.join(path);
-        if let Some(parent) = full.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(&full, content)?;
+        whole_file::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
     }
     Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())
 }

@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::document::{Node, Segment, Source, json, yaml};
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::key;
+use karat_core::identity::matcher::{FoundBy, found_by};
 use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
 use karat_core::profile::{Method, Profile, Requirement, Unstated};
@@ -106,7 +107,8 @@ fn golden_lints(
         let message = format!("no tool could match `{}` under the profile `{}`: {why}", golden.id, profile.name);
         lints.push(lint_at(Level::Warning, "unmatchable-golden", issue(index, "id"), message));
     } else if profile.method == Method::Identity {
-        identity_lints(index, golden, lints);
+        let fallback_only = found_by(golden, &profile.identity) == FoundBy::FileAndRule;
+        identity_lints(index, golden, fallback_only, lints);
     }
 }
 
@@ -147,16 +149,15 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
 /// Why even a perfect report of the golden would not match it.
 fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {
     match profile.method {
-        Method::Identity => {
-            let fallback = profile.identity.rule_fallback && golden.file.is_some() && golden.rules().next().is_some();
-            let keys = key::of_golden(golden);
-            let allowed = keys.iter().any(|k| key::anchor_allowed(k, &profile.identity));
-            match (keys.is_empty(), allowed || (keys.is_empty() && fallback)) {
-                (_, true) => None,
-                (true, false) => Some("it needs file, rule_id and lines or an anchor, or an identity_key".to_owned()),
-                (false, false) => Some("the profile does not accept its kind of anchor".to_owned()),
+        Method::Identity => (found_by(golden, &profile.identity) == FoundBy::Nothing).then(|| {
+            if key::of_golden(golden).is_empty() {
+                "it needs file, rule_id and lines or an anchor, or an identity_key".to_owned()
+            } else if profile.identity.include_source && golden.identity_key.is_none() {
+                "keys name their source in this profile: give it an identity_key that does".to_owned()
+            } else {
+                "the profile does not accept its kind of anchor".to_owned()
             }
-        }
+        }),
         Method::Score => {
             for requirement in &profile.require {
                 let (stated, name) = match requirement {
@@ -196,12 +197,12 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
     }
 }
 
-fn identity_lints(index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
+fn identity_lints(index: usize, golden: &Golden, fallback_only: bool, lints: &mut Vec<Lint>) {
     if golden.identity_key.is_none() && golden.rule_id.is_none() {
         let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
         lints.push(lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message));
     }
-    if key::of_golden(golden).is_empty() {
+    if fallback_only {
         let message =
             format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
         lints.push(lint_at(Level::Warning, "fallback-only", issue(index, "id"), message));

@@ -5,10 +5,10 @@ use super::tree::{self, Tree};
 use super::{LoadedSuite, StatedIn};
 use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::suggest;
-use crate::document::{Segment, Syntax, decode_bytes, decode_lines, schema_of};
-use crate::format::ValueFault;
+use crate::document::{Syntax, decode_bytes, decode_lines, schema_of};
 use crate::format::case::CaseV1;
 use crate::format::config::{ConfigV1, SuiteKind};
+use crate::format::remarks;
 use karat_core::ids::CaseId;
 use karat_core::suite::{Case, Suite};
 use rayon::prelude::*;
@@ -180,8 +180,8 @@ fn read_case(files: &Files, folder: &str, file: &str, schema: &Json, faults: &mu
     faults.extend(decoded.faults);
     let (value, document) = decoded.value?;
     let (case, found) = value.into_case();
-    let own = found.iter().filter(|f| document.has(&segments(f)));
-    faults.extend(own.map(|f| document.at(&segments(f), f.code, f.message.clone())));
+    let own = found.iter().filter(|f| document.has(&f.steps()));
+    faults.extend(own.map(|f| document.at(&f.steps(), f.code, f.message.clone())));
     let named = document.has(&["id".into()]);
     let id_at = document.at(&["id".into()], "duplicate-id", "");
     let twin_at = case.twin.is_some().then(|| document.at(&["twin".into()], "unknown-twin", ""));
@@ -203,8 +203,7 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
     let has_trees = files.has_folder("cases");
     let found = decode_lines::<CaseV1>(&shown, reader, schema, |number, value, line| {
         let (case, found) = value.into_case();
-        let own = found.iter().filter(|f| line.has(&segments(f)));
-        let own = own.map(|f| line.at(&segments(f), f.code, f.message.clone())).collect();
+        let own = remarks(&found, line);
         let folder = format!("cases/{}", case.id);
         let plain = !case.id.as_str().split('/').any(|part| part.is_empty() || part == "." || part == "..");
         // Only the place is kept of each line, so that 100,000 cases cost no second copy of their text.
@@ -221,12 +220,6 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
     });
     faults.extend(found);
     true
-}
-
-/// The path of a fault as steps into a document.
-pub(crate) fn segments(fault: &ValueFault) -> Vec<Segment<'_>> {
-    let step = |part: &'_ String| part.parse().map_or(None, |index: usize| Some(Segment::Index(index)));
-    fault.path.iter().map(|part| step(part).unwrap_or(Segment::Key(part))).collect()
 }
 
 fn nothing_here(files: &Files) -> Diagnostic {

@@ -10,7 +10,6 @@ mod load;
 pub mod starter;
 mod tree;
 
-pub(crate) use load::segments;
 pub use load::{load, load_what_is_there};
 
 use crate::format::config::ConfigV1;

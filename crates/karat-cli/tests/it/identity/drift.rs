@@ -79,6 +79,26 @@ fn project() -> Project {
 }
 
 #[test]
+fn a_stated_last_line_moves_with_the_first() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.path("repo")).unwrap();
+    git(&project, &["init", "-q", "-b", "main"]);
+    project.write("repo/a.py", numbered("line", 30));
+    commit(&project, "one", "v1");
+    project.write("repo/a.py", format!("new\nnew\n{}", numbered("line", 30)));
+    commit(&project, "two", "v2");
+    project.write("suite/karat.toml", "[suite]\nname = \"s\"\n");
+    let issue =
+        |id: &str, end: u32| json!({ "id": id, "title": "t t t", "file": "a.py", "line_start": 10, "line_end": end });
+    project.write("suite/cases.jsonl", lines(&[json!({ "id": "c", "issues": [issue("one", 10), issue("more", 12)] })]));
+    project.ok("drift suite --repo repo --from v1 --to v2 --write");
+    let case: Value = serde_json::from_str(&project.read("suite/cases.jsonl")).unwrap();
+    let lines_of = |i: usize| (case["issues"][i]["line_start"].clone(), case["issues"][i]["line_end"].clone());
+    assert_eq!((lines_of(0), lines_of(1)), ((json!(12), json!(12)), (json!(12), json!(14))));
+    project.ok("check suite");
+}
+
+#[test]
 fn goldens_follow_their_lines() {
     let project = project();
     let list = project.json("drift suite --repo repo --from v1 --to v2 --json");

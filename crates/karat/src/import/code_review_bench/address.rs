@@ -32,7 +32,7 @@ impl<'a> Address<'a> {
 
 /// A case id for each address: `<repo>-<number>`, or with the owner where two owners' repositories share that name.
 ///
-/// Only the address counts, so that goldens and results that are imported apart still meet.
+/// Only the addresses count, so that goldens and results of the same pull requests meet when they are imported apart.
 pub(super) fn case_ids<'a>(urls: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, CaseId> {
     let mut by_short: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for url in urls {

@@ -66,7 +66,9 @@ fn without_tags(line: &str) -> String {
         out.push_str(&rest[..open]);
         let tail = &rest[open..];
         let is_tag = tail[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
-        match tail.find('>').filter(|_| is_tag) {
+        // Tags are short; looking further would make a line of many `<` take for ever.
+        let near = &tail.as_bytes()[..tail.len().min(4096)];
+        match near.iter().position(|byte| *byte == b'>').filter(|_| is_tag) {
             Some(close) => rest = &tail[close + 1..],
             None => {
                 out.push('<');

@@ -175,5 +175,6 @@ fn endings(path: &RepoPath) -> impl Iterator<Item = RepoPath> + '_ {
     let text = path.as_str();
     let first = text.split('/').next().unwrap_or_default();
     let absolute = path.escapes() || MACHINE_FOLDERS.contains(&first);
-    starts(text).skip(1).filter(move |_| absolute).filter_map(|start| RepoPath::new(&text[start..]))
+    // Paths of more folders than this are nobody's, and each ending costs a look at every case.
+    starts(text).skip(1).take(64).filter(move |_| absolute).filter_map(|start| RepoPath::new(&text[start..]))
 }

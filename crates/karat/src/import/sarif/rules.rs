@@ -68,7 +68,8 @@ impl Rules {
     /// `CA1000/1/2` is looked for as it stands, then as `CA1000/1`, then as `CA1000`.
     fn by_name(&self, component: Option<usize>, id: &str) -> Option<(usize, usize)> {
         let mut id = id;
-        loop {
+        // Real names have a part or two; a name of endless parts is looked for no further.
+        for _ in 0..16 {
             let own = component
                 .and_then(|component| self.by_id.get(&(component, id.to_owned())).map(|&index| (component, index)));
             if let Some(found) = own.or_else(|| self.anywhere.get(id).copied()) {
@@ -76,6 +77,7 @@ impl Rules {
             }
             id = &id[..id.rfind('/')?];
         }
+        None
     }
 
     /// An index counts among the extensions, so it is never the driver's.

@@ -3,6 +3,7 @@ use crate::import::input;
 use crate::import::rule_map::RuleMap;
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
+use karat_core::path::RepoPath;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {

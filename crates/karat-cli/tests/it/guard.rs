@@ -1,0 +1,122 @@
+//! What must not happen: numbers lost or doubled, files read that are nobody's business, suites broken by our own hand.
+
+use crate::project::{Project, fixture, lines, suite, trial};
+use serde_json::{Value, json};
+
+fn case(id: &str, issues: Value) -> Value {
+    json!({ "id": id, "issues": issues })
+}
+
+#[test]
+fn a_suite_reads_no_profile_outside_itself() {
+    let project = Project::new()
+        .with("secret.toml", "threshold = 0.9\n")
+        .with("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"../secret.toml\"\n")
+        .with("inner/cases.jsonl", lines(&[case("a", json!([]))]));
+    project.run("check inner").says(2, &["there is no profile `../secret.toml`"]);
+    // The user may name any file, and a suite may name its own.
+    project.run("check inner --profile secret.toml").expect(0);
+    project.write("inner/own.toml", "threshold = 0.9\n");
+    project.write("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"own.toml\"\n");
+    assert!(project.ok("check inner").contains("profile own"));
+}
+
+#[test]
+fn nobody_votes_twice() {
+    let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
+    let finding = json!([{ "id": "f", "title": "q" }]);
+    project.write("s.jsonl", lines(&[trial("a", "t", 1, finding)]));
+    let vote = json!({ "case": "a", "tool": "t", "trial": 1, "judge": "m", "kind": "pair", "golden": "g", "finding": "f", "match": true });
+    project.write("j.jsonl", lines(&[vote.clone(), vote]));
+    project
+        .run("score . --submission s.jsonl --judgements j.jsonl")
+        .says(4, &["duplicate-judgement", "j.jsonl:2", "j.jsonl:1"]);
+}
+
+#[test]
+fn the_same_trial_from_two_files_is_refused() {
+    let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z", "file": "a.py" }]))]);
+    let bandit = fixture("bandit/report.json");
+    let ran = project.run_list(&["score", ".", "--from", "bandit", "--case", "a", "--submission", &bandit, &bandit]);
+    assert!(matches!(ran.code, Some(0)), "one import of two files is one trial: {}", ran.err);
+    let own = lines(&[trial("a", "solo", 1, json!([]))]);
+    project.write("s.jsonl", own);
+    let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":[]}]}"#;
+    project.write("s.sarif", sarif);
+    project.run("score . --submission s.jsonl s.sarif").says(4, &["trial 1 of solo on a is stated twice"]);
+}
+
+#[test]
+fn a_report_that_does_not_hang_together_is_refused() {
+    let project = Project::new();
+    let mut report = project.json("score starter --json");
+    report["tools"][0]["cases"].as_array_mut().unwrap().pop();
+    project.write("r.json", report.to_string());
+    project.run("report r.json").says(4, &["are not those of the report"]);
+    // A profile value that this version does not know is no reason to refuse a report.
+    let mut report = project.json("score starter --json");
+    report["profile"]["a_later_value"] = json!(7);
+    project.write("r.json", report.to_string());
+    project.run("report r.json").expect(0);
+}
+
+#[test]
+fn sums_that_leave_the_range_of_numbers_stay_numbers() {
+    let project = suite(&[case("a", json!([]))]);
+    let expensive = |number: u32| {
+        let mut line = trial("a", "t", number, json!([]));
+        line["tokens_in"] = json!(u64::MAX);
+        line["cost_usd"] = json!(1e308);
+        line
+    };
+    project.write("s.jsonl", lines(&[expensive(1), expensive(2)]));
+    let report = project.json("score . --submission s.jsonl --json");
+    assert_eq!(report["measured"]["cost"]["t"]["tokens_in"], json!(u64::MAX));
+    assert_eq!(report["measured"]["cost"]["t"]["usd"], json!(f64::MAX));
+}
+
+#[test]
+fn an_imported_tool_can_be_named_and_explained() {
+    let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z", "file": "a.py" }]))]);
+    let scan = fixture("bandit/report.json");
+    let with = |verb: &'static [&'static str]| {
+        let mut all: Vec<&str> = verb.to_vec();
+        all.extend(["--submission", &scan, "--from", "bandit", "--case", "a", "--tool", "mine"]);
+        project.run_list(&all).expect(0).out
+    };
+    assert!(with(&["score", "."]).contains("mine"));
+    assert!(with(&["explain", "a"]).contains("a · mine · trial 1"));
+}
+
+#[test]
+fn expectations_are_met_as_scoring_meets_them() {
+    let issues = json!([
+        { "id": "glob", "title": "anywhere", "identity_key": "v2|src/**|r|lines:3-3" },
+        { "id": "by-rule", "title": "by file and rule", "file": "src/b.py", "rule_id": "q" },
+        { "id": "no-alarm", "title": "known false alarm", "file": "src/a.py", "rule_id": "t", "line_start": 9, "acceptance": "trap" },
+        { "id": "gone", "title": "was there once", "file": "src/a.py", "rule_id": "r", "line_start": 70 },
+    ]);
+    let project = suite(&[case("a", issues)]);
+    let at = |id: &str, file: &str, rule: &str, line: u32| json!({ "id": id, "file": file, "rule_id": rule, "line_start": line });
+    let found = json!([at("f1", "src/x/a.py", "r", 3), at("f2", "src/b.py", "q", 5), at("f3", "src/a.py", "---", 8)]);
+    project.write("s.jsonl", lines(&[trial("a", "t", 1, found)]));
+    let told = project.json("expect --from s.jsonl --suite . --prune -o new.jsonl --json");
+    assert_eq!(told["kept"], json!(2));
+    assert_eq!(told["not_met"], json!(["a: v2|src/a.py|r|lines:70-70"]));
+    assert_eq!(told["added"], json!(["a: v2|src/a.py|---|lines:8-8"]));
+    let case: Value = serde_json::from_str(&project.read("new.jsonl")).unwrap();
+    let ids: Vec<&str> = case["issues"].as_array().unwrap().iter().map(|i| i["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["glob", "by-rule", "no-alarm", "finding-8"]);
+}
+
+#[test]
+fn cases_that_make_no_suite_are_not_written() {
+    let project = Project::new();
+    let spec =
+        json!([{ "id": "a", "expected": [{ "filepath": "../../etc/passwd", "expectation": "x y z", "ruleId": "r" }] }]);
+    project.write("spec.json", spec.to_string());
+    project
+        .run("import --from eval-spec spec.json -o out")
+        .says(4, &["these cases make no suite", "climbs out of the case"]);
+    assert!(!project.path("out").exists());
+}
