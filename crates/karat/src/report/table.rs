@@ -267,11 +267,10 @@ fn flaky(report: &ReportV1, look: &Look) -> String {
         let evenness = |f: &FlakyV1| (2 * f.found).abs_diff(f.trials);
         let Some(worst) = tool.flaky.iter().min_by_key(|f| evenness(f)) else { continue };
         let line = format!(
-            "  {}: {}, such as {} in {} ({} of {} trials)",
+            "  {}: {}, such as {} ({} of {} trials)",
             harmless(&tool.tool),
             count(tool.flaky.len(), "golden"),
             harmless(&worst.golden),
-            harmless(&worst.case),
             worst.found,
             worst.trials
         );
