@@ -49,7 +49,15 @@ impl Failure {
         Self::Message(Exit::BadInput, message.into())
     }
 
-    /// A file that could not be read or written, named.
+    /// A file that could not be written, named: the input is not at fault.
+    pub(crate) fn unwritten(what: impl std::fmt::Display, error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Message(Exit::Failed, format!("{what} cannot be written: {error}")),
+        }
+    }
+
+    /// A file that could not be read, named.
     pub(crate) fn io(what: impl std::fmt::Display, error: std::io::Error) -> Self {
         use std::io::ErrorKind::{AlreadyExists, BrokenPipe, InvalidData, IsADirectory, NotFound, PermissionDenied};
         let code = match error.kind() {

@@ -3,11 +3,13 @@
 use crate::args::{PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
+use karat::diagnostic::Diagnostic;
+use karat::document::{Fault, Segment, Source};
 use karat::import::drive::{Kind, kind_of, read_all};
 use karat::import::placement::{How, Placed, Placement, place};
 use karat::import::rule_map::RuleMap;
 use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
-use karat::profile::{Override, parse_set, resolve};
+use karat::profile::{Override, ProfileError, parse_set, resolve};
 use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
 use karat::suite::{LoadedSuite, load, locate};
@@ -32,17 +34,48 @@ pub(crate) fn profile(rules: &RuleArgs, suite: Option<&LoadedSuite>) -> Result<P
     let mut overrides = Vec::new();
     if let Some(scoring) = scoring.filter(|s| !s.overrides.is_empty()) {
         let values = karat::profile::from_json(&scoring.overrides)?;
-        overrides.push(Override { place: "[scoring.override] of karat.toml".to_owned(), values });
+        overrides.push(Override { place: OVERRIDE.to_owned(), values });
     }
     for set in &rules.sets {
-        overrides.push(Override { place: format!("--set {set}"), values: parse_set(set)? });
+        overrides.push(Override {
+            place: format!("--set {set}"),
+            values: parse_set(set).map_err(|error| Failure::usage(error.to_string()))?,
+        });
     }
     // A profile named by the suite lies in the suite, and nowhere else; one named by a flag lies where the user is.
     let read = |path: &str| match suite.filter(|_| rules.profile.is_none()) {
         Some(suite) => String::from_utf8(suite.files.read(path).ok()??).ok(),
         None => std::fs::read_to_string(path).ok(),
     };
-    Ok(resolve(name, &read, &overrides)?)
+    resolve(name, &read, &overrides).map_err(|error| match (suite, &error) {
+        (Some(suite), ProfileError::Unknown { .. }) if rules.profile.is_none() => {
+            in_config(suite, &["scoring", "profile"], &error)
+        }
+        (Some(suite), ProfileError::Invalid { place, key, .. }) if place == OVERRIDE => {
+            let path: Vec<&str> = ["scoring", "override"].into_iter().chain(key.split('.')).collect();
+            in_config(suite, &path, &error)
+        }
+        // What was typed wrongly is a fault of use; what stands in a file is bad input.
+        (_, ProfileError::Invalid { place, .. }) if place.starts_with("--set") => Failure::usage(error.to_string()),
+        _ => error.into(),
+    })
+}
+
+/// Where a suite changes single values of its profile.
+const OVERRIDE: &str = "[scoring.override] of karat.toml";
+
+/// A fault of the profile at its place in the suite's `karat.toml`.
+fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failure {
+    let shown = suite.files.display("karat.toml");
+    let text = suite.files.read("karat.toml").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+    let steps: Vec<Segment<'_>> = path.iter().map(|key| Segment::Key(key)).collect();
+    let diagnostic = match text.as_deref().map(|text| (text, karat::document::toml::parse_recoverable(text).node)) {
+        Some((text, Some(node))) => {
+            Source::new(shown, text).diagnostic(Fault::new("bad-profile", node.place(&steps), error.to_string()))
+        }
+        _ => Diagnostic::of_file(shown, "bad-profile", error.to_string()),
+    };
+    Failure::Faults(vec![diagnostic].into())
 }
 
 /// All trials that are to be scored; without files, those in the suite itself.
@@ -51,6 +84,10 @@ pub(crate) fn trials(
     loaded: &LoadedSuite,
     tool: Option<&str>,
 ) -> Result<(Vec<Trial>, Vec<String>), Failure> {
+    let from_stdin = args.submissions.iter().chain(&args.judgements).filter(|path| path.as_os_str() == "-").count();
+    if from_stdin > 1 {
+        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+    }
     let mut own = Vec::new();
     if args.submissions.is_empty() {
         let found = loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))?;
@@ -81,6 +118,11 @@ pub(crate) fn trials(
         said.extend(unplaced(&placed)?);
         said.extend(placed.notes);
         trials.extend(placed.trials);
+    }
+    if trials.is_empty() {
+        return Err(Failure::bad_input(
+            "the submissions hold no trial; a tool that found nothing still has a line for each case",
+        ));
     }
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = trials.iter().find(|t| !seen.insert((&t.case, &t.tool, t.number))) {

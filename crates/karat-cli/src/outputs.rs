@@ -15,17 +15,18 @@ pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
     args.format.as_deref().map_or(Ok(()), |name| named(name).map(|_| ()))
 }
 
-/// Prints the report and writes the files.
+/// Prints the report, then writes the files: a file that cannot be written does not cost the result.
 pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure> {
+    let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
+    print(&(named(name)?.draw)(report, &look()))?;
     for path in &args.outputs {
         let format = of_file(path)?;
         let text = (format.draw)(report, &Look { width: 100, colour: false });
         whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|e| Failure::io(path.display(), e))?;
+            .map_err(|error| Failure::unwritten(path.display(), error))?;
         tell(&format!("wrote {}", path.display()));
     }
-    let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
-    print(&(named(name)?.draw)(report, &look()))
+    Ok(())
 }
 
 /// Adds the Markdown to the step summary of a CI that asks for one.
@@ -34,7 +35,7 @@ pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
     let text = (named("markdown")?.draw)(report, &Look { width: 100, colour: false });
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     let result = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    result.map_err(|error| Failure::io("GITHUB_STEP_SUMMARY", error))
+    result.map_err(|error| Failure::unwritten(format!("{} (GITHUB_STEP_SUMMARY)", Path::new(&path).display()), error))
 }
 
 fn of_file(path: &Path) -> Result<&'static Format, Failure> {

@@ -8,7 +8,9 @@ use std::io::{IsTerminal, Write};
 /// Prints a result. A reader that went away is no fault.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::io("standard output", error))
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::unwritten("standard output", error))
 }
 
 /// Prints a result as JSON.

@@ -96,7 +96,7 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
                     (Some(_), Decision::Audit(_)) => {}
                 }
             }
-            if !line.salvaged
+            if line.wrong.is_empty()
                 && let Some(earlier) = places.insert(question(&judgement), format!("{file}:{number}"))
             {
                 let message = format!("{} has decided this already, at {earlier}; nobody votes twice", judgement.judge);

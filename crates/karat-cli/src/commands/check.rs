@@ -13,7 +13,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
     let profile = inputs::profile(&args.rules, Some(&loaded));
     let mut facts = None;
-    if diagnostics.is_empty() {
+    if let (true, Err(Failure::Faults(faults))) = (diagnostics.is_empty(), &profile) {
+        diagnostics.extend(faults.0.clone());
+    } else if diagnostics.is_empty() {
         let profile = profile?;
         inputs::tell_suite(&loaded);
         let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
@@ -25,9 +27,15 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             profile.name
         ));
         diagnostics = lint(&loaded, &profile);
-    } else if let Ok(profile) = profile {
-        // In a suite with faults, remarks on style would be guesses; what is plainly wrong is said all the same.
-        diagnostics.extend(lint(&loaded, &profile).into_iter().filter(|d| d.level == Level::Error));
+    } else {
+        match profile {
+            // In a suite with faults, remarks on style would be guesses; what is plainly wrong is said all the same.
+            Ok(profile) => {
+                diagnostics.extend(lint(&loaded, &profile).into_iter().filter(|d| d.level == Level::Error));
+            }
+            Err(Failure::Faults(faults)) => diagnostics.extend(faults.0),
+            Err(_) => {}
+        }
     }
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));

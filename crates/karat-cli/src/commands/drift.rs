@@ -113,7 +113,7 @@ fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure>
     for (path, text) in &changed {
         let full = root.join(path);
         whole_file::write(&full, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|e| Failure::io(full.display(), e))?;
+            .map_err(|e| Failure::unwritten(full.display(), e))?;
         tell(&format!("wrote {}", full.display()));
     }
     Ok(())

@@ -57,6 +57,10 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
         }
         Some(path) => {
             let file = if is_folder(path) {
+                if loaded.is_none() && path.join("cases.jsonl").exists() {
+                    let message = format!("{} has expectations already; update them with --suite", path.display());
+                    return Err(Failure::bad_input(message));
+                }
                 start_suite(path, "expectations", "identity")?;
                 path.join("cases.jsonl")
             } else {

@@ -165,7 +165,7 @@ pub(crate) fn save(
     facts: &str,
     content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    whole_file::write(path, content).map_err(|error| Failure::io(path.display(), error))?;
+    whole_file::write(path, content).map_err(|error| Failure::unwritten(path.display(), error))?;
     tell(&format!("wrote {} ({facts})", path.display()));
     Ok(())
 }

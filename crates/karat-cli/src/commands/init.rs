@@ -5,7 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json, tell};
 
 pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
-    let written = karat::suite::init::write(&args.folder).map_err(|e| Failure::io(args.folder.display(), e))?;
+    let written = karat::suite::init::write(&args.folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::bad_input(error.to_string()),
+        _ => Failure::unwritten(args.folder.display(), error),
+    })?;
     let shown = |path: &String| format!("{}\n", args.folder.join(path).display());
     if args.json {
         print_json(&serde_json::json!({ "written": written }))?;

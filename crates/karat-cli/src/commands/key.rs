@@ -90,7 +90,7 @@ fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Fai
         }
     });
     let keys = result?;
-    written.map_err(|error| Failure::io(to.display(), error))?;
+    written.map_err(|error| Failure::unwritten(to.display(), error))?;
     tell(&format!("wrote {} ({keys} keys)", to.display()));
     Ok(Exit::Ok)
 }

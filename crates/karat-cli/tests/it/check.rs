@@ -77,7 +77,7 @@ fn places_that_are_not_there() {
     let untouched = GOOD.replace("line_start: 2", "line_start: 1");
     check(&untouched, TREE, "", "warning golden-outside-change 6:17 `g` lies on lines the change did not touch\n");
     let glob = GOOD.replace("a.py", "'src/**/*.py'");
-    check(&glob, TREE, "", "warning glob-fits-nothing 5:11 no file of the change fits `src/**/*.py`\n");
+    check(&glob, TREE, "", "warning glob-fits-nothing 5:11 no file in after/ fits `src/**/*.py`\n");
     // Without the code there is nothing to hold the places against.
     check(&outside, &[], "", "");
 }

@@ -13,12 +13,65 @@ fn a_suite_reads_no_profile_outside_itself() {
         .with("secret.toml", "threshold = 0.9\n")
         .with("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"../secret.toml\"\n")
         .with("inner/cases.jsonl", lines(&[case("a", json!([]))]));
-    project.run("check inner").says(2, &["there is no profile `../secret.toml`"]);
+    let ran = project.run("check inner").expect(4);
+    let told = ["there is no profile `../secret.toml`", "inner/karat.toml:4:11"];
+    assert!(told.iter().all(|text| ran.out.contains(text)), "{}", ran.out);
     // The user may name any file, and a suite may name its own.
     project.run("check inner --profile secret.toml").expect(0);
     project.write("inner/own.toml", "threshold = 0.9\n");
     project.write("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"own.toml\"\n");
     assert!(project.ok("check inner").contains("profile own"));
+}
+
+#[test]
+fn faults_of_the_profile_come_with_all_others() {
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\nkidn = \"findings\"\n[scoring.override]\ntreshold = 0.5\n")
+        .with("cases.jsonl", lines(&[case("../a", json!([]))]));
+    let faults = project.run("check . --json").expect(4).out;
+    let faults: Vec<Value> = serde_json::from_str(&faults).unwrap();
+    let told: Vec<String> =
+        faults.iter().map(|f| format!("{} {}:{}", f["code"].as_str().unwrap(), f["line"], f["column"])).collect();
+    assert_eq!(told, ["bad-id 1:7", "unknown-key 3:1", "bad-profile 5:12"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_does_not_cost_the_result() {
+    let project = Project::new();
+    let ran = project.run("score starter -o /proc/no/such/r.json").says(5, &["/proc/no/such/r.json cannot be written"]);
+    assert!(ran.out.contains("careful-reviewer"), "{}", ran.out);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let project = Project::new();
+    project.run("score starter --submission - --submission -").says(2, &["standard input can be read once only"]);
+    project.write("empty.jsonl", "");
+    project.run("score starter --submission empty.jsonl").says(4, &["hold no trial"]);
+}
+
+#[test]
+fn a_scan_without_results_is_no_silence() {
+    let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
+    project.write("s.sarif", r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":null}]}"#);
+    let report = project.json("score . --submission s.sarif --json");
+    assert_eq!(report["tools"][0]["outcomes"]["unparsable"], json!(1));
+}
+
+#[test]
+fn audits_are_settled_by_majority_and_even_splits_are_told() {
+    let project = suite(&[json!({ "id": "a", "verdict": "vulnerable" })]);
+    project.write("s.jsonl", lines(&[trial("a", "t", 1, json!([]))]));
+    let audit = |judge: &str, said: bool| json!({ "case": "a", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": said });
+    let accuracy = |audits: &[Value]| {
+        project.write("j.jsonl", lines(audits));
+        let report = project.json("score . --submission s.jsonl --judgements j.jsonl --json");
+        (report["tools"][0]["metrics"]["accuracy"]["value"].clone(), report["warnings"].to_string())
+    };
+    assert_eq!(accuracy(&[audit("m", false), audit("n", true), audit("o", true)]).0, json!(1.0));
+    assert_eq!(accuracy(&[audit("m", true), audit("n", true), audit("human:ann", false)]).0, json!(0.0));
+    let (_, warnings) = accuracy(&[audit("m", true), audit("n", false)]);
+    assert!(warnings.contains("disagree evenly"), "{warnings}");
 }
 
 #[test]

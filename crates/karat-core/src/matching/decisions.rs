@@ -26,8 +26,10 @@ pub struct Decisions<'a> {
     pub pairs: BTreeMap<(usize, usize), Decided<'a>>,
     /// By finding index: whether it matched a golden the source does not name, or none at all.
     pub unnamed: BTreeMap<usize, Decided<'a>>,
-    /// The audit, by the first judge that made one; a person goes before a model.
+    /// The audit: of people before models, the first that says what most say.
     pub audit: Option<&'a AuditDecision>,
+    /// Whether as many audits say something else.
+    pub split_audit: bool,
     /// Pair judgements that name a golden or finding the trial does not have.
     pub strangers: Vec<usize>,
 }
@@ -62,11 +64,12 @@ impl<'a> Decisions<'a> {
                 }
             }
         }
-        audits.sort_by_key(|(model, _)| *model);
+        let (audit, split_audit) = settle_audits(&audits);
         Self {
             pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
-            audit: audits.first().map(|(_, audit)| *audit),
+            audit,
+            split_audit,
             strangers,
         }
     }
@@ -78,6 +81,18 @@ impl<'a> Decisions<'a> {
         let nothing = || self.unnamed.get(&finding).filter(|decided| !decided.matched);
         self.pairs.get(&(golden, finding)).or_else(nothing)
     }
+}
+
+/// The first audit that says what most say of the verdict, and whether another verdict has as many voices.
+fn settle_audits<'a>(audits: &[(bool, &'a AuditDecision)]) -> (Option<&'a AuditDecision>, bool) {
+    let any_human = audits.iter().any(|(model, _)| !model);
+    let heard: Vec<&AuditDecision> = audits.iter().filter(|(model, _)| !any_human || !model).map(|(_, a)| *a).collect();
+    let voices = |said: Option<bool>| heard.iter().filter(|audit| audit.said_vulnerable == said).count();
+    let most = heard.iter().map(|audit| voices(audit.said_vulnerable)).max().unwrap_or(0);
+    let first = heard.iter().find(|audit| voices(audit.said_vulnerable) == most).copied();
+    let split =
+        [Some(true), Some(false), None].into_iter().filter(|said| most > 0 && voices(*said) == most).count() > 1;
+    (first, split)
 }
 
 struct Vote<'a> {

@@ -105,6 +105,16 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
             judged.entry((case, judgement.tool.as_str(), judgement.trial)).or_default().push((i, judgement));
         }
     }
+    let tools: HashMap<&ToolName, &PlannedTool<'_>> =
+        plan.tools.iter().map(|planned| (planned.tool, planned)).collect();
+    let given = |j: &&Judgement| {
+        let (case, planned) = (case_index.get(j.case.as_str()), tools.get(&j.tool));
+        case.zip(planned).is_some_and(|(case, planned)| planned.lines.contains_key(&(*case, j.trial)))
+    };
+    let unheard = judgements.len() - judgements.iter().filter(given).count();
+    if unheard > 0 {
+        warnings.push(format!("judgements about trials that were not given: {unheard}; left out"));
+    }
     let vocabulary = vocabulary(suite, profile);
     let by_case: Vec<Vec<CaseScore>> = suite
         .cases
@@ -298,6 +308,12 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
     if strangers > 0 {
         warnings.push(format!(
             "{tool}: {strangers} judgements name a golden or finding that its trials do not have; left out"
+        ));
+    }
+    let split = trials().filter(|trial| trial.split_audit).count();
+    if split > 0 {
+        warnings.push(format!(
+            "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
         ));
     }
     let differing: usize = trials().map(|trial| trial.differing_keys).sum();

@@ -44,6 +44,8 @@ pub struct TrialScore {
     pub(crate) shared_findings: Option<usize>,
     /// Judgements about goldens or findings the trial does not have.
     pub(crate) strange_judgements: usize,
+    /// Whether audits disagree evenly about the verdict.
+    pub(crate) split_audit: bool,
     /// Findings whose own key differs from the computed one.
     pub(crate) differing_keys: usize,
 }
@@ -90,6 +92,7 @@ impl TrialScore {
             one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
             shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
             strange_judgements: decisions.strangers.len(),
+            split_audit: decisions.split_audit,
             differing_keys: if profile.method == Method::Identity {
                 trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
             } else {
@@ -118,6 +121,7 @@ impl TrialScore {
             one_to_one: None,
             shared_findings: None,
             strange_judgements: 0,
+            split_audit: false,
             differing_keys: 0,
             result: TrialResult { misses, ..TrialResult::default() },
         }
@@ -165,11 +169,12 @@ fn verdict_from_findings(case: &Case, trial: &Trial) -> Verdict {
 
 /// Whether the target golden, or where none is marked any required one, was matched.
 fn target_matched(case: &Case, result: &TrialResult, profile: &Profile) -> Option<bool> {
-    if profile.method == Method::Verdict || case.is_clean() {
+    let marked = case.goldens.iter().any(|g| g.target);
+    if profile.method == Method::Verdict || (!marked && case.is_clean()) {
         return None;
     }
-    let marked = case.required().any(|g| g.target);
-    Some(result.matches.iter().any(|m| !marked || case.goldens[m.golden].target))
+    let found = result.matches.iter().chain(&result.acceptable);
+    Some(found.map(|m| &case.goldens[m.golden]).any(|g| if marked { g.target } else { g.is_required() }))
 }
 
 /// Goldens beyond the first of each finding.

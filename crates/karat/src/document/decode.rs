@@ -25,20 +25,25 @@ pub struct Document {
     pub node: Node,
     /// The file's text.
     pub source: Source<'static>,
-    /// Whether parts of it were wrong, and stand-ins took their place in the value.
-    pub salvaged: bool,
+    /// The places that were wrong; stand-ins took them in the value.
+    pub wrong: Vec<Range<usize>>,
 }
 
 impl Document {
     /// Whether the value at that place is the author's own, and not a stand-in.
     pub fn has(&self, path: &[Segment<'_>]) -> bool {
-        !self.salvaged || self.node.get(path).is_some()
+        own(&self.node, path, &self.wrong)
     }
 
     /// An error at that place, or at the nearest value around it that exists.
     pub fn at(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
         self.source.diagnostic(Fault::new(code, self.node.place(path), message))
     }
+}
+
+/// Whether the value at that place is there, and not among those that were wrong.
+pub(super) fn own(node: &Node, path: &[Segment<'_>], wrong: &[Range<usize>]) -> bool {
+    wrong.is_empty() || node.get(path).is_some_and(|there| !wrong.contains(&there.span))
 }
 
 /// The schema of a type, for [`decode`]; make it once and use it for many files.
@@ -70,9 +75,9 @@ pub fn decode<T: DeserializeOwned>(file: &str, text: &str, syntax: Syntax, schem
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let source = Source::part(file, body, 1, text.len() - body.len());
     let read = read(source.text(), syntax, schema);
+    let wrong: Vec<Range<usize>> = read.faults.iter().map(|fault| fault.span.clone()).collect();
     let faults = source.diagnostics(read.faults);
-    let salvaged = !faults.is_empty();
-    let value = read.value.map(|(value, node)| (value, Document { node, source: source.into_owned(), salvaged }));
+    let value = read.value.map(|(value, node)| (value, Document { node, source: source.into_owned(), wrong }));
     Decoded { value, faults }
 }
 

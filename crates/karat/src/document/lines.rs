@@ -1,11 +1,12 @@
 //! JSONL: one value a line, read as a stream, with all faults of all lines.
 
-use super::decode::{not_utf8, read};
+use super::decode::{not_utf8, own, read};
 use super::{Fault, Node, Segment, Source, Syntax, json};
 use crate::diagnostic::{Diagnostic, Level};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use std::io::{BufRead, Read};
+use std::ops::Range;
 
 /// How much of a bad file is put up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// The byte of the file at which the line begins.
     pub offset: usize,
-    /// Whether parts of it were wrong, and stand-ins took their place in the value.
-    pub salvaged: bool,
+    /// The places that were wrong; stand-ins took them in the value.
+    pub wrong: &'a [Range<usize>],
 }
 
 impl Line<'_> {
@@ -45,7 +46,7 @@ impl Line<'_> {
 
     /// Whether the value at that place is the author's own, and not a stand-in.
     pub fn has(&self, path: &[Segment<'_>]) -> bool {
-        !self.salvaged || self.placed().is_some_and(|node| node.get(path).is_some())
+        self.wrong.is_empty() || self.placed().is_some_and(|node| own(&node, path, self.wrong))
     }
 
     /// An error at that place, or at the nearest value around it that exists.
@@ -130,13 +131,15 @@ pub fn decode_lines_within<T: DeserializeOwned>(
         if text.trim().is_empty() {
             continue;
         }
-        let mut line = Line { file, number, text, offset: start, salvaged: false };
+        let mut line = Line { file, number, text, offset: start, wrong: &[] };
+        let wrong: Vec<Range<usize>>;
         let value = match serde_json::from_str(text) {
             Ok(value) => Some(value),
             Err(_) => {
                 let read = read(text, Syntax::Json, schema);
-                line.salvaged = !read.faults.is_empty();
+                wrong = read.faults.iter().map(|fault| fault.span.clone()).collect();
                 line.source().diagnostics(read.faults).into_iter().for_each(|d| kept.push(d));
+                line.wrong = &wrong;
                 read.value.map(|(value, _)| value)
             }
         };

@@ -50,6 +50,8 @@ fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
         "an id must not be blank".to_owned()
     } else if id.trim() != id || id.chars().any(char::is_control) {
         format!("the id {id:?} has blanks at its ends or control characters")
+    } else if id.starts_with('/') || id.split('/').any(|part| matches!(part, "." | "..")) {
+        format!("the id {id:?} reads as a path that leads elsewhere")
     } else if id.chars().count() > LONGEST_ID {
         format!("an id must not be longer than {LONGEST_ID} characters")
     } else {
@@ -67,8 +69,7 @@ pub(crate) fn remarks(found: &[ValueFault], line: &Line<'_>) -> Vec<Diagnostic> 
         return Vec::new();
     }
     let node = line.placed();
-    let own =
-        |fault: &&ValueFault| !line.salvaged || node.as_ref().is_some_and(|node| node.get(&fault.steps()).is_some());
+    let own = |fault: &&ValueFault| line.has(&fault.steps());
     let told = found.iter().filter(own).take(MOST_REMARKS);
     told.map(|f| line.within(node.as_ref(), &f.steps(), f.code, f.message.clone())).collect()
 }

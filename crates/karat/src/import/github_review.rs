@@ -7,6 +7,7 @@ use super::line::Line;
 use super::tally::Tally;
 use super::{Harvest, ImportError, Importer, Input, Reported, tool_name};
 use karat_core::finding::Finding;
+use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -141,11 +142,11 @@ fn reported(comment: Comment, id: Option<u64>, tally: &mut Tally) -> Option<Repo
             tally.count("comment on the old side; its line counts in the file before the change");
         }
     }
-    let tool = comment.user.and_then(|user| tool_name(&user.login));
-    if tool.is_none() {
-        tally.count("comment of a deleted account");
-    }
-    Some(Reported { tool, case: None, finding })
+    let tool = comment.user.and_then(|user| tool_name(&user.login)).unwrap_or_else(|| {
+        tally.count("comment of a deleted account, which GitHub calls ghost");
+        ToolName::new("ghost")
+    });
+    Some(Reported { tool: Some(tool), case: None, finding })
 }
 
 #[cfg(test)]
@@ -159,15 +160,16 @@ mod tests {
             r#"
             ran robot[bot]
             ran person
+            ran ghost
             finding robot[bot]: title="Query is built by hand" message="![high](https://example.test/h.svg)\n\n### **Query is built by hand**\n\nUse parameters." file="src/db.py" start="10" end="12" fingerprints={"github": "1"}
             finding robot[bot]: title="Outdated" message="Outdated" file="src/db.py" start="7" end="8" fingerprints={"github": "3"}
             finding person: title="Left" message="Left" file="src/old.py" start="5" end="5" fingerprints={"github": "4"}
             finding person: title="Whole file" message="Whole file" file="src/new.py" fingerprints={"github": "5"}
-            finding -: title="Ghost" message="Ghost"
+            finding ghost: title="Ghost" message="Ghost"
             note github-review/paginated.json: comment left out, as it is a reply (1)
             note github-review/paginated.json: comment left out, as it is empty (2)
             note github-review/paginated.json: comment left out, as one with its id came before (1)
-            note github-review/paginated.json: comment of a deleted account (1)
+            note github-review/paginated.json: comment of a deleted account, which GitHub calls ghost (1)
             note github-review/paginated.json: comment on lines that changed since; its original lines are taken (1)
             note github-review/paginated.json: comment on the old side; its line counts in the file before the change (1)
             note github-review/paginated.json: comment without a path (1)

@@ -37,6 +37,8 @@ pub enum ProfileError {
     Invalid {
         /// Where the value came from.
         place: String,
+        /// The value, dotted; empty where it is not known.
+        key: String,
         /// What is wrong, and what was expected.
         message: String,
     },
@@ -73,7 +75,11 @@ pub fn resolve(
 }
 
 fn checked(table: &Table, place: &str) -> Result<Profile, ProfileError> {
-    let invalid = |message: String| ProfileError::Invalid { place: place.to_owned(), message };
+    let invalid = |message: String| {
+        // Messages start with the value they are about, where they are about one.
+        let key = message.split([' ', ':']).next().unwrap_or_default().to_owned();
+        ProfileError::Invalid { place: place.to_owned(), key, message }
+    };
     let profile: Profile =
         table.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
     match profile.faults().as_slice() {
@@ -84,8 +90,11 @@ fn checked(table: &Table, place: &str) -> Result<Profile, ProfileError> {
 
 fn table_of(name: &str, read: &dyn Fn(&str) -> Option<String>, depth: usize) -> Result<Table, ProfileError> {
     let parse = |text: &str| -> Result<Table, ProfileError> {
-        text.parse()
-            .map_err(|e: toml::de::Error| ProfileError::Invalid { place: format!("`{name}`"), message: e.to_string() })
+        text.parse().map_err(|e: toml::de::Error| ProfileError::Invalid {
+            place: format!("`{name}`"),
+            key: String::new(),
+            message: e.to_string(),
+        })
     };
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
         return parse(shipped.toml);
@@ -100,12 +109,12 @@ fn table_of(name: &str, read: &dyn Fn(&str) -> Option<String>, depth: usize) -> 
         Some(Value::String(base)) => base,
         Some(_) => {
             let message = "extends: expected the name of a profile".to_owned();
-            return Err(ProfileError::Invalid { place: format!("`{name}`"), message });
+            return Err(ProfileError::Invalid { place: format!("`{name}`"), key: "extends".to_owned(), message });
         }
     };
     if depth >= 8 {
         let message = "profiles extend each other in a circle".to_owned();
-        return Err(ProfileError::Invalid { place: format!("`{name}`"), message });
+        return Err(ProfileError::Invalid { place: format!("`{name}`"), key: "extends".to_owned(), message });
     }
     let mut table = table_of(&base, read, depth + 1)?;
     if !own.contains_key("name") {
@@ -129,7 +138,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
             (Some(slot), value) if slot.type_str() == value.type_str() => *slot = value.clone(),
             (Some(slot), value) => {
                 let message = format!("{path}: expected {}, found {}", slot.type_str(), value.type_str());
-                return Err(ProfileError::Invalid { place: place.to_owned(), message });
+                return Err(ProfileError::Invalid { place: place.to_owned(), key: path.clone(), message });
             }
             (None, value) if prefix.is_empty() && OPTIONAL.contains(&key.as_str()) => {
                 into.insert(key.clone(), value.clone());
@@ -138,7 +147,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
                 let near = nearest(key, known.iter().map(String::as_str));
                 let hint = near.map(|near| format!(", did you mean `{prefix}{near}`?"));
                 let message = format!("there is no value `{path}`{}", hint.unwrap_or_default());
-                return Err(ProfileError::Invalid { place: place.to_owned(), message });
+                return Err(ProfileError::Invalid { place: place.to_owned(), key: path.clone(), message });
             }
         }
     }
@@ -147,7 +156,8 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
 
 /// Parses `key=value` as given by `--set`; a dotted key reaches into a table, and a bare word is text.
 pub fn parse_set(text: &str) -> Result<Table, ProfileError> {
-    let invalid = |message: String| ProfileError::Invalid { place: format!("--set {text}"), message };
+    let invalid =
+        |message: String| ProfileError::Invalid { place: format!("--set {text}"), key: String::new(), message };
     let (key, value) = text.split_once('=').ok_or_else(|| invalid("expected KEY=VALUE".to_owned()))?;
     let (key, value) = (key.trim(), value.trim());
     let as_is = format!("{key} = {value}").parse::<Table>();
@@ -158,7 +168,11 @@ pub fn parse_set(text: &str) -> Result<Table, ProfileError> {
 /// Changes as a suite's configuration holds them.
 pub fn from_json(values: &serde_json::Map<String, serde_json::Value>) -> Result<Table, ProfileError> {
     let place = "[scoring.override] of karat.toml".to_owned();
-    Table::try_from(values).map_err(|error| ProfileError::Invalid { place, message: error.to_string() })
+    Table::try_from(values).map_err(|error| ProfileError::Invalid {
+        place,
+        key: String::new(),
+        message: error.to_string(),
+    })
 }
 
 /// A profile as a TOML file.

@@ -94,6 +94,12 @@ fn golden_lints(
         let help = Some("take words that a report of this very issue is bound to use".to_owned());
         lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", issue(index, "keywords"), message) });
     }
+    let mut seen = BTreeSet::new();
+    let repeated: Vec<&String> = golden.keywords.iter().filter(|k| !seen.insert(k.trim().to_lowercase())).collect();
+    if let Some(keyword) = repeated.first() {
+        let message = format!("`{}` states the keyword {keyword:?} more than once; it counts once", golden.id);
+        lints.push(lint_at(Level::Warning, "repeated-keyword", issue(index, "keywords"), message));
+    }
     let distinct: BTreeSet<String> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
         let message = format!("`{}` says almost nothing; describe what is wrong and where", golden.id);
@@ -136,9 +142,8 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
             }
         },
         Some(glob @ FilePattern::Glob(_)) => {
-            let touched = case.change.as_ref().map(|c| c.touched.keys().any(|path| glob.matches(path)));
-            if touched == Some(false) {
-                let message = format!("no file of the change fits `{glob}`");
+            if !loaded.has_fitting_file(&case.id, glob) {
+                let message = format!("no file in after/ fits `{glob}`");
                 lints.push(lint_at(Level::Warning, "glob-fits-nothing", issue(index, "file"), message));
             }
         }

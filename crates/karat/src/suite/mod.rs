@@ -15,7 +15,7 @@ pub use load::{load, load_what_is_there};
 use crate::format::config::ConfigV1;
 use files::Files;
 use karat_core::ids::CaseId;
-use karat_core::path::RepoPath;
+use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::Suite;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -73,6 +73,12 @@ impl LoadedSuite {
     /// Whether the case has that file.
     pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
         self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
+    }
+
+    /// Whether a file of the case fits the pattern.
+    pub fn has_fitting_file(&self, case: &CaseId, pattern: &FilePattern) -> bool {
+        let paths = self.after_files.get(case).into_iter().flatten().filter_map(|file| RepoPath::new(file));
+        paths.into_iter().any(|path| pattern.matches(&path))
     }
 
     /// Whether the case comes with its code.

@@ -25,6 +25,8 @@ pub(super) struct Rest {
     pub(super) parts: Parts,
     pub(super) invocations: Vec<Invocation>,
     pub(super) external: Presence,
+    /// Whether there is an array of results, perhaps an empty one; without it nothing was scanned.
+    pub(super) scanned: bool,
 }
 
 /// What a document says beside its runs.
@@ -115,7 +117,9 @@ impl<'de, R: Reader> Visitor<'de> for Run<'_, R> {
         let mut rest = Rest::default();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "results" => map.next_value_seed(Results { reader: &mut *self.0, run: &mut run })?,
+                "results" => {
+                    rest.scanned |= map.next_value_seed(Results { reader: &mut *self.0, run: &mut run })?;
+                }
                 "tool" => rest.parts.tool = loose(&mut map)?,
                 "taxonomies" => rest.parts.taxonomies = loose(&mut map)?,
                 "artifacts" => rest.parts.artifacts = loose(&mut map)?,
@@ -137,29 +141,29 @@ struct Results<'a, R: Reader> {
 }
 
 impl<'de, R: Reader> DeserializeSeed<'de> for Results<'_, R> {
-    type Value = ();
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de, R: Reader> Visitor<'de> for Results<'_, R> {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array of results")
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<bool, A::Error> {
         while let Some(Object(item)) = seq.next_element()? {
             self.reader.result(self.run, item).map_err(A::Error::custom)?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 

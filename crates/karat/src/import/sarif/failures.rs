@@ -19,6 +19,10 @@ pub(super) fn collect(
             let message = ending(invocation);
             failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: true });
         }
+        if invocation.successful.is_none() && invocation.exit_code.is_some_and(|code| code != 0.0) {
+            let message = format!("the tool does not say that it succeeded: {}", details(invocation).join("; "));
+            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: false });
+        }
         for notices in [&invocation.execution, &invocation.configuration] {
             milder += notices.milder;
             failures.extend(notices.errors.iter().map(|notice| ToolFailure {
@@ -34,16 +38,20 @@ pub(super) fn collect(
 
 /// How an execution ended, in the tool's words where it has any.
 fn ending(invocation: &Invocation) -> String {
-    let code = invocation.exit_code.map(|code| format!("exit code {code}"));
-    let signal = invocation.exit_signal.as_ref().map(|signal| format!("signal {signal}"));
-    let words = [&invocation.exit_description, &invocation.start_failure].into_iter().flatten().cloned();
-    let first = invocation.execution.errors.first().or(invocation.configuration.errors.first()).map(said);
-    let details: Vec<String> = code.into_iter().chain(signal).chain(words).chain(first).collect();
+    let details = details(invocation);
     if details.is_empty() {
         "the tool says that its execution did not succeed".to_owned()
     } else {
         format!("the tool says that its execution did not succeed: {}", details.join("; "))
     }
+}
+
+fn details(invocation: &Invocation) -> Vec<String> {
+    let code = invocation.exit_code.map(|code| format!("exit code {code}"));
+    let signal = invocation.exit_signal.as_ref().map(|signal| format!("signal {signal}"));
+    let words = [&invocation.exit_description, &invocation.start_failure].into_iter().flatten().cloned();
+    let first = invocation.execution.errors.first().or(invocation.configuration.errors.first()).map(said);
+    code.into_iter().chain(signal).chain(words).chain(first).collect()
 }
 
 fn said(notice: &Notice) -> String {

@@ -17,7 +17,7 @@ mod words;
 
 pub use keys::write_keys;
 
-use super::{Harvest, ImportError, Importer, Input, Reported, Sources, input, json, tool_name};
+use super::{Harvest, ImportError, Importer, Input, Reported, Sources, ToolFailure, input, json, tool_name};
 use document::{Document, Reader, Rest};
 use model::Item;
 use tables::Tables;
@@ -91,6 +91,10 @@ impl Reader for Collector<'_> {
         let tables = Tables::new(rest.parts);
         let tool = tables.rules.tool().and_then(tool_name);
         self.counts.external |= rest.external.0;
+        if !rest.scanned && !rest.external.0 {
+            let message = "the run has no `results`, not even an empty list, so nothing was scanned".to_owned();
+            self.harvest.failures.push(ToolFailure { tool: tool.clone(), file: None, message, fatal: true });
+        }
         self.counts.milder += failures::collect(&rest.invocations, &tables, tool.as_ref(), &mut self.harvest.failures);
         match &tool {
             Some(tool) if !self.harvest.tools.contains(tool) => self.harvest.tools.push(tool.clone()),
