@@ -65,6 +65,8 @@ pub struct Trial {
     pub response: Option<String>,
     /// What it reported.
     pub findings: Vec<Finding>,
+    /// What the tool said of its own work, such as files it could not read.
+    pub notes: Vec<String>,
 }
 
 impl Trial {
@@ -83,6 +85,7 @@ impl Trial {
             cost_usd: None,
             response: None,
             findings: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }

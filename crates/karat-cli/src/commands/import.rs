@@ -11,6 +11,7 @@ use karat::recorded::{write_judgements, write_trials};
 use karat::report::number::count;
 use karat::whole_file;
 use karat_core::suite::Case;
+use karat_core::trial::Trial;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,6 +37,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     check_cases(&placed.cases)?;
     inputs::tell_all(&inputs::unplaced(&placed)?);
     inputs::tell_all(&placed.notes);
+    let told = |t: &Trial| t.notes.iter().map(|note| format!("{}, {}: {note}", t.tool, t.case)).collect::<Vec<_>>();
+    inputs::tell_all(&placed.trials.iter().flat_map(told).collect::<Vec<_>>());
     if args.json {
         let findings: usize = placed.trials.iter().map(|t| t.findings.len()).sum();
         print_json(&serde_json::json!({

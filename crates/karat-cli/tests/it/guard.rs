@@ -51,6 +51,16 @@ fn standard_input_is_read_once() {
 }
 
 #[test]
+fn what_a_tool_could_not_read_is_still_told_when_its_submission_is_scored() {
+    let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
+    let scan = r#"{"errors":[{"filename":"broken.py","reason":"syntax error while parsing AST"}],"results":[]}"#;
+    project.write("bandit.json", scan);
+    project.run("import --from bandit --case a bandit.json -o s.jsonl").says(0, &["incomplete: broken.py"]);
+    let report = project.json("score . --submission s.jsonl --json");
+    assert_eq!(report["warnings"], json!(["bandit: a trial 1: incomplete: broken.py: syntax error while parsing AST"]));
+}
+
+#[test]
 fn a_scan_without_results_is_no_silence() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
     project.write("s.sarif", r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":null}]}"#);

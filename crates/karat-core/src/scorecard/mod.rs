@@ -277,6 +277,10 @@ impl ToolScore {
             }
         }
         warn(&tool, &cases, &outcomes, warnings);
+        for trial in trials.iter().filter(|trial| trial.tool == tool) {
+            let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
+            warnings.extend(told);
+        }
         let (by, macro_by) = slice::slices(&all, suite, trials, profile, warnings);
         Self {
             trials: outcomes.values().sum(),

@@ -52,6 +52,9 @@ pub struct TrialV1 {
     /// What it reported.
     #[serde(default)]
     pub findings: Vec<FindingV1>,
+    /// What the tool said of its own work, such as files it could not read; reports warn of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One thing a tool reported.
@@ -201,6 +204,7 @@ impl TrialV1 {
             cost_usd: self.cost_usd,
             response: self.response,
             findings: self.findings.into_iter().map(Finding::from).collect(),
+            notes: self.notes,
         };
         (trial, faults)
     }
@@ -291,6 +295,7 @@ impl From<&Trial> for TrialV1 {
             cost_usd: trial.cost_usd,
             response: trial.response.clone(),
             findings: trial.findings.iter().map(FindingV1::from).collect(),
+            notes: trial.notes.clone(),
         }
     }
 }

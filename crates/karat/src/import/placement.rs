@@ -216,8 +216,15 @@ fn report_failures(
         }
         let who = tool.map_or("the tool", ToolName::as_str);
         let path = failure.file.as_deref().and_then(RepoPath::new);
-        let case = path.as_ref().and_then(|path| home(layout, placement, None, Some(path)));
-        let place = match (case, path) {
+        let case = home(layout, placement, None, path.as_ref());
+        if let (false, Some(tool), Some((case, _))) = (failure.fatal, tool, &case) {
+            // The trial keeps it, so that whoever scores the submission later is warned too.
+            let place = failure.file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+            let kept = board.notes.entry((tool.clone(), case.clone())).or_default();
+            kept.push(format!("incomplete: {place}{}", failure.message));
+            continue;
+        }
+        let place = match (case.filter(|_| path.is_some()), path) {
             (Some((case, Some(file))), _) => format!(" in case {case}, {file}"),
             (_, Some(path)) => format!(" in {path}"),
             _ => String::new(),
@@ -234,6 +241,8 @@ fn report_failures(
 /// The trials that are being filled.
 #[derive(Default)]
 struct Board {
+    /// What tools said of their work on a case.
+    notes: BTreeMap<(ToolName, CaseId), Vec<String>>,
     /// In the order in which they appeared.
     tools: Vec<ToolName>,
     known: BTreeSet<ToolName>,
@@ -287,6 +296,7 @@ impl Board {
                 } else {
                     trial.findings = findings;
                 }
+                trial.notes = self.notes.remove(&(tool.clone(), case.clone())).unwrap_or_default();
                 placed.trials.push(trial);
             }
             if dropped > 0 {

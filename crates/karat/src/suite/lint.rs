@@ -141,13 +141,11 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                 }
             }
         },
-        Some(glob @ FilePattern::Glob(_)) => {
-            if !loaded.has_fitting_file(&case.id, glob) {
-                let message = format!("no file in after/ fits `{glob}`");
-                lints.push(lint_at(Level::Warning, "glob-fits-nothing", issue(index, "file"), message));
-            }
+        Some(glob @ FilePattern::Glob(_)) if !loaded.has_fitting_file(&case.id, glob) => {
+            let message = format!("no file in after/ fits `{glob}`");
+            lints.push(lint_at(Level::Warning, "glob-fits-nothing", issue(index, "file"), message));
         }
-        None => {}
+        Some(FilePattern::Glob(_)) | None => {}
     }
 }
 

@@ -168,11 +168,12 @@ fn failures_are_told_and_spoil_trials_when_they_are_fatal() {
     let mut harvest = harvest(&["a/x.py"]);
     harvest.failures = vec![failure(Some("b/y.py"), false), failure(Some("c.py"), false), failure(None, true)];
     let placed = place(harvest, &by(Some(&suite), How::ByPrefix), &|_, _| false).unwrap();
+    let told: Vec<&str> = placed.trials.iter().flat_map(|t| &t.notes).map(String::as_str).collect();
+    assert_eq!(told, ["incomplete: b/y.py: boom"]);
     assert_eq!(summary(&placed), ["t#1 a unparsable []", "t#1 b unparsable []"]);
     assert_eq!(
         placed.notes,
         [
-            "t failed in case b, y.py: boom",
             "t failed in c.py: boom",
             "t failed: boom (all its trials count as unparsable)",
             "t said that it failed, so its 1 findings are left out and its trials are unparsable",
