@@ -281,18 +281,20 @@ impl ToolScore {
             let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(told);
         }
-        let (by, macro_by) = slice::slices(&all, suite, trials, profile, warnings);
+        let whole = || (aggregate::metrics(&all, suite, profile), flaky(&cases, suite));
+        let parts = || slice::slices(&all, suite, trials, profile, warnings);
+        let ((metrics, flaky), (by, macro_by)) = rayon::join(whole, parts);
         Self {
             trials: outcomes.values().sum(),
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,
             verdicts: aggregate::confusion(&all, suite),
-            metrics: aggregate::metrics(&all, suite, profile),
+            metrics,
             micro: aggregate::micro(counts, profile),
             by,
             macro_by,
-            flaky: flaky(&cases, suite),
+            flaky,
             tool,
             outcomes,
             cases,

@@ -41,10 +41,12 @@ pub(super) fn slices(
             |members: Vec<&CaseScore>| Slice { metrics: metrics(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
-    by.insert("category".to_owned(), by_category(cases, suite, trials, profile));
-    if profile.method != Method::Verdict {
-        by.insert("severity".to_owned(), by_severity(cases, suite, trials, profile));
-    }
+    let (category, severity) = rayon::join(
+        || by_category(cases, suite, trials, profile),
+        || (profile.method != Method::Verdict).then(|| by_severity(cases, suite, trials, profile)),
+    );
+    by.insert("category".to_owned(), category);
+    by.extend(severity.map(|severity| ("severity".to_owned(), severity)));
     by.retain(|_, values| !values.is_empty());
     let macro_by = by.iter().map(|(dimension, values)| (dimension.clone(), macro_mean(values))).collect();
     (by, macro_by)
