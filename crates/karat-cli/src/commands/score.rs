@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::tell;
 use crate::{inputs, outputs};
 use karat::diagnostic::harmless;
+use karat::format::report::{CaseResultV1, ReportV1};
 use karat::report::number::ranked;
 use karat::scoring;
 use karat_core::ids::ToolName;
@@ -52,9 +53,12 @@ fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
 }
 
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.
-fn next_steps(args: &ScoreArgs, report: &karat::format::report::ReportV1) {
+fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     let Some(tool) = ranked(report).into_iter().next() else { return };
-    let worst = tool.cases.iter().filter_map(|case| Some((case.metrics.get("f1")?.value?, &case.case)));
+    // A clean case has no F1; whether it stayed clean is what there is to look at.
+    let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
+    let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
+    let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, &case.case)));
     let Some((_, case)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", word(&args.suite)) };
     let files = same_again(args);

@@ -112,11 +112,11 @@ mod tests {
             &import_fixture("eslint", "eslint/report.json"),
             r#"
             ran eslint
-            finding eslint: rule="no-eval" message="eval can be harmful." file="work/src/a.js" start="3" end="4" severity="high"
-            finding eslint: rule="no-eval" message="eval can be harmful." file="work/src/a.js" start="3" end="4" severity="high"
-            finding eslint: message="Unused eslint-disable directive." file="work/src/a.js" severity="medium"
-            finding eslint: rule="odd" file="work/src/a.js"
-            partial failure eslint /work/src/broken.js: Parsing error: Unexpected token
+            finding eslint: rule="no-eval" message="eval can be harmful." file="app/src/a.js" start="3" end="4" severity="high"
+            finding eslint: rule="no-eval" message="eval can be harmful." file="app/src/a.js" start="3" end="4" severity="high"
+            finding eslint: message="Unused eslint-disable directive." file="app/src/a.js" severity="medium"
+            finding eslint: rule="odd" file="app/src/a.js"
+            partial failure eslint /app/src/broken.js: Parsing error: Unexpected token
             note eslint/report.json: line number left out, as lines count from 1 (2)
             note eslint/report.json: message left out, as it is suppressed (2)
             note eslint/report.json: message without a rule left out, as it says only that a file was ignored (1)

@@ -46,7 +46,7 @@ fn every_format_of_findings() {
     check("sarif", "sarif/failed.sarif", "--case c --tool t", "c t unparsable\n");
     check("semgrep", "semgrep/report.json", "--case c", "c semgrep python.sqli src/db.py:12-14\n");
     check("bandit", "bandit/report.json", "--case c", "c bandit B608 app/db.py:11-14\n");
-    check("eslint", "eslint/report.json", "--case c", "c eslint no-eval work/src/a.js:3-4\n");
+    check("eslint", "eslint/report.json", "--case c", "c eslint no-eval app/src/a.js:3-4\n");
     check("slither", "slither/report.json", "--case c", "c slither reentrancy-eth src/Bank.sol:10-14\n");
     check("rdjson", "rdjson/report.json", "--case c --tool t", "c t E1 a/b.go:14-15\nc t 404 a/c.go:2--\n");
     check("rdjsonl", "rdjsonl/report.jsonl", "--case c --tool t", "c t E1 a/b.go:14-15\n");
