@@ -70,7 +70,7 @@ fn paths_lead_to_cases() {
     check("web/page.js", "xss: web/page.js");
     check("lib/only.rs", "clean: lib/only.rs");
     check("/home/u/checkout/web/page.js", "xss: web/page.js");
-    check("C:/work/lib/only.rs", "clean: lib/only.rs");
+    check("C:/proj/lib/only.rs", "clean: lib/only.rs");
     check("vendor/web/page.js", "-");
     check("shared.py", "-");
     check("unknown.py", "-");

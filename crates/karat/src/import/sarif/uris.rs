@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn one_absolute_base_is_the_root_whatever_its_name() {
-        let addresses = addresses(&[("PROJ", "file:///C:/Work/proj/", "")]);
-        let path = addresses.path(&location("file:///c:/work/proj/src/a.c", ""), &[]);
+        let addresses = addresses(&[("PROJ", "file:///C:/Code/proj/", "")]);
+        let path = addresses.path(&location("file:///c:/code/proj/src/a.c", ""), &[]);
         assert_eq!(path.as_deref(), Some("src/a.c"));
     }
 
