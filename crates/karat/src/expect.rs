@@ -60,6 +60,10 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
         met[golden] = true;
         expected[finding] = true;
     }
+    // A further report of what is only tolerated, or known to be false, is no new demand.
+    for (finding, golden) in matched.duplicates {
+        expected[finding] |= !case.goldens[golden].is_required();
+    }
     let mut index = 0;
     case.goldens.retain(|golden| {
         let met = met[index];

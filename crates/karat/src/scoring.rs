@@ -51,7 +51,7 @@ pub fn run(
 }
 
 /// Reads the symbol around every finding of the cases whose goldens are named by symbol; parsing the others would be in vain.
-fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
+pub fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
     let by_symbol = |key: &Option<String>| key.as_ref().is_some_and(|k| k.starts_with("v3|"));
     let wanted = loaded.suite.cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));
     let mut caches: BTreeMap<&str, SymbolCache> = wanted.map(|c| (c.id.as_str(), SymbolCache::default())).collect();

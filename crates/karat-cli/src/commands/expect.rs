@@ -1,13 +1,14 @@
 //! `karat expect`: a trusted scan as expectations.
 
 use super::import::{check_cases, is_folder, save, start_suite, write_cases};
-use crate::args::ExpectArgs;
+use crate::args::{ExpectArgs, RuleArgs};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{note, notes, print, print_json, tell};
 use karat::expect::from_trials;
 use karat::recorded::read_trials;
 use karat::report::number::count;
+use karat::scoring::fill_symbols;
 
 pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
     let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
@@ -26,8 +27,12 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
             )));
         }
     }
-    let rules =
-        inputs::profile(&crate::args::RuleArgs { profile: Some("identity".to_owned()), sets: Vec::new() }, None)?;
+    // A suite's expectations are met by its own rules, and its symbol keys by the symbols of its own code.
+    let named = if loaded.is_some() { None } else { Some("identity".to_owned()) };
+    let rules = inputs::profile(&RuleArgs { profile: named, sets: Vec::new() }, loaded.as_ref())?;
+    if let Some(loaded) = &loaded {
+        fill_symbols(loaded, &mut trials);
+    }
     let known = loaded.as_ref().map_or(&[][..], |l| &l.suite.cases);
     let expected = from_trials(&trials, known, &rules.identity, args.prune);
 

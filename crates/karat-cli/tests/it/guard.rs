@@ -173,6 +173,27 @@ fn expectations_are_met_as_scoring_meets_them() {
 }
 
 #[test]
+fn expectations_are_updated_by_the_suites_own_rules() {
+    let key = |k: &str| json!({ "id": "g", "title": "x y z", "identity_key": k });
+    let at = |id: &str, line: u32| json!({ "id": id, "file": "a.py", "rule_id": "r", "line_start": line });
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"identity\"\n[scoring.override.identity]\nchunk_anchors = true\n")
+        .with("cases/sym/case.yaml", json!({ "id": "sym", "issues": [key("v3|a.py|r|symbol:f#1")] }).to_string())
+        .with("cases/sym/after/a.py", "def f():\n    return 1\n")
+        .with("cases/chunk/case.yaml", json!({ "id": "chunk", "issues": [key("v2|a.py|r|chunk:2")] }).to_string())
+        .with("cases/trap/case.yaml", json!({ "id": "trap", "issues": [{ "id": "g", "title": "x y z", "file": "a.py", "rule_id": "r", "line_start": 3, "acceptance": "trap" }] }).to_string());
+    let chunk = json!([{ "id": "f", "file": "a.py", "rule_id": "r", "chunk": 2 }]);
+    let scan = [
+        trial("sym", "t", 1, json!([at("f", 2)])),
+        trial("chunk", "t", 1, chunk),
+        trial("trap", "t", 1, json!([at("f1", 3), at("f2", 3)])),
+    ];
+    project.write("s.jsonl", lines(&scan));
+    let told = project.json("expect --from s.jsonl --suite . -o new.jsonl --json");
+    assert_eq!((&told["added"], &told["not_met"], &told["kept"]), (&json!([]), &json!([]), &json!(3)));
+}
+
+#[test]
 fn cases_that_make_no_suite_are_not_written() {
     let project = Project::new();
     let spec =
