@@ -10,6 +10,7 @@ pub mod import;
 pub mod profile;
 pub mod recorded;
 pub mod report;
+pub mod run;
 pub mod scoring;
 pub mod source;
 pub mod suite;

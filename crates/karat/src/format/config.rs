@@ -1,5 +1,6 @@
 //! `karat.toml`: what a suite says of itself.
 
+use super::tool::ToolManifestV1;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub struct ConfigV1 {
     pub scoring: ScoringSection,
     /// Systems under test, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tools: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+    pub tools: BTreeMap<String, ToolManifestV1>,
     /// Judges, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub judges: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,

@@ -5,8 +5,10 @@ pub mod case;
 pub mod config;
 pub mod judgement;
 pub mod report;
+pub mod run;
 pub mod schemas;
 pub mod submission;
+pub mod tool;
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{Line, Segment};

@@ -4,7 +4,9 @@ use super::case::CaseV1;
 use super::config::ConfigV1;
 use super::judgement::JudgementV1;
 use super::report::ReportV1;
+use super::run::PlanV1;
 use super::submission::TrialV1;
+use super::tool::ToolManifestV1;
 use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
 
@@ -26,6 +28,8 @@ pub static SCHEMAS: &[Published] = &[
     published::<JudgementV1>("judgement.json", "a line of recorded judgements"),
     published::<Profile>("profile.json", "a fully resolved profile"),
     published::<ReportV1>("report.json", "a report"),
+    published::<ToolManifestV1>("tool.json", "a tool's manifest"),
+    published::<PlanV1>("plan.json", "the plan of a run"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {
