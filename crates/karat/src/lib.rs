@@ -1,5 +1,6 @@
 //! Karat as a library: everything with effects around the pure core.
 
+pub mod checkout;
 pub mod diagnostic;
 pub mod document;
 pub mod drift;

@@ -35,6 +35,14 @@ impl Files {
         }
     }
 
+    /// Where a file lies on disk; `None` where it climbs out, is not there, or is inside the binary.
+    pub fn on_disk(&self, path: &str) -> Option<PathBuf> {
+        match self {
+            Self::Disk(root) => resolve(root, path).ok().flatten(),
+            Self::Embedded(..) => None,
+        }
+    }
+
     /// A file as a stream; `None` where there is none.
     pub fn open(&self, path: &str) -> io::Result<Option<Box<dyn io::BufRead>>> {
         match self {

@@ -70,6 +70,11 @@ impl LoadedSuite {
         }
     }
 
+    /// The folder of a case that has one, relative to the root.
+    pub fn folder(&self, case: &CaseId) -> Option<&str> {
+        self.folders.get(case).map(String::as_str)
+    }
+
     /// Whether the case has that file.
     pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
         self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))

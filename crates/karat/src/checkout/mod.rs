@@ -1,0 +1,220 @@
+//! Fresh checkouts: a case as a git repository, prepared once and written anew for every trial.
+//!
+//! `main` is the code before the change, the branch `change` the code after it. Author and dates are fixed, so the same case
+//! has the same commit ids everywhere. Nothing in a checkout says which case it is, and no golden is near it.
+
+mod index;
+mod object;
+mod patch;
+mod remove;
+
+pub use object::ObjectId;
+pub use remove::remove_tree;
+
+use crate::suite::LoadedSuite;
+use index::Entry;
+use karat_core::suite::Case;
+use object::{ADDRESS, AUTHOR, Mode, Pack, Packed};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The branch with the code before the change.
+pub const BASE: &str = "main";
+/// The branch with the code after it.
+pub const HEAD: &str = "change";
+
+/// New Year 2024, and an hour later.
+const BEFORE_SECONDS: u64 = 1_704_067_200;
+const AFTER_SECONDS: u64 = BEFORE_SECONDS + 3_600;
+
+/// Files of more than this are copied from the suite each time, and not held in memory.
+const LARGEST_HELD: usize = 1 << 20;
+
+/// A case, ready to be checked out any number of times.
+pub struct Template {
+    /// The commit before the change.
+    pub base: ObjectId,
+    /// The commit after it.
+    pub head: ObjectId,
+    /// The pull request's title; empty where it has none.
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// The change as a unified diff.
+    pub diff: String,
+    files: Vec<Checked>,
+    folders: BTreeSet<String>,
+    packed: Packed,
+}
+
+/// A file of the after side.
+struct Checked {
+    path: String,
+    mode: Mode,
+    id: ObjectId,
+    content: Content,
+}
+
+enum Content {
+    Held(Vec<u8>),
+    OnDisk(PathBuf),
+}
+
+impl Template {
+    /// Prepares a case. `None` where it comes without code.
+    pub fn of(loaded: &LoadedSuite, case: &Case) -> io::Result<Option<Self>> {
+        let Some(folder) = loaded.folder(&case.id).filter(|_| loaded.has_tree(&case.id)) else { return Ok(None) };
+        let mut pack = Pack::default();
+        let before = names(loaded, &format!("{folder}/before"))?;
+        let after = names(loaded, &format!("{folder}/after"))?;
+        let mut diff = String::new();
+        let mut old_tree = Vec::new();
+        let mut files = Vec::new();
+        for path in before.union(&after) {
+            let old = side(loaded, &before, folder, "before", path)?;
+            let new = side(loaded, &after, folder, "after", path)?;
+            patch::append(&mut diff, path, old.as_ref().map(|f| &f.bytes[..]), new.as_ref().map(|f| &f.bytes[..]));
+            if let Some(old) = old {
+                old_tree.push((path.as_str(), old.mode, pack.blob(&old.bytes)?));
+            }
+            if let Some(new) = new {
+                let id = pack.blob(&new.bytes)?;
+                let content = match new.on_disk.filter(|_| new.bytes.len() > LARGEST_HELD) {
+                    Some(path) => Content::OnDisk(path),
+                    None => Content::Held(new.bytes),
+                };
+                files.push(Checked { path: path.clone(), mode: new.mode, id, content });
+            }
+        }
+        let new_tree: Vec<_> = files.iter().map(|f| (f.path.as_str(), f.mode, f.id)).collect();
+        let (old_tree, new_tree) = (pack.tree(&old_tree)?, pack.tree(&new_tree)?);
+        let pr = case.pr.clone().unwrap_or_default();
+        let base = pack.commit(&old_tree, None, BEFORE_SECONDS, "Before the change")?;
+        let head = pack.commit(&new_tree, Some(&base), AFTER_SECONDS, &message(&pr.title, &pr.description))?;
+        let folders = files.iter().flat_map(|f| parents(&f.path)).map(str::to_owned).collect();
+        let packed = pack.finish();
+        Ok(Some(Self { base, head, title: pr.title, description: pr.description, diff, files, folders, packed }))
+    }
+
+    /// Writes the repository into a folder that does not exist yet.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir(folder)?;
+        for inner in &self.folders {
+            fs::create_dir(folder.join(inner))?;
+        }
+        let mut entries = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let meta = file.write(&folder.join(&file.path))?;
+            entries.push(Entry { path: &file.path, mode: file.mode, id: file.id, meta });
+        }
+        let git = folder.join(".git");
+        for inner in ["", "objects", "objects/pack", "objects/info", "refs", "refs/heads", "refs/tags", "info"] {
+            fs::create_dir(git.join(inner))?;
+        }
+        let pack = git.join("objects/pack");
+        let Packed { name, pack: objects, index: places } = &self.packed;
+        fs::write(pack.join(format!("{name}.pack")), objects)?;
+        fs::write(pack.join(format!("{name}.idx")), places)?;
+        let refs = format!(
+            "# pack-refs with: peeled fully-peeled sorted \n{} refs/heads/{HEAD}\n{} refs/heads/{BASE}\n",
+            self.head, self.base
+        );
+        fs::write(git.join("packed-refs"), refs)?;
+        fs::write(git.join("HEAD"), format!("ref: refs/heads/{HEAD}\n"))?;
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n\
+             [user]\n\tname = {AUTHOR}\n\temail = {ADDRESS}\n[gc]\n\tauto = 0\n"
+        );
+        fs::write(git.join("config"), config)?;
+        fs::write(git.join("index"), index::index(&entries))
+    }
+}
+
+impl Checked {
+    fn write(&self, target: &Path) -> io::Result<fs::Metadata> {
+        match &self.content {
+            Content::Held(bytes) => {
+                let mut file = create(target, self.mode)?;
+                file.write_all(bytes)?;
+                file.metadata()
+            }
+            Content::OnDisk(path) => {
+                let mut file = create(target, self.mode)?;
+                io::copy(&mut File::open(path)?, &mut file)?;
+                file.metadata()
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn create(path: &Path, mode: Mode) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };
+    fs::OpenOptions::new().write(true).create_new(true).mode(bits).open(path)
+}
+
+#[cfg(not(unix))]
+fn create(path: &Path, _mode: Mode) -> io::Result<File> {
+    File::create_new(path)
+}
+
+/// The files of one side. What would be read as git's own is left out.
+fn names(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
+    let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
+    Ok(loaded.files.walk(folder)?.files.into_iter().filter(own).collect())
+}
+
+struct Side {
+    bytes: Vec<u8>,
+    mode: Mode,
+    on_disk: Option<PathBuf>,
+}
+
+fn side(
+    loaded: &LoadedSuite,
+    names: &BTreeSet<String>,
+    folder: &str,
+    side: &str,
+    path: &str,
+) -> io::Result<Option<Side>> {
+    if !names.contains(path) {
+        return Ok(None);
+    }
+    let full = format!("{folder}/{side}/{path}");
+    let Some(bytes) = loaded.files.read(&full)? else { return Ok(None) };
+    let on_disk = loaded.files.on_disk(&full);
+    let mode = on_disk.as_deref().map_or(Mode::Plain, mode_of);
+    Ok(Some(Side { bytes, mode, on_disk }))
+}
+
+#[cfg(unix)]
+fn mode_of(path: &Path) -> Mode {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
+    if runs { Mode::Executable } else { Mode::Plain }
+}
+
+#[cfg(not(unix))]
+fn mode_of(_path: &Path) -> Mode {
+    Mode::Plain
+}
+
+/// The folders a path lies in, outermost first.
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+fn message(title: &str, description: &str) -> String {
+    match (title.trim(), description.trim()) {
+        ("", "") => "The change".to_owned(),
+        (title, "") => title.to_owned(),
+        ("", description) => format!("The change\n\n{description}"),
+        (title, description) => format!("{title}\n\n{description}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
