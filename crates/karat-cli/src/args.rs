@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[command(name = "karat", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  karat score starter                            the built-in suite, with two recorded tools
+  karat run starter                              the built-in suite: a baseline and two recorded tools
   karat score my-suite --submission scan.sarif   a scanner's SARIF against your goldens
   karat explain sqli --tool my-reviewer          why each golden was found or missed
   karat init my-suite                            a small suite to start from
@@ -37,6 +37,30 @@ pub(crate) enum Command {
     /// Lint a suite: everything that is wrong with it, with file, line and column.
     #[command(after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json")]
     Check(CheckArgs),
+    /// Run tools on every case of a suite, keep everything, score it, and rank them.
+    #[command(after_help = "\
+Examples:
+  karat run starter                                     the built-in suite: the baseline and two recorded tools
+  karat run my-suite --tool bandit --tool patterns      a scanner against the built-in baseline
+  karat run my-suite --tool ./my-reviewer.toml -j 4     a tool of your own, four trials at once
+  karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose
+  karat run my-suite --only 'py-*' --trials 5           some cases, more often
+  karat run my-suite --dry-run                          what would be done
+  karat run --resume latest --retry-failed              go on where a run was stopped
+
+Tools are those of the suite's karat.toml, those that `karat tools list` shows, a manifest file, or replay:FILE for
+recorded trials. Without --tool all that karat.toml declares are run.")]
+    Run(RunArgs),
+    /// Show a stored run again, as it went.
+    #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
+    Replay(ReplayArgs),
+    /// Put two runs, two reports or two tools side by side: metrics, and which goldens moved.
+    #[command(after_help = "\
+Examples:
+  karat compare before.json after.json
+  karat compare nightly latest --metric f1 --metric recall
+  karat compare latest --tools patterns,careful-reviewer")]
+    Compare(CompareArgs),
     /// Score submissions, or a scanner's own output, against a suite.
     #[command(after_help = "\
 Examples:
@@ -46,16 +70,18 @@ Examples:
   karat score my-suite --submission scan.json --from bandit --rule-map rules.csv
   karat score my-suite --set line_tolerance=3 --set 'require=[\"file\", \"category\"]'
 
+  karat score latest --set threshold=0.5         a stored run again, by other rules
+
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
     /// Draw a stored report again, in any format.
     #[command(
-        after_help = "Examples:\n  karat report report.json\n  karat report report.json -o report.md -o junit.xml"
+        after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml"
     )]
     Report(ReportArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(
-        after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2"
+        after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
     )]
     Explain(ExplainArgs),
     /// Turn another program's output into a submission, a suite, or judgements.
@@ -178,10 +204,124 @@ pub(crate) struct OutputArgs {
     pub(crate) json: bool,
 }
 
+/// Where runs are kept.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The store; else KARAT_STORE, else the nearest .karat/ from here upwards.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite; the current folder where absent.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// A tool by name, a manifest file (.toml), or replay:FILE; may be given again.
+    #[arg(long = "tool", value_name = "T", num_args = 1..)]
+    pub(crate) tools: Vec<String>,
+    /// How often each tool runs on each case; the suite's number where absent, else 3.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) trials: Option<u32>,
+    /// Only cases whose id fits, or with language=, category=, difficulty=, tier= or repo=; `*` is any text; may be given again.
+    #[arg(long, value_name = "CASES", num_args = 1..)]
+    pub(crate) only: Vec<String>,
+    /// No case that fits; may be given again.
+    #[arg(long, value_name = "CASES", num_args = 1..)]
+    pub(crate) skip: Vec<String>,
+    /// One of several parts of the suite, such as 2/5.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// The model for every tool that takes one; else KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// What to call the run.
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    pub(crate) name: Option<String>,
+    /// Print what would be done, and do nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Go on with a run: an id, the beginning of one, a name, or latest.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) resume: Option<String>,
+    /// Try failed trials of the resumed run once more.
+    #[arg(long, requires = "resume")]
+    pub(crate) retry_failed: bool,
+    /// Stop at the first failed trial.
+    #[arg(long, conflicts_with = "max_failures")]
+    pub(crate) fail_fast: bool,
+    /// Stop after so many failed trials.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..).map(|n| n as usize))]
+    pub(crate) max_failures: Option<usize>,
+    /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
+    #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
+    pub(crate) require_isolation: Option<String>,
+    /// Recorded judgements to score by; may be given again.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) judgements: Vec<PathBuf>,
+    /// Hear only this judge of the recorded judgements, or `none` at all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// Where random numbers start from; taken from the data where absent.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Tell nothing on the way.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The run: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// As fast as it went, times this; at once where absent.
+    #[arg(long, value_name = "X", value_parser = speed)]
+    pub(crate) speed: Option<f64>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Tell nothing on the way.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(speed) if speed > 0.0 && f64::is_finite(speed) => Ok(speed),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Runs (ids, beginnings of ids, names, latest) or report JSON files. The first is what the others are held against.
+    #[arg(value_name = "RUN|REPORT", required = true)]
+    pub(crate) reports: Vec<String>,
+    /// These tools only; with one report, the first against each of the others.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// These metrics instead of the profile's; may be given again.
+    #[arg(long = "metric", value_name = "ID")]
+    pub(crate) metrics: Vec<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
-    /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite.
-    #[arg(value_name = "SUITE", default_value = ".")]
+    /// A suite's folder, the name of a built-in suite, or a stored run: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "SUITE|RUN", default_value = ".")]
     pub(crate) suite: String,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
@@ -194,14 +334,18 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A report that `karat score -o report.json` wrote.
-    #[arg(value_name = "REPORT")]
-    pub(crate) report: PathBuf,
+    /// A report that `karat score -o report.json` wrote, or a stored run: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "REPORT|RUN")]
+    pub(crate) report: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -214,9 +358,14 @@ pub(crate) struct ExplainArgs {
     /// The tool; may be left out where there is only one.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// The suite.
-    #[arg(long, value_name = "SUITE", default_value = ".")]
-    pub(crate) suite: String,
+    /// The suite; the current folder where absent, or the latest run where that is no suite.
+    #[arg(long, value_name = "SUITE", conflicts_with = "run")]
+    pub(crate) suite: Option<String>,
+    /// A stored run: an id, the beginning of one, a name, or latest.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
     #[command(flatten)]

@@ -4,7 +4,8 @@ use crate::args::{PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
 use karat::diagnostic::Diagnostic;
-use karat::document::{Fault, Segment, Source};
+use karat::document::{Fault, Segment, Source, Syntax, decode_bytes, schema_of};
+use karat::format::report::{ReportV1, SCHEMA, ToolV1};
 use karat::import::drive::{Kind, kind_of, read_all};
 use karat::import::placement::{How, Placed, Placement, place};
 use karat::import::rule_map::RuleMap;
@@ -124,14 +125,20 @@ pub(crate) fn trials(
             "the submissions hold no trial; a tool that found nothing still has a line for each case",
         ));
     }
+    refuse_twice(trials.iter())?;
+    Ok((trials, said))
+}
+
+/// No trial stands twice.
+pub(crate) fn refuse_twice<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Result<(), Failure> {
     let mut seen = std::collections::HashSet::new();
-    if let Some(twice) = trials.iter().find(|t| !seen.insert((&t.case, &t.tool, t.number))) {
-        return Err(Failure::bad_input(format!(
+    match trials.find(|t| !seen.insert((&t.case, &t.tool, t.number))) {
+        None => Ok(()),
+        Some(twice) => Err(Failure::bad_input(format!(
             "trial {} of {} on {} is stated twice; name tools apart with --tool, or trials with --trial-number",
             twice.number, twice.tool, twice.case
-        )));
+        ))),
     }
-    Ok((trials, said))
 }
 
 fn format_of(path: &Path, stated: Option<&str>) -> Result<Kind, Failure> {
@@ -207,10 +214,10 @@ pub(crate) fn lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
 }
 
 /// The judgements that are to be heard.
-pub(crate) fn judgements(args: &TrialArgs, suite: &Suite) -> Result<Vec<Judgement>, Failure> {
-    let inputs = args.judgements.iter().map(|path| lines(path)).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn judgements(files: &[PathBuf], judge: Option<&str>, suite: &Suite) -> Result<Vec<Judgement>, Failure> {
+    let inputs = files.iter().map(|path| lines(path)).collect::<Result<Vec<_>, _>>()?;
     let mut judgements = read_judgements(inputs, Some(suite))?;
-    let Some(name) = args.judge.as_deref() else { return Ok(judgements) };
+    let Some(name) = judge else { return Ok(judgements) };
     let mut names: Vec<String> = judgements.iter().map(|j| j.judge.to_string()).collect();
     names.sort();
     names.dedup();
@@ -225,6 +232,30 @@ pub(crate) fn judgements(args: &TrialArgs, suite: &Suite) -> Result<Vec<Judgemen
     }
     judgements.retain(|j| j.judge.as_str() == name);
     Ok(judgements)
+}
+
+/// A report that was written to a file, whole and of this version.
+pub(crate) fn report(path: &Path) -> Result<ReportV1, Failure> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
+    // Reading it the quick way first: only a broken report needs its faults named one by one.
+    let report: ReportV1 = match serde_json::from_slice(&bytes) {
+        Ok(report) => report,
+        Err(_) => {
+            let decoded = decode_bytes::<ReportV1>(&shown, &bytes, Syntax::Json, &schema_of::<ReportV1>());
+            decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0
+        }
+    };
+    if report.schema != SCHEMA {
+        let message = format!("{shown}: the schema is {:?}, and this version reads {SCHEMA:?}", report.schema);
+        return Err(Failure::bad_input(message));
+    }
+    let cases = |tool: &ToolV1| tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case));
+    if let Some(tool) = report.tools.iter().find(|tool| cases(tool)) {
+        let message = format!("{shown}: the cases of the tool {:?} are not those of the report", tool.tool);
+        return Err(Failure::bad_input(message));
+    }
+    Ok(report)
 }
 
 /// Tells what was noticed on the way.

@@ -3,8 +3,11 @@
 mod args;
 mod commands;
 mod exit;
+mod hints;
 mod inputs;
 mod outputs;
+mod progress;
+mod stored;
 mod terminal;
 
 use args::{Arguments, Command};
@@ -30,6 +33,9 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         Command::Init(args) => commands::init::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Run(args) => commands::run::run(&args, arguments.threads),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Explain(args) => commands::explain::run(&args),

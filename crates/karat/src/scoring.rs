@@ -24,20 +24,30 @@ pub struct Scoring {
     pub report: ReportV1,
 }
 
+/// What is to be scored, and by which rules.
+pub struct Work {
+    /// The trials.
+    pub trials: Vec<Trial>,
+    /// The judgements to hear.
+    pub judgements: Vec<Judgement>,
+    /// The rules.
+    pub profile: Profile,
+    /// Where random numbers start from; taken from the data where absent.
+    pub seed: Option<u64>,
+    /// Things noticed on the way, for the report's warnings.
+    pub notes: Vec<String>,
+    /// By tool: the isolation that was in force when it ran.
+    pub isolation: BTreeMap<String, String>,
+}
+
 /// Scores trials against a suite.
-pub fn run(
-    loaded: &LoadedSuite,
-    mut trials: Vec<Trial>,
-    judgements: Vec<Judgement>,
-    profile: Profile,
-    seed: Option<u64>,
-    notes: &[String],
-) -> Scoring {
+pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
+    let Work { mut trials, judgements, profile, seed, notes, isolation } = work;
     if profile.method == Method::Identity {
         fill_symbols(loaded, &mut trials);
     }
     let scorecard = score(&loaded.suite, &trials, &judgements, &profile);
-    let notes: Vec<String> = loaded.notes.iter().chain(notes).cloned().collect();
+    let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let report = report(&Scored {
         suite: &loaded.suite,
         trials: &trials,
@@ -46,6 +56,7 @@ pub fn run(
         seed: seed.unwrap_or_else(|| seed_from(&loaded.suite)),
         scorecard: &scorecard,
         notes: &notes,
+        isolation: &isolation,
     });
     Scoring { trials, judgements, profile, scorecard, report }
 }

@@ -2,29 +2,30 @@
 
 use crate::args::ExplainArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
 use crate::terminal::{look, print, print_json};
+use crate::{inputs, stored};
 use karat::document::suggest;
 use karat::report::explain::{Telling, candidate_json, draw};
-use karat::scoring;
+use karat::scoring::{self, Work};
+use karat::store::Store;
+use karat::suite::LoadedSuite;
 use karat_core::scorecard::candidates;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// How many candidates of a golden are looked at.
 const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let loaded = inputs::suite(&args.suite)?;
-    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let (loaded, work) = if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
     let cases = &loaded.suite.cases;
     let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
         let near = suggest::nearest(&args.case, cases.iter().map(|c| c.id.as_str()));
         let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
         return Err(Failure::usage(format!("the suite {} has no case `{}`{hint}", loaded.suite.name, args.case)));
     };
-    let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
-    inputs::tell_all(&said);
-    let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
-    let scoring = scoring::run(&loaded, trials, judgements, profile, None, &[]);
+    let judgements = inputs::judgements(&args.trials.judgements, args.trials.judge.as_deref(), &loaded.suite)?;
+    let scoring = scoring::run(&loaded, Work { judgements, ..work });
     let tools = &scoring.scorecard.tools;
     let names: Vec<&str> = tools.iter().map(|t| t.tool.as_str()).collect();
     let tool = match (&args.tool, tools.as_slice()) {
@@ -89,4 +90,28 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     };
     print(&draw(&telling, names[tool], &look()))?;
     Ok(Exit::Ok)
+}
+
+/// The run that is asked about: the one named, or the latest where nothing is named and there is no suite here.
+fn named_run(args: &ExplainArgs) -> Option<&str> {
+    let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
+    let no_suite_here = || !["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
+    let latest = || (nothing_named && no_suite_here() && Store::is_at(&stored::folder(&args.store))).then_some("latest");
+    args.run.as_deref().or_else(latest)
+}
+
+fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work), Failure> {
+    let mut store = stored::open(&args.store)?;
+    let run = stored::run(&mut store, reference)?;
+    let work = run.work(run.profile(&args.rules)?, None);
+    Ok((run.loaded, work))
+}
+
+fn of_suite(args: &ExplainArgs) -> Result<(LoadedSuite, Work), Failure> {
+    let loaded = inputs::suite(args.suite.as_deref().unwrap_or("."))?;
+    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
+    inputs::tell_all(&said);
+    let (judgements, isolation) = (Vec::new(), BTreeMap::new());
+    Ok((loaded, Work { trials, judgements, profile, seed: None, notes: Vec::new(), isolation }))
 }

@@ -1,6 +1,7 @@
 //! One file for each verb.
 
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod drift;
 pub(crate) mod expect;
@@ -9,6 +10,8 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod profile;
+pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod suite;

@@ -2,32 +2,29 @@
 
 use crate::args::ScoreArgs;
 use crate::exit::{Exit, Failure};
+use crate::hints::{word, worst_case};
 use crate::terminal::tell;
-use crate::{inputs, outputs};
+use crate::{inputs, outputs, stored};
 use karat::diagnostic::harmless;
-use karat::format::report::{CaseResultV1, ReportV1};
-use karat::report::number::ranked;
-use karat::scoring;
+use karat::format::report::ReportV1;
+use karat::scoring::{self, Work};
+use karat::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use karat_core::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let loaded = inputs::suite(&args.suite)?;
-    let profile = inputs::profile(&args.rules, Some(&loaded))?;
-    let name = if let [only] = args.tools.as_slice() { Some(only.as_str()) } else { None };
-    let (mut trials, mut said) = inputs::trials(&args.trials, &loaded, name)?;
+    let (loaded, mut work) = if stored::names_run(&args.suite, &args.store) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
-        trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
-        if trials.is_empty() {
+        work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
+        if work.trials.is_empty() {
             return Err(Failure::usage(format!("no trials of {}", args.tools.join(", "))));
         }
     }
-    said.extend(too_few_trials(&trials, loaded.config.scoring.trials));
-    let judgements = inputs::judgements(&args.trials, &loaded.suite)?;
-    let expect_pass = profile.expect_pass;
-    let scoring = scoring::run(&loaded, trials, judgements, profile, args.seed, &said);
+    work.judgements = inputs::judgements(&args.trials.judgements, args.trials.judge.as_deref(), &loaded.suite)?;
+    let expect_pass = work.profile.expect_pass;
+    let scoring = scoring::run(&loaded, work);
     outputs::write(&scoring.report, &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
@@ -37,8 +34,34 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
 
+/// Submissions against a suite.
+fn of_suite(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
+    let loaded = inputs::suite(&args.suite)?;
+    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let name = if let [only] = args.tools.as_slice() { Some(only.as_str()) } else { None };
+    let (trials, mut notes) = inputs::trials(&args.trials, &loaded, name)?;
+    let wanted = |trial: &&Trial| args.tools.is_empty() || args.tools.iter().any(|tool| tool == trial.tool.as_str());
+    notes.extend(too_few_trials(trials.iter().filter(wanted), loaded.config.scoring.trials));
+    let (judgements, isolation) = (Vec::new(), BTreeMap::new());
+    Ok((loaded, Work { trials, judgements, profile, seed: args.seed, notes, isolation }))
+}
+
+/// A stored run, by its own rules or others, beside further submissions where some are given.
+fn of_run(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
+    let mut store = stored::open(&args.store)?;
+    let run = stored::run(&mut store, &args.suite)?;
+    let mut work = run.work(run.profile(&args.rules)?, args.seed);
+    if !args.trials.submissions.is_empty() {
+        let (more, notes) = inputs::trials(&args.trials, &run.loaded, None)?;
+        inputs::refuse_twice(work.trials.iter().chain(&more))?;
+        work.trials.extend(more);
+        work.notes.extend(notes);
+    }
+    Ok((run.loaded, work))
+}
+
 /// A warning for each tool that ran its cases less often than the suite plans.
-fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
+fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u32>) -> Vec<String> {
     let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
     for trial in trials {
         numbers.entry(&trial.tool).or_default().insert(trial.number);
@@ -54,26 +77,19 @@ fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
 
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.
 fn next_steps(args: &ScoreArgs, report: &ReportV1) {
-    let Some(tool) = ranked(report).into_iter().next() else { return };
-    // A clean case has no F1; whether it stayed clean is what there is to look at.
-    let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
-    let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
-    let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, &case.case)));
-    let Some((_, case)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let suite = if args.suite == "." { String::new() } else { format!(" --suite {}", word(&args.suite)) };
+    let Some((tool, case)) = worst_case(report) else { return };
+    let of_run = stored::names_run(&args.suite, &args.store);
+    let from = match args.suite.as_str() {
+        "." => String::new(),
+        run if of_run => format!(" --run {}", word(run)),
+        suite => format!(" --suite {}", word(suite)),
+    };
     let files = same_again(args);
     let steps = [
-        format!("karat explain {} --tool {}{suite}{files}", word(case), word(&tool.tool)),
+        format!("karat explain {} --tool {}{from}{files}", word(case), word(tool)),
         format!("karat score {}{files} -o report.json -o report.md", word(&args.suite)),
     ];
     tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
-}
-
-/// A name as a shell takes it for one word; names may hold what a tool wrote.
-fn word(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
-    let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
-    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
 }
 
 /// The flags that make another command see the same trials under the same rules.

@@ -44,6 +44,8 @@ pub struct ToolScore {
     pub tool: ToolName,
     /// How many trials were planned: cases times repetitions.
     pub trials: usize,
+    /// Trials that reported, and said that they could not do all of their work.
+    pub incomplete: usize,
     /// How they ended.
     pub outcomes: BTreeMap<Outcome, usize>,
     /// Whether every case passed.
@@ -277,7 +279,14 @@ impl ToolScore {
             }
         }
         warn(&tool, &cases, &outcomes, warnings);
-        for trial in trials.iter().filter(|trial| trial.tool == tool) {
+        let noted = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty());
+        let noted: Vec<&Trial> = noted.collect();
+        let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
+        if incomplete > 0 {
+            let (noun, verb) = if incomplete == 1 { ("trial", "is") } else { ("trials", "are") };
+            warnings.push(format!("{tool}: {incomplete} {noun} {verb} incomplete, by the tool's own words"));
+        }
+        for trial in noted {
             let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(told);
         }
@@ -286,6 +295,7 @@ impl ToolScore {
         let ((metrics, flaky), (by, macro_by)) = rayon::join(whole, parts);
         Self {
             trials: outcomes.values().sum(),
+            incomplete,
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,

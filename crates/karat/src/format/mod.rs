@@ -7,6 +7,7 @@ pub mod judgement;
 pub mod report;
 pub mod run;
 pub mod schemas;
+pub mod snapshot;
 pub mod submission;
 pub mod tool;
 

@@ -158,6 +158,9 @@ pub struct ToolV1 {
     pub trials: usize,
     /// How they ended.
     pub outcomes: BTreeMap<Outcome, usize>,
+    /// Trials that reported, and said that they could not do all of their work, such as read every file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub incomplete: usize,
     /// Whether every case passed.
     pub pass: bool,
     /// Pooled counts.
@@ -248,6 +251,9 @@ pub struct TrialResultV1 {
     pub trial: u32,
     /// How it ended.
     pub outcome: Outcome,
+    /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What it said of the case as a whole.
     pub verdict: Option<Verdict>,
     /// Whether that is the truth.

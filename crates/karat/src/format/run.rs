@@ -70,6 +70,9 @@ pub struct TrialDetailV1 {
     /// Why it failed, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What else was noticed, such as processes that were left behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The exit code, where the tool ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,

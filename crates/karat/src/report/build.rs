@@ -34,6 +34,8 @@ pub struct Scored<'a> {
     pub scorecard: &'a Scorecard,
     /// Things noticed before scoring.
     pub notes: &'a [String],
+    /// By tool: the isolation that was in force when it ran.
+    pub isolation: &'a BTreeMap<String, String>,
 }
 
 /// The report of it all.
@@ -47,7 +49,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
             cases: suite.cases.len(),
             issues: suite.cases.iter().map(|c| c.goldens.len()).sum(),
         },
-        profile: profile(scored.profile),
+        profile: profile_as_printed(scored.profile),
         seed: scored.seed,
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
@@ -57,7 +59,8 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
     }
 }
 
-fn profile(profile: &Profile) -> ProfileV1 {
+/// The rules as reports and plans print them.
+pub fn profile_as_printed(profile: &Profile) -> ProfileV1 {
     let mut others = match serde_json::to_value(profile) {
         Ok(serde_json::Value::Object(values)) => values.into_iter().collect(),
         _ => BTreeMap::new(),
@@ -119,6 +122,7 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
         outcomes: Outcome::ALL.iter().map(|o| (*o, score.outcomes.get(o).copied().unwrap_or(0))).collect(),
+        incomplete: score.incomplete,
         pass: score.pass,
         counts: counts(score.counts),
         one_to_one: score.one_to_one.map(counts),
@@ -205,6 +209,7 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
     TrialResultV1 {
         trial: score.number,
         outcome: score.outcome,
+        notes: score.line.map_or_else(Vec::new, |line| scored.trials[line].notes.clone()),
         verdict: score.verdict,
         verdict_correct: score.verdict_correct,
         lucky_guess: score.lucky_guess,
@@ -306,7 +311,7 @@ fn judges(judgements: &[Judgement]) -> Vec<JudgeV1> {
 }
 
 fn measured(scored: &Scored<'_>) -> MeasuredV1 {
-    let mut measured = MeasuredV1::default();
+    let mut measured = MeasuredV1 { isolation: scored.isolation.clone(), ..MeasuredV1::default() };
     let found: HashMap<&str, usize> = scored.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in scored.trials {

@@ -40,6 +40,11 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
     }
+    let isolation: Vec<String> =
+        report.measured.isolation.iter().map(|(tool, words)| format!("{}: {}", escape(tool), escape(words))).collect();
+    if !isolation.is_empty() {
+        out.push_str(&format!("\nIsolation: {}.\n", isolation.join("; ")));
+    }
     if !report.warnings.is_empty() {
         out.push_str("\n<details><summary>Be careful</summary>\n\n");
         for warning in &report.warnings {

@@ -1,6 +1,7 @@
 //! Reports: one value, many drawings. Nothing here calls a judge or starts a tool.
 
 pub mod build;
+pub mod compare;
 pub mod csv;
 pub mod explain;
 pub mod grid;

@@ -26,6 +26,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     out.push('\n');
     out.push_str(&leaderboard(report, look));
     out.push_str(&footnotes(report, look));
+    out.push_str(&isolation(report, look));
     if report.profile.method == Method::Recorded {
         out.push_str(&one_to_one(report, look));
     }
@@ -165,6 +166,22 @@ fn one_to_one(report: &ReportV1, look: &Look) -> String {
     }
     out.push_str(&grid::draw(&rows, look.width, look.colour));
     out
+}
+
+/// Under which isolation each tool ran, where any was run; equal ones are told together.
+fn isolation(report: &ReportV1, look: &Look) -> String {
+    let mut by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for tool in ranked(report) {
+        if let Some(words) = report.measured.isolation.get(&tool.tool) {
+            by.entry(words).or_default().push(&tool.tool);
+        }
+    }
+    if by.is_empty() {
+        return String::new();
+    }
+    let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
+    let line = format!("isolation · {}", all.join(" · "));
+    format!("  {}\n", paint(&grid::fit(&harmless(&line), look.width.saturating_sub(2)), DIM, look))
 }
 
 /// F1 and goldens found, case by case; of a large suite the cases that went worst.

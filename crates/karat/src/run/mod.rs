@@ -1,3 +1,16 @@
 //! Runs: a plan, executed trial by trial. What happens is told as events, which the terminal and the store consume alike.
 
+pub mod command;
+pub mod drive;
+mod environment;
+pub mod event;
+pub mod execute;
+pub mod lookup;
+mod patterns;
+pub mod plan;
 pub mod record;
+pub mod replay;
+pub mod selection;
+pub mod site;
+pub mod templates;
+mod trial_folder;

@@ -13,13 +13,14 @@ mod tree;
 pub use load::{load, load_what_is_there};
 
 use crate::format::config::ConfigV1;
+use crate::format::snapshot::SnapshotV1;
 use files::Files;
 use karat_core::ids::CaseId;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::Suite;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A suite with the place it came from.
 #[derive(Debug)]
@@ -70,6 +71,25 @@ impl LoadedSuite {
         }
     }
 
+    /// A suite without its code, as a run remembers it.
+    pub fn remembered(snapshot: SnapshotV1) -> Self {
+        let (suite, config) = snapshot.into_suite();
+        Self {
+            suite,
+            config,
+            files: Files::Disk(PathBuf::new()),
+            notes: Vec::new(),
+            folders: HashMap::new(),
+            after_files: HashMap::new(),
+            stated_in: BTreeMap::new(),
+        }
+    }
+
+    /// Keeps these cases only.
+    pub fn restrict(&mut self, cases: &HashSet<&str>) {
+        self.suite.cases.retain(|case| cases.contains(case.id.as_str()));
+    }
+
     /// The folder of a case that has one, relative to the root.
     pub fn folder(&self, case: &CaseId) -> Option<&str> {
         self.folders.get(case).map(String::as_str)
@@ -78,6 +98,14 @@ impl LoadedSuite {
     /// Whether the case has that file.
     pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
         self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
+    }
+
+    /// The files of a case as its change left them, sorted.
+    pub fn after_paths(&self, case: &CaseId) -> Vec<RepoPath> {
+        let files = self.after_files.get(case).into_iter().flatten();
+        let mut paths: Vec<RepoPath> = files.filter_map(|file| RepoPath::new(file)).collect();
+        paths.sort();
+        paths
     }
 
     /// Whether a file of the case fits the pattern.

@@ -1,0 +1,53 @@
+//! `karat replay`: a stored run, shown as it went.
+
+use crate::args::ReplayArgs;
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::terminal::tell;
+use crate::{outputs, stored};
+use karat::diagnostic::harmless;
+use karat::run::drive::tell as tell_all;
+use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat::run::record::{TrialKey, TrialRecord};
+use karat::scoring;
+use karat::store::{RunState, StoredTrial};
+use std::time::{Duration, Instant};
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
+    outputs::check(&args.output)?;
+    let mut store = stored::open(&args.store)?;
+    let run = stored::run(&mut store, &args.run)?;
+    let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
+    in_order.sort_by_key(|trial| trial.detail.started_ms);
+    let mut progress = Progress::new(args.quiet);
+    let consumers: &mut [&mut dyn Consumer] = &mut [&mut progress];
+    let mut event = |event: &RunEvent<'_>| {
+        tell_all(consumers, event).map_err(|error: ConsumerError| Failure::Message(Exit::Failed, error.to_string()))
+    };
+    tell(&harmless(&format!("run {} of {}, as it went", run.info.short_id, karat::store::shown(run.info.created_ms))));
+    event(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize })?;
+    for (tool, facts) in &run.facts {
+        event(&RunEvent::ToolReady { tool, facts })?;
+    }
+    let began = Instant::now();
+    let first = in_order.first().map_or(0, |trial| trial.detail.started_ms);
+    for stored in in_order {
+        wait_until(args.speed, began, stored.detail.started_ms - first);
+        event(&RunEvent::TrialBegan(&TrialKey::of(&stored.trial)))?;
+        let (trial, attempt, detail) = (stored.trial.clone(), stored.attempt, stored.detail.clone());
+        event(&RunEvent::TrialsDone(&[TrialRecord { trial, attempt, detail, artifacts: Vec::new() }]))?;
+    }
+    let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
+    event(&RunEvent::Ended(&ending))?;
+    let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
+    let scoring = scoring::run(&run.loaded, run.work(profile, None));
+    outputs::write(&scoring.report, &args.output)?;
+    Ok(Exit::Ok)
+}
+
+/// Waits as long as the run took, divided by the speed; without a speed not at all.
+fn wait_until(speed: Option<f64>, began: Instant, ms: i64) {
+    let Some(speed) = speed else { return };
+    let due = Duration::from_secs_f64((ms.max(0) as f64 / 1_000.0 / speed).min(86_400.0));
+    std::thread::sleep(due.saturating_sub(began.elapsed()));
+}

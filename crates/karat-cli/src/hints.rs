@@ -1,0 +1,22 @@
+//! What a person would type next.
+
+use karat::format::report::{CaseResultV1, ReportV1};
+use karat::report::number::ranked;
+
+/// The case most worth looking at: where the best tool did worst. Its tool, and its id.
+pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
+    let tool = ranked(report).into_iter().next()?;
+    // A clean case has no F1; whether it stayed clean is what there is to look at.
+    let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
+    let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
+    let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, case.case.as_str())));
+    let (_, case) = worst.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((&tool.tool, case))
+}
+
+/// A name as a shell takes it for one word; names may hold what a tool wrote.
+pub(crate) fn word(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
+    let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
+    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
+}

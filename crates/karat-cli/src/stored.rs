@@ -1,0 +1,113 @@
+//! From what was typed to a store, and to a run in it with everything needed to score it again.
+
+use crate::args::{RuleArgs, StoreArgs};
+use crate::exit::Failure;
+use crate::inputs;
+use karat::format::run::{PlanV1, ToolFactsV1};
+use karat::format::snapshot::SnapshotV1;
+use karat::scoring::Work;
+use karat::store::{FOLDER, RunInfo, Store, StoredTrial};
+use karat::suite::{LoadedSuite, load, locate};
+use karat_core::ids::ToolName;
+use karat_core::profile::Profile;
+use karat_core::trial::Trial;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
+pub(crate) fn folder(args: &StoreArgs) -> PathBuf {
+    let stated = args.store.clone().or_else(|| std::env::var_os("KARAT_STORE").map(PathBuf::from));
+    let here = || std::env::current_dir().ok().and_then(|here| Store::locate(&here));
+    stated.filter(|path| !path.as_os_str().is_empty()).or_else(here).unwrap_or_else(|| PathBuf::from(FOLDER))
+}
+
+/// The store, which must be there.
+pub(crate) fn open(args: &StoreArgs) -> Result<Store, Failure> {
+    Ok(Store::open(&folder(args))?)
+}
+
+/// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
+pub(crate) fn names_run(text: &str, args: &StoreArgs) -> bool {
+    let suite = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
+    !suite && Store::is_at(&folder(args))
+}
+
+/// A run with everything needed to score it again.
+pub(crate) struct StoredRun {
+    pub(crate) info: RunInfo,
+    pub(crate) plan: PlanV1,
+    pub(crate) loaded: LoadedSuite,
+    pub(crate) trials: Vec<StoredTrial>,
+    pub(crate) facts: BTreeMap<ToolName, ToolFactsV1>,
+}
+
+/// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder where that has not changed, else
+/// as the run remembers it.
+pub(crate) fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
+    let info = store.find(reference)?;
+    let plan = store.plan(&info.id)?;
+    let loaded = match load(locate(&plan.suite.place)) {
+        Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
+        _ => remembered(store, &info)?,
+    };
+    with_suite(store, info, plan, loaded)
+}
+
+/// Reads a run whose suite is at hand.
+pub(crate) fn with_suite(
+    store: &mut Store,
+    info: RunInfo,
+    plan: PlanV1,
+    mut loaded: LoadedSuite,
+) -> Result<StoredRun, Failure> {
+    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    let mut trials = store.trials(&info.id)?;
+    // The order in which trials were done is chance; the plan's order is not.
+    let tools: HashMap<&str, usize> = plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..).collect();
+    let cases: HashMap<&str, usize> = plan.cases.iter().map(String::as_str).zip(0..).collect();
+    let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
+    trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
+    let facts = store.tools(&info.id)?;
+    Ok(StoredRun { info, plan, loaded, trials, facts })
+}
+
+fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
+    let bytes = store.suite_snapshot(&info.id)?;
+    let snapshot: SnapshotV1 = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::bad_input(format!("the suite that run {} remembers: {error}", info.short_id)))?;
+    let mut loaded = LoadedSuite::remembered(snapshot);
+    loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
+    Ok(loaded)
+}
+
+impl StoredRun {
+    /// The rules: those asked for, else those of the run.
+    pub(crate) fn profile(&self, rules: &RuleArgs) -> Result<Profile, Failure> {
+        if rules.profile.is_some() || !rules.sets.is_empty() {
+            return inputs::profile(rules, Some(&self.loaded));
+        }
+        let printed = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
+        printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
+    }
+
+    /// What is to be scored of it.
+    pub(crate) fn work(&self, profile: Profile, seed: Option<u64>) -> Work {
+        let mut notes = Vec::new();
+        let (planned, done) = (self.info.planned as usize, self.trials.len());
+        if done < planned {
+            notes.push(format!("the run is not finished: {done} of {planned} trials are done"));
+        }
+        if !self.plan.selected_by.is_empty() {
+            let (some, all) = (self.plan.cases.len(), self.plan.suite.cases);
+            notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
+        }
+        Work {
+            trials: self.trials.iter().map(|stored| stored.trial.clone()).collect(),
+            judgements: Vec::new(),
+            profile,
+            seed: seed.or(Some(self.plan.seed)),
+            notes,
+            isolation: self.facts.iter().map(|(tool, facts)| (tool.to_string(), facts.isolation.clone())).collect(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A suite as it was when a run began, so that the run can be scored when the suite has changed or is gone.
+
+use super::case::CaseV1;
+use super::config::ConfigV1;
+use karat_core::lines::Lines;
+use karat_core::path::RepoPath;
+use karat_core::suite::{Case, Change, Suite};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The cases and rules of a suite, without its code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotV1 {
+    /// What `karat.toml` said.
+    pub config: ConfigV1,
+    /// What people call it.
+    pub name: String,
+    /// A hash of everything its cases say and hold.
+    pub digest: String,
+    /// The cases, in their order.
+    pub cases: Vec<SnapshotCaseV1>,
+}
+
+/// A case of a snapshot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotCaseV1 {
+    /// The case.
+    pub case: CaseV1,
+    /// First and last line of everything the change touched, by file; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touched: Option<BTreeMap<String, Vec<(u32, u32)>>>,
+}
+
+impl SnapshotV1 {
+    /// The suite as it stands.
+    pub fn of(suite: &Suite, config: &ConfigV1) -> Self {
+        Self {
+            config: config.clone(),
+            name: suite.name.clone(),
+            digest: suite.digest.clone(),
+            cases: suite.cases.iter().map(SnapshotCaseV1::from).collect(),
+        }
+    }
+
+    /// The suite as it stood.
+    pub fn into_suite(self) -> (Suite, ConfigV1) {
+        let cases = self.cases.into_iter().map(SnapshotCaseV1::into_case).collect();
+        (Suite { name: self.name, digest: self.digest, cases }, self.config)
+    }
+}
+
+impl From<&Case> for SnapshotCaseV1 {
+    fn from(case: &Case) -> Self {
+        let lines = |all: &[Lines]| all.iter().map(|lines| (lines.start, lines.end)).collect();
+        let touched = case.change.as_ref().map(|change| {
+            change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect()
+        });
+        Self { case: CaseV1::from(case), touched }
+    }
+}
+
+impl SnapshotCaseV1 {
+    fn into_case(self) -> Case {
+        let lines = |all: Vec<(u32, u32)>| all.into_iter().map(|(start, end)| Lines { start, end }).collect();
+        let change = self.touched.map(|touched| Change {
+            touched: touched.into_iter().filter_map(|(path, all)| Some((RepoPath::new(&path)?, lines(all)))).collect(),
+        });
+        // It was checked when it was loaded from the suite.
+        Case { change, ..self.case.into_case().0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::{load, locate};
+
+    #[test]
+    fn a_suite_comes_back_as_it_was() {
+        let loaded = load(locate("starter")).unwrap();
+        let text = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config)).unwrap();
+        let back: SnapshotV1 = serde_json::from_slice(&text).unwrap();
+        let (suite, config) = back.into_suite();
+        assert!(suite.cases.iter().any(|case| case.change.as_ref().is_some_and(|change| !change.touched.is_empty())));
+        assert_eq!(suite, loaded.suite);
+        assert_eq!(config, loaded.config);
+    }
+}

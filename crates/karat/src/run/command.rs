@@ -1,0 +1,464 @@
+//! A program run on a fresh checkout of a case, and what became of it.
+
+use super::drive::Task;
+use super::environment::environment;
+use super::record::{Artifact, TrialRecord};
+use super::site::Site;
+use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESULTS, ResultFolder, TITLE, TMP};
+use crate::checkout::{BASE, HEAD, Template, remove_tree};
+use crate::format::run::{ToolFactsV1, TrialDetailV1};
+use crate::import::rule_map::RuleMap;
+use crate::sandbox::{Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, View};
+use crate::sandbox::{exposures, locate_program, run, seen_root};
+use crate::tool::manifest::{Manifest, Program, ResultFrom};
+use crate::tool::output::{self, About, Output};
+use crate::tool::placeholders::{PlaceholderError, fill};
+use karat_core::trial::{Outcome, Trial};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A program, ready for its trials.
+pub struct CommandTool {
+    manifest: Manifest,
+    program: Program,
+    isolation: Isolation,
+    rules: Option<RuleMap>,
+    /// What the set-up command prepared.
+    own_folder: PathBuf,
+    /// What the tool's programs need although it lies where nothing can be read.
+    exposed: Vec<PathBuf>,
+}
+
+/// Why a tool cannot be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadyError {
+    /// The program is not there.
+    #[error("the program `{program}` was not found along the PATH{}", install.as_ref().map(|how| format!("; install it with: {how}")).unwrap_or_default())]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// How to install it.
+        install: Option<String>,
+    },
+    /// The set-up command failed.
+    #[error("its set-up command failed: {why}")]
+    SetupFailed {
+        /// What happened.
+        why: String,
+    },
+    /// None of the variables it asks for is set.
+    #[error("it needs {names}, which is not set; set it in the environment that Karat is started from")]
+    NoVariable {
+        /// The variables.
+        names: String,
+    },
+    /// Something it is to read or write would give the goldens away.
+    #[error("`{path}` would let it see the suite or the store, which no tool may; take it out of `expose` and `writable`")]
+    Reveals {
+        /// The path.
+        path: String,
+    },
+    /// A placeholder has no value.
+    #[error(transparent)]
+    Placeholder(#[from] PlaceholderError),
+    /// The system failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The sandbox could not be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The run was stopped before the tool was ready.
+    #[error("the run was stopped")]
+    Cancelled,
+}
+
+/// So much of what a tool said last is told with its failure.
+const LAST_WORDS: usize = 300;
+/// Set-up may download things.
+const SETUP_TIME: Duration = Duration::from_secs(1800);
+const VERSION_TIME: Duration = Duration::from_secs(60);
+
+impl CommandTool {
+    /// Sees that the program is there, runs its set-up command and asks for its version.
+    pub fn ready(
+        manifest: Manifest,
+        program: Program,
+        install: Option<String>,
+        rules: Option<RuleMap>,
+        isolation: Isolation,
+        site: &Site<'_>,
+    ) -> Result<(Self, ToolFactsV1), ReadyError> {
+        for path in program.expose.iter().chain(&program.writable) {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if site.secret.iter().any(|secret| real.starts_with(secret) || secret.starts_with(&real)) {
+                return Err(ReadyError::Reveals { path: path.display().to_string() });
+            }
+        }
+        let there = |name: &String| site.variable(name).is_some();
+        if !program.pass_env.is_empty() && !program.pass_env.iter().any(there) {
+            return Err(ReadyError::NoVariable { names: program.pass_env.join(" or ") });
+        }
+        let own_folder = site.folder();
+        fs::create_dir_all(&own_folder)?;
+        let mut tool = Self { manifest, program, isolation, rules, own_folder, exposed: Vec::new() };
+        if !tool.program.setup.is_empty() {
+            tool.exposed = tool.needs(&tool.program.setup, site)?;
+            tool.set_up(site)?;
+        }
+        let found = tool.find(&tool.program.command, site)?;
+        let Some(found) = found else {
+            let program = tool.program.command.first().cloned().unwrap_or_default();
+            return Err(ReadyError::NoProgram { program, install });
+        };
+        tool.exposed = tool.needs(&tool.program.command, site)?;
+        let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
+        let facts = ToolFactsV1 {
+            version,
+            isolation: tool.isolation_words(),
+            program: Some(found.display().to_string()),
+        };
+        Ok((tool, facts))
+    }
+
+    /// The isolation in force, with what the manifest asks for beyond it.
+    fn isolation_words(&self) -> String {
+        isolation_words(self.isolation, &self.program)
+    }
+
+    /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
+    pub(super) fn execute(
+        &self,
+        task: &Task,
+        template: Option<Arc<Template>>,
+        site: &Site<'_>,
+    ) -> Result<Option<TrialRecord>, ReadyError> {
+        let key = &task.key;
+        let mut trial = Trial::reported(key.case.clone(), key.tool.clone(), key.number);
+        let mut detail = TrialDetailV1::default();
+        let mut artifacts = Vec::new();
+        let Some(template) = template else {
+            trial.outcome = Outcome::Skipped;
+            detail.reason = Some("the case comes without code".to_owned());
+            return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts }));
+        };
+        detail.isolation = Some(self.isolation_words());
+        detail.commit = Some(template.head.to_string());
+        let root = site.folder();
+        let done = self.attempt(task, &template, &root, site, &mut detail);
+        let trial = match done {
+            Ok(done) if done.finished.ended != Ended::Cancelled => {
+                Ok(Some(self.outcome(trial, done, &root, site, &mut detail, &mut artifacts)))
+            }
+            Ok(_) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = remove_tree(&root) {
+            detail.remarks.push(format!("its folder could not be removed: {error}"));
+        }
+        Ok(trial?.map(|trial| TrialRecord { trial, attempt: task.attempt, detail, artifacts }))
+    }
+
+    fn attempt(
+        &self,
+        task: &Task,
+        template: &Template,
+        root: &Path,
+        site: &Site<'_>,
+        detail: &mut TrialDetailV1,
+    ) -> Result<Done, ReadyError> {
+        let began = Instant::now();
+        let results = trial_folder::make(root)?;
+        template.write(&root.join(CHECKOUT))?;
+        fs::write(root.join(TITLE), &template.title)?;
+        fs::write(root.join(DESCRIPTION), &template.description)?;
+        fs::write(root.join(DIFF), &template.diff)?;
+        detail.stages_ms.insert("checkout".to_owned(), milliseconds(began.elapsed()));
+
+        let seen = seen_root(self.isolation, root);
+        let seed = site.seed.wrapping_add(u64::from(task.key.number) - 1);
+        let values: BTreeMap<&str, String> = [
+            ("checkout", seen.join(CHECKOUT).display().to_string()),
+            ("output", seen.join(RESULTS).join(RESULT).display().to_string()),
+            ("base", BASE.to_owned()),
+            ("head", HEAD.to_owned()),
+            ("base_commit", template.base.to_string()),
+            ("head_commit", template.head.to_string()),
+            ("title_file", seen.join(TITLE).display().to_string()),
+            ("description_file", seen.join(DESCRIPTION).display().to_string()),
+            ("diff_file", seen.join(DIFF).display().to_string()),
+            ("seed", seed.to_string()),
+            ("trial", task.key.number.to_string()),
+        ]
+        .into_iter()
+        .chain(self.standing_values(&seen))
+        .collect();
+        let mut env = self.variables(site, self.program.network, &seen);
+        for (name, value) in &values {
+            if !["home", "tmp"].contains(name) {
+                env.insert(format!("KARAT_{}", name.to_uppercase()), value.into());
+            }
+        }
+        env.insert("KARAT_PR_TITLE".to_owned(), handed_over(&template.title));
+        env.insert("KARAT_PR_DESCRIPTION".to_owned(), handed_over(&template.description));
+        for (name, text) in &self.program.env {
+            env.insert(name.clone(), fill(text, &values)?.into());
+        }
+        let command = filled(&self.program.command, &values)?;
+        let limits = Limits { time: self.program.timeout, ..self.limits() };
+        let job = self.job(command, env, root, CHECKOUT, limits, self.program.network, site);
+        let began = Instant::now();
+        let finished = run(&job, &site.supervisor, &site.cancel)?;
+        detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
+        Ok(Done { finished, results, seen })
+    }
+
+    /// What became of it: the right word, the reason, and the findings.
+    fn outcome(
+        &self,
+        mut trial: Trial,
+        done: Done,
+        root: &Path,
+        site: &Site<'_>,
+        detail: &mut TrialDetailV1,
+        artifacts: &mut Vec<Artifact>,
+    ) -> Trial {
+        let Done { finished, results, seen } = done;
+        trial.latency_ms = Some(milliseconds(finished.wall));
+        match finished.ended {
+            Ended::Exited(code) => detail.exit = Some(code),
+            Ended::Signalled(signal) => detail.signal = Some(signal),
+            _ => {}
+        }
+        if let Some(left) = finished.ended_after.filter(|left| *left > 0) {
+            detail.remarks.push(format!("it left {left} processes behind, which were ended"));
+        }
+        if let Some((outcome, reason)) = self.failure(&finished) {
+            trial.outcome = outcome;
+            detail.reason = Some(reason);
+            self.keep(artifacts, &finished, None);
+            return trial;
+        }
+        let most = self.limits().output;
+        let (bytes, unread) = match self.program.result {
+            ResultFrom::Stdout => (Some(finished.stdout.bytes.clone()), None),
+            ResultFrom::File => match results.read(most) {
+                Ok(bytes) => (bytes, None),
+                Err(why) => (None, Some(why)),
+            },
+        };
+        let began = Instant::now();
+        if let Some(why) = unread {
+            trial.outcome = Outcome::Unparsable;
+            detail.reason = Some(why);
+        } else {
+            let latency = trial.latency_ms;
+            let roots = [seen.join(CHECKOUT), root.join(CHECKOUT)].map(|path| path.to_string_lossy().into_owned());
+            let read = output::read(
+                &Output { format: self.program.format, bytes: bytes.as_deref() },
+                &About {
+                    case: &trial.case,
+                    tool: &trial.tool,
+                    number: trial.number,
+                    roots: &roots.each_ref().map(String::as_str),
+                    rules: self.rules.as_ref(),
+                    sources: &|path| site.loaded.source(&trial.case, path),
+                },
+            );
+            detail.remarks.extend(read.notes);
+            detail.reason = read.problem;
+            trial = Trial { latency_ms: read.trial.latency_ms.or(latency), ..read.trial };
+        }
+        detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
+        self.keep(artifacts, &finished, bytes.filter(|_| self.program.result == ResultFrom::File));
+        trial
+    }
+
+    /// How the program failed, where it did.
+    fn failure(&self, finished: &Finished) -> Option<(Outcome, String)> {
+        let limits = self.limits();
+        let crashed = |reason: String| Some((Outcome::Crashed, reason));
+        match &finished.ended {
+            Ended::Exited(code) if self.program.ok_exit.contains(code) => None,
+            Ended::Exited(code) => crashed(format!("it exited with {code}{}", last_words(finished))),
+            Ended::Signalled(signal) => crashed(format!("it was ended by signal {signal}{}", last_words(finished))),
+            Ended::NotStarted(why) => crashed(format!("it could not be started: {why}")),
+            Ended::Cancelled => crashed("it was stopped".to_owned()),
+            Ended::TimedOut => {
+                let reason = format!("it took longer than {} s and was ended", self.program.timeout.as_secs_f64());
+                Some((Outcome::TimedOut, reason))
+            }
+            Ended::Overran(Resource::Output) => {
+                crashed(format!("it printed more than {} bytes and was ended (limits.output)", limits.output))
+            }
+            Ended::Overran(Resource::Memory) => {
+                crashed(format!("it used more than {} bytes of memory and was ended (limits.memory)", limits.memory))
+            }
+            Ended::Overran(Resource::FileSize) => {
+                crashed(format!("it wrote a file of more than {} bytes (limits.file_size)", limits.file_size))
+            }
+            Ended::Overran(Resource::Processes) => {
+                crashed(format!("it had more than {} processes and was ended (limits.processes)", limits.processes))
+            }
+        }
+    }
+
+    fn keep(&self, artifacts: &mut Vec<Artifact>, finished: &Finished, result: Option<Vec<u8>>) {
+        let printed = [("stdout", finished.stdout.bytes.clone()), ("stderr", finished.stderr.bytes.clone())];
+        let all = printed.into_iter().chain(result.map(|bytes| ("output", bytes)));
+        let kept = all.filter(|(_, bytes)| !bytes.is_empty());
+        artifacts.extend(kept.map(|(name, bytes)| Artifact { name: name.to_owned(), bytes }));
+    }
+
+    fn set_up(&self, site: &Site<'_>) -> Result<(), ReadyError> {
+        let finished = self.once(&self.program.setup, SETUP_TIME, true, site)?;
+        match finished.ended {
+            Ended::Exited(0) => Ok(()),
+            Ended::Cancelled => Err(ReadyError::Cancelled),
+            ref other => Err(ReadyError::SetupFailed { why: format!("it {other}{}", last_words(&finished)) }),
+        }
+    }
+
+    /// The first line of what the version command says; a tool that cannot say it is run all the same.
+    fn ask_version(&self, site: &Site<'_>) -> Result<Option<String>, ReadyError> {
+        let finished = self.once(&self.program.version, VERSION_TIME, false, site)?;
+        if finished.ended == Ended::Cancelled {
+            return Err(ReadyError::Cancelled);
+        }
+        let said = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+        let line = said.iter().flat_map(|text| text.lines()).map(str::trim).find(|line| !line.is_empty());
+        let known = matches!(finished.ended, Ended::Exited(_));
+        Ok(line.filter(|_| known).map(|line| line.chars().take(100).collect()))
+    }
+
+    /// Runs a command outside any trial, in an empty folder.
+    fn once(&self, command: &[String], time: Duration, setting_up: bool, site: &Site<'_>) -> Result<Finished, ReadyError> {
+        let root = site.folder();
+        trial_folder::make(&root)?;
+        fs::create_dir(root.join(CHECKOUT))?;
+        let seen = seen_root(self.isolation, &root);
+        let values: BTreeMap<&str, String> = self.standing_values(&seen).collect();
+        let network = setting_up || self.program.network;
+        let env = self.variables(site, network, &seen);
+        let command = filled(command, &values)?;
+        let limits = Limits { time, ..self.limits() };
+        let mut job = self.job(command, env, &root, CHECKOUT, limits, network, site);
+        if setting_up {
+            job.view.writable.push(self.own_folder.clone());
+        }
+        let finished = run(&job, &site.supervisor, &site.cancel);
+        let _ = remove_tree(&root);
+        Ok(finished?)
+    }
+
+    /// Values that do not depend on a case.
+    fn standing_values(&self, seen: &Path) -> impl Iterator<Item = (&'static str, String)> {
+        let values = [
+            ("tool_dir", Some(self.own_folder.display().to_string())),
+            ("home", Some(seen.join(HOME).display().to_string())),
+            ("tmp", Some(seen.join(TMP).display().to_string())),
+            ("model", self.manifest.model.clone()),
+        ];
+        values.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
+    fn variables(&self, site: &Site<'_>, network: bool, seen: &Path) -> BTreeMap<String, OsString> {
+        environment(site, network, &self.program.pass_env, &seen.join(HOME), &seen.join(TMP))
+    }
+
+    fn limits(&self) -> Limits {
+        let (asked, usual) = (self.program.limits, Limits::default());
+        Limits {
+            memory: asked.memory.unwrap_or(usual.memory),
+            processes: asked.processes.map_or(usual.processes, |most| most as usize),
+            file_size: asked.file_size.unwrap_or(usual.file_size),
+            output: asked.output.map_or(usual.output, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+            ..usual
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing that trials, set-up and version differ in")]
+    fn job(
+        &self,
+        command: Vec<OsString>,
+        env: BTreeMap<String, OsString>,
+        root: &Path,
+        dir: &str,
+        limits: Limits,
+        network: bool,
+        site: &Site<'_>,
+    ) -> Job {
+        let view = View {
+            secret: site.secret.clone(),
+            masked: site.home.iter().cloned().chain([site.scratch.clone()]).collect(),
+            exposed: self.exposed.iter().chain(&self.program.expose).chain([&self.own_folder]).cloned().collect(),
+            writable: self.program.writable.clone(),
+            network,
+        };
+        Job { command, env, root: root.to_owned(), dir: root.join(dir), view, limits, isolation: self.isolation }
+    }
+
+    /// Where the program of a command lies.
+    fn find(&self, command: &[String], site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
+        let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder).collect();
+        let Some(program) = command.first() else { return Ok(None) };
+        let program = fill(program, &values)?;
+        let path = site.variable("PATH").cloned().unwrap_or_default();
+        Ok(locate_program(&program, &path))
+    }
+
+    /// What must be readable for a command's program, and for other programs that its arguments name by their full path.
+    fn needs(&self, command: &[String], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
+        let mut masked: Vec<PathBuf> = site.home.iter().cloned().collect();
+        masked.push(site.scratch.clone());
+        let found = self.find(command, site)?;
+        Ok(found.map(|program| exposures(&program, &masked)).unwrap_or_default())
+    }
+}
+
+/// The isolation in force, with what a manifest asks for beyond it.
+pub fn isolation_words(isolation: Isolation, program: &Program) -> String {
+    let mut words = vec![isolation.as_str().to_owned()];
+    if program.network {
+        words.push("network allowed".to_owned());
+    }
+    if !program.writable.is_empty() {
+        words.push("writes outside allowed".to_owned());
+    }
+    words.join(", ")
+}
+
+/// What is left of an execution before its folder goes.
+struct Done {
+    finished: Finished,
+    results: ResultFolder,
+    seen: PathBuf,
+}
+
+fn filled(words: &[String], values: &BTreeMap<&str, String>) -> Result<Vec<OsString>, PlaceholderError> {
+    words.iter().map(|word| Ok(OsString::from(fill(word, values)?))).collect()
+}
+
+/// A variable cannot hold a zero byte, and the system takes no very long ones; the file has it whole.
+fn handed_over(text: &str) -> OsString {
+    text.chars().filter(|c| *c != '\0').take(30_000).collect::<String>().into()
+}
+
+/// The last line a tool said, for the reason of its failure.
+fn last_words(finished: &Finished) -> String {
+    let last = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4_096)..]).into_owned();
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+        line.map(|line| line.chars().take(LAST_WORDS).collect::<String>())
+    };
+    let words = last(&finished.stderr.bytes).or_else(|| last(&finished.stdout.bytes));
+    words.map(|words| format!(": {words}")).unwrap_or_default()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,204 @@
+//! From what was asked for to a plan in which everything is decided, and from a plan to the trials that are left.
+
+use super::drive::{Task, failed};
+use super::record::TrialKey;
+use super::selection::{Selection, SelectionError};
+use crate::format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
+use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use crate::report::build::{profile_as_printed, seed_from};
+use crate::suite::LoadedSuite;
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::profile::Profile;
+use karat_core::trial::Outcome;
+use std::collections::BTreeMap;
+
+/// How often a tool runs on each case, where nobody says otherwise.
+pub const USUAL_TRIALS: u32 = 3;
+
+/// What was asked for.
+pub struct Request<'a> {
+    /// The suite.
+    pub loaded: &'a LoadedSuite,
+    /// Where it was found.
+    pub place: String,
+    /// The rules to score by.
+    pub profile: &'a Profile,
+    /// Which of its cases.
+    pub selection: &'a Selection,
+    /// How often.
+    pub trials: Option<u32>,
+    /// The model for every tool.
+    pub model: Option<String>,
+    /// Where random numbers start from.
+    pub seed: Option<u64>,
+}
+
+/// A tool that was asked for, under the name it will be shown by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// The name.
+    pub name: String,
+    /// How it is declared. Files it names are relative to the suite, or absolute.
+    pub manifest: ToolManifestV1,
+    /// The model it will use.
+    pub model: Option<String>,
+    /// The isolation that will be in force.
+    pub isolation: String,
+    /// How often it can run at most: a recording has so many trials and no more.
+    pub most_trials: Option<u32>,
+}
+
+/// The plan.
+pub fn plan(request: &Request<'_>, wanted: Vec<Wanted>) -> Result<PlanV1, SelectionError> {
+    let suite = &request.loaded.suite;
+    let cases = request.selection.of(suite)?;
+    let usual = request.trials.or(request.loaded.config.scoring.trials).unwrap_or(USUAL_TRIALS);
+    let tools = wanted.into_iter().map(|tool| {
+        // What a flag says goes before what the tool says of itself.
+        let trials = request.trials.or(tool.manifest.trials).unwrap_or(usual);
+        PlannedToolV1 {
+            kind: tool.manifest.kind,
+            trials: trials.min(tool.most_trials.unwrap_or(trials)),
+            name: tool.name,
+            model: tool.model,
+            isolation: tool.isolation,
+            manifest: tool.manifest,
+        }
+    });
+    Ok(PlanV1 {
+        schema: PLAN_SCHEMA.to_owned(),
+        suite: PlannedSuiteV1 {
+            name: suite.name.clone(),
+            place: request.place.clone(),
+            digest: suite.digest.clone(),
+            cases: suite.cases.len(),
+        },
+        profile: profile_as_printed(request.profile),
+        seed: request.seed.unwrap_or_else(|| seed_from(suite)),
+        model: request.model.clone(),
+        tools: tools.collect(),
+        cases: cases.iter().map(|case| case.id.to_string()).collect(),
+        selected_by: request.selection.words(),
+    })
+}
+
+/// Every trial of a plan, in the order in which they are begun: case by case, so that a case is prepared once, and within
+/// it every tool once before any of them a second time.
+pub fn trials(plan: &PlanV1) -> impl Iterator<Item = TrialKey> {
+    let most = plan.tools.iter().map(|tool| tool.trials).max().unwrap_or_default();
+    let numbered = plan.cases.iter().flat_map(move |case| (1..=most).map(move |number| (case, number)));
+    numbered.flat_map(|(case, number)| {
+        let tools = plan.tools.iter().filter(move |tool| number <= tool.trials);
+        tools.map(move |tool| TrialKey { tool: ToolName::new(&tool.name), case: CaseId::new(case), number })
+    })
+}
+
+/// The trials that are left when these are done; with `again`, failed ones are tried once more.
+pub fn left(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Outcome)>, again: bool) -> Vec<Task> {
+    let task = |key: TrialKey| match done.get(&key) {
+        None => Some(Task { key, attempt: 1 }),
+        Some((attempt, outcome)) if again && failed(*outcome) => Some(Task { key, attempt: attempt + 1 }),
+        Some(_) => None,
+    };
+    trials(plan).filter_map(task).collect()
+}
+
+/// The plan as a person reads it before anything is done.
+pub fn describe(plan: &PlanV1) -> String {
+    let mut out = String::new();
+    let all: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
+    out.push_str(&format!(
+        "suite      {} · {} of {} cases · {}\n",
+        plan.suite.name,
+        plan.cases.len(),
+        plan.suite.cases,
+        plan.suite.place
+    ));
+    if !plan.selected_by.is_empty() {
+        out.push_str(&format!("selection  {}\n", plan.selected_by.join(", ")));
+    }
+    out.push_str(&format!("profile    {}\nseed       {}\n", plan.profile.name, plan.seed));
+    if let Some(model) = &plan.model {
+        out.push_str(&format!("model      {model}\n"));
+    }
+    out.push_str("\ntools\n");
+    for tool in &plan.tools {
+        let model = tool.model.as_deref().map(|model| format!(" · model {model}")).unwrap_or_default();
+        out.push_str(&format!(
+            "  {} · {} · {} each · isolation {}{model}\n",
+            tool.name,
+            tool.kind.as_str(),
+            crate::report::number::count(tool.trials as usize, "trial"),
+            tool.isolation
+        ));
+        if tool.kind == ToolKindV1::Command {
+            out.push_str(&format!("    {}\n", tool.manifest.command.join(" ")));
+        }
+    }
+    out.push_str("\ncases\n");
+    const MOST: usize = 40;
+    plan.cases.iter().take(MOST).for_each(|case| out.push_str(&format!("  {case}\n")));
+    if plan.cases.len() > MOST {
+        out.push_str(&format!("  and {} more\n", plan.cases.len() - MOST));
+    }
+    out.push_str(&format!("\n{} in all\n", crate::report::number::count(all, "trial")));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::run::PlannedToolV1;
+    use crate::suite::{load, locate};
+
+    fn planned() -> PlanV1 {
+        let loaded = load(locate("starter")).unwrap();
+        let read = |_: &str| None;
+        let profile = crate::profile::resolve("karat", &read, &[]).unwrap();
+        let selection = Selection::default();
+        let request = Request {
+            loaded: &loaded,
+            place: "starter".to_owned(),
+            profile: &profile,
+            selection: &selection,
+            trials: None,
+            model: None,
+            seed: None,
+        };
+        plan(&request, Vec::new()).unwrap()
+    }
+
+    fn tool(name: &str, trials: u32) -> PlannedToolV1 {
+        PlannedToolV1 {
+            name: name.to_owned(),
+            kind: ToolKindV1::Command,
+            trials,
+            model: None,
+            isolation: String::new(),
+            manifest: ToolManifestV1::default(),
+        }
+    }
+
+    fn shown(tasks: &[Task]) -> Vec<String> {
+        let one = |t: &Task| format!("{} {} {} {}", t.key.case, t.key.number, t.key.tool, t.attempt);
+        tasks.iter().map(one).collect()
+    }
+
+    #[test]
+    fn trials_come_case_by_case_and_tool_by_tool() {
+        let plan = PlanV1 {
+            tools: vec![tool("a", 2), tool("b", 1)],
+            cases: vec!["x".to_owned(), "y".to_owned()],
+            ..planned()
+        };
+        let all = left(&plan, &BTreeMap::new(), false);
+        assert_eq!(shown(&all), ["x 1 a 1", "x 1 b 1", "x 2 a 1", "y 1 a 1", "y 1 b 1", "y 2 a 1"]);
+        let done: BTreeMap<TrialKey, (u32, Outcome)> = all
+            .iter()
+            .zip([Outcome::Reported, Outcome::Crashed, Outcome::TimedOut, Outcome::Skipped])
+            .map(|(task, outcome)| (task.key.clone(), (1, outcome)))
+            .collect();
+        assert_eq!(shown(&left(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
+        assert_eq!(shown(&left(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Recorded trials, told again: for tutorials, for tests, and to compare with tools that cannot be run here.
+
+use super::drive::Task;
+use super::record::TrialRecord;
+use crate::diagnostic::Faults;
+use crate::format::run::TrialDetailV1;
+use crate::recorded::{NamedLines, read_trials};
+use crate::suite::LoadedSuite;
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::trial::{Outcome, Trial};
+use std::collections::HashMap;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+/// The recorded trials of one tool.
+pub struct Recording {
+    trials: HashMap<(CaseId, u32), Trial>,
+}
+
+/// Why there is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file cannot be read.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is not a submission to this suite.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// The tool is not in it.
+    #[error("{file} holds no trial of {tool}; it holds {}", if there.is_empty() { "none at all".to_owned() } else { format!("those of {}", there.join(", ")) })]
+    NoTrials {
+        /// The file.
+        file: String,
+        /// The tool.
+        tool: ToolName,
+        /// The tools it has trials of.
+        there: Vec<String>,
+    },
+}
+
+/// All trials of a submission, which lies in the suite or, by its full path, anywhere.
+pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, RecordingError> {
+    let name = submission.to_string_lossy();
+    let file = if submission.is_absolute() { name.to_string() } else { loaded.files.display(&name) };
+    let failed = |source| RecordingError::Io { file: file.clone(), source };
+    let reader: Box<dyn io::BufRead> = if submission.is_absolute() {
+        Box::new(BufReader::with_capacity(1 << 16, std::fs::File::open(submission).map_err(failed)?))
+    } else {
+        let there = loaded.files.open(&name).map_err(failed)?;
+        there.ok_or_else(|| failed(io::Error::new(io::ErrorKind::NotFound, "there is no such file in the suite")))?
+    };
+    Ok(read_trials(vec![NamedLines { file: file.clone(), reader }], Some(&loaded.suite))?)
+}
+
+impl Recording {
+    /// The trials of one tool in a submission.
+    pub fn of(loaded: &LoadedSuite, submission: &Path, recorded_as: &ToolName) -> Result<Self, RecordingError> {
+        let all = read(loaded, submission)?;
+        let mut there: Vec<String> = all.iter().map(|trial| trial.tool.to_string()).collect();
+        there.sort();
+        there.dedup();
+        let own = all.into_iter().filter(|trial| trial.tool == *recorded_as);
+        let trials: HashMap<_, _> = own.map(|trial| ((trial.case.clone(), trial.number), trial)).collect();
+        if trials.is_empty() {
+            let (file, tool) = (submission.display().to_string(), recorded_as.clone());
+            return Err(RecordingError::NoTrials { file, tool, there });
+        }
+        Ok(Self { trials })
+    }
+
+    /// How often the tool was run at most.
+    pub fn most_trials(&self) -> u32 {
+        self.trials.keys().map(|(_, number)| *number).max().unwrap_or_default()
+    }
+
+    /// The recorded trial, or that there is none.
+    pub(super) fn execute(&self, task: &Task) -> TrialRecord {
+        let key = &task.key;
+        let recorded = self.trials.get(&(key.case.clone(), key.number));
+        let trial = match recorded {
+            Some(trial) => Trial { tool: key.tool.clone(), ..trial.clone() },
+            None => Trial {
+                outcome: Outcome::Skipped,
+                ..Trial::reported(key.case.clone(), key.tool.clone(), key.number)
+            },
+        };
+        let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
+        let detail = TrialDetailV1 { reason, ..TrialDetailV1::default() };
+        TrialRecord { trial, attempt: task.attempt, detail, artifacts: Vec::new() }
+    }
+}

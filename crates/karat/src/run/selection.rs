@@ -1,0 +1,228 @@
+//! Which cases of a suite are run.
+
+use crate::document::suggest::nearest;
+use karat_core::suite::{Case, Suite};
+use regex::Regex;
+
+/// Which cases are wanted. Without a word, all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only cases that fit one of these.
+    pub only: Vec<CasePattern>,
+    /// None that fits one of these.
+    pub skip: Vec<CasePattern>,
+    /// Of what is left, only this part.
+    pub shard: Option<Shard>,
+}
+
+/// Cases by id or by one of their fields.
+#[derive(Clone, Debug)]
+pub struct CasePattern {
+    text: String,
+    field: Option<Field>,
+    value: Regex,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Language,
+    Category,
+    Difficulty,
+    Tier,
+    Repo,
+}
+
+const FIELDS: [(&str, Field); 5] = [
+    ("language", Field::Language),
+    ("category", Field::Category),
+    ("difficulty", Field::Difficulty),
+    ("tier", Field::Tier),
+    ("repo", Field::Repo),
+];
+
+impl CasePattern {
+    /// Reads `ID` or `FIELD=VALUE`; `*` stands for any text and `?` for one character.
+    pub fn parse(text: &str) -> Result<Self, SelectionError> {
+        let (field, value) = match text.split_once('=') {
+            None => (None, text),
+            Some((name, value)) => {
+                let known = FIELDS.iter().find(|(field, _)| *field == name);
+                let field = known.ok_or_else(|| SelectionError::UnknownField { field: name.to_owned() })?.1;
+                (Some(field), value)
+            }
+        };
+        let expression = regex::escape(value).replace(r"\*", ".*").replace(r"\?", ".");
+        let value = Regex::new(&format!("^(?i:{expression})$"));
+        let value = value.map_err(|error| SelectionError::BadPattern { text: text.to_owned(), why: error.to_string() })?;
+        Ok(Self { text: text.to_owned(), field, value })
+    }
+
+    fn fits(&self, case: &Case) -> bool {
+        let one = |value: Option<&str>| value.is_some_and(|value| self.value.is_match(value));
+        match self.field {
+            None => self.value.is_match(case.id.as_str()),
+            Some(Field::Language) => one(case.language.as_deref()),
+            Some(Field::Category) => case.categories.iter().any(|category| self.value.is_match(category)),
+            Some(Field::Difficulty) => one(case.difficulty.map(|difficulty| difficulty.as_str())),
+            Some(Field::Tier) => one(case.tier.as_deref()),
+            Some(Field::Repo) => one(case.repo.as_deref()),
+        }
+    }
+}
+
+/// One of several parts of a suite that are run apart, each case in exactly one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    part: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// Reads `2/5`: the second of five parts.
+    pub fn parse(text: &str) -> Result<Self, SelectionError> {
+        let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((part, of)) if (1..=of).contains(&part) => Ok(Self { part, of }),
+            _ => Err(SelectionError::BadShard { text: text.to_owned() }),
+        }
+    }
+}
+
+/// Nothing can be selected so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// Cases have no such field.
+    #[error(
+        "cases are not selected by `{field}`{}; give an id, or one of language, category, difficulty, tier, repo with `=`",
+        nearest(field, FIELDS.iter().map(|(name, _)| *name)).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
+    )]
+    UnknownField {
+        /// The field.
+        field: String,
+    },
+    /// The pattern cannot be used.
+    #[error("`{text}` is no pattern: {why}")]
+    BadPattern {
+        /// The pattern.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The part cannot be told.
+    #[error("`{text}` is no part of a suite; `2/5` is the second of five")]
+    BadShard {
+        /// What was given.
+        text: String,
+    },
+    /// A pattern fits no case at all, which is more likely a slip than a wish.
+    #[error("no case of the suite fits `{text}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    FitsNone {
+        /// The pattern.
+        text: String,
+        /// The case of the most similar name.
+        near: Option<String>,
+    },
+    /// Nothing is left.
+    #[error("no case is left to run: {how}")]
+    NothingLeft {
+        /// The selection.
+        how: String,
+    },
+}
+
+impl Selection {
+    /// The cases of the suite that are wanted, in its order.
+    pub fn of<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
+        for pattern in self.only.iter().chain(&self.skip) {
+            if !suite.cases.iter().any(|case| pattern.fits(case)) {
+                let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str())).map(str::to_owned);
+                return Err(SelectionError::FitsNone { text: pattern.text.clone(), near });
+            }
+        }
+        let wanted = |case: &&Case| {
+            let only = self.only.is_empty() || self.only.iter().any(|pattern| pattern.fits(case));
+            only && !self.skip.iter().any(|pattern| pattern.fits(case))
+        };
+        let cases = suite.cases.iter().filter(wanted).enumerate();
+        let mine = |index: usize| self.shard.is_none_or(|shard| index % shard.of == shard.part - 1);
+        let cases: Vec<&Case> = cases.filter(|(index, _)| mine(*index)).map(|(_, case)| case).collect();
+        if cases.is_empty() {
+            return Err(SelectionError::NothingLeft { how: self.words().join(", ") });
+        }
+        Ok(cases)
+    }
+
+    /// The selection as it was asked for; empty where all cases are wanted.
+    pub fn words(&self) -> Vec<String> {
+        let only = self.only.iter().map(|pattern| format!("only {}", pattern.text));
+        let skip = self.skip.iter().map(|pattern| format!("skip {}", pattern.text));
+        let shard = self.shard.iter().map(|shard| format!("shard {}/{}", shard.part, shard.of));
+        only.chain(skip).chain(shard).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite() -> Suite {
+        let case = |id: &str, language: &str, category: &str| Case {
+            language: Some(language.to_owned()),
+            categories: vec![category.to_owned()],
+            ..Case::named(id)
+        };
+        let cases = vec![
+            case("py-sqli", "python", "security"),
+            case("py-race", "Python", "bug"),
+            case("go-path", "go", "security"),
+            case("rs-lock", "rust", "bug"),
+        ];
+        Suite { name: "s".to_owned(), digest: String::new(), cases }
+    }
+
+    /// `only`, `skip` and `shard`, divided by spaces, and the cases that are left.
+    #[track_caller]
+    fn check(words: &str, expect: &str) {
+        let select = || -> Result<String, SelectionError> {
+            let mut selection = Selection::default();
+            for word in words.split_whitespace() {
+                match word.split_at(1) {
+                    ("+", text) => selection.only.push(CasePattern::parse(text)?),
+                    ("-", text) => selection.skip.push(CasePattern::parse(text)?),
+                    (_, text) => selection.shard = Some(Shard::parse(text)?),
+                }
+            }
+            let suite = suite();
+            let cases = selection.of(&suite)?;
+            Ok(cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(select().unwrap_or_else(|error| error.to_string()), expect, "{words}");
+    }
+
+    #[test]
+    fn cases_are_selected_by_id_field_and_part() {
+        check("", "py-sqli py-race go-path rs-lock");
+        check("+py-*", "py-sqli py-race");
+        check("+py-sqli +rs-?ock", "py-sqli rs-lock");
+        check("+language=python", "py-sqli py-race");
+        check("+category=bug -rs-lock", "py-race");
+        check("%1/3", "py-sqli rs-lock");
+        check("%2/3", "py-race");
+        check("%3/3", "go-path");
+        check("-go-path %2/2", "py-race");
+    }
+
+    #[test]
+    fn what_selects_nothing_is_told() {
+        check("+py-sqly", "no case of the suite fits `py-sqly`; did you mean `py-sqli`?");
+        check("-nowhere*", "no case of the suite fits `nowhere*`");
+        check("+go-path %2/2", "no case is left to run: only go-path, shard 2/2");
+        check("%0/3", "`0/3` is no part of a suite; `2/5` is the second of five");
+        check("%4/3", "`4/3` is no part of a suite; `2/5` is the second of five");
+        check(
+            "+langage=go",
+            "cases are not selected by `langage`, did you mean `language`?; give an id, or one of language, category, difficulty, tier, repo with `=`",
+        );
+        check("+a.c", "no case of the suite fits `a.c`");
+    }
+}

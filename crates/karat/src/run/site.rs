@@ -1,0 +1,108 @@
+//! Where trials take place: the folders and rules that all trials of a run share.
+
+use crate::sandbox::{Cancel, Supervisor};
+use crate::suite::LoadedSuite;
+use crate::suite::files::Files;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What all trials of a run share.
+pub struct Site<'a> {
+    /// The suite.
+    pub loaded: &'a LoadedSuite,
+    /// A folder for the trials' own folders; nobody else's.
+    pub scratch: PathBuf,
+    /// How the process that watches over a tool is started.
+    pub supervisor: Supervisor,
+    /// Ends what is going on.
+    pub cancel: Cancel,
+    /// What no tool may ever see: suite, store, and what would give their content away.
+    pub secret: Vec<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The user's environment, of which tools see what is allowed only.
+    pub environment: BTreeMap<String, OsString>,
+    /// Where random numbers start from.
+    pub seed: u64,
+    next: AtomicUsize,
+}
+
+impl<'a> Site<'a> {
+    /// A site with an empty scratch folder. The suite's own secrets are added to those given.
+    pub fn new(
+        loaded: &'a LoadedSuite,
+        scratch: PathBuf,
+        supervisor: Supervisor,
+        cancel: Cancel,
+        environment: BTreeMap<String, OsString>,
+        seed: u64,
+    ) -> Self {
+        let mut secret = Vec::new();
+        if let Files::Disk(root) = &loaded.files {
+            let root = root.canonicalize().unwrap_or_else(|_| root.clone());
+            secret.extend(histories(&root));
+            secret.push(root);
+        }
+        // The program carries a suite with its goldens.
+        secret.extend(supervisor.program.canonicalize());
+        let home = environment.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        Self { loaded, scratch, supervisor, cancel, secret, home, environment, seed, next: AtomicUsize::new(0) }
+    }
+
+    /// A folder name that no other trial of this run has, and that says nothing about the trial.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+
+    /// A variable of the user's, where it is set and not empty.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
+        self.environment.get(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Git's own folders of the repositories a suite lies in: its goldens can be read from their objects.
+fn histories(suite: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in suite.ancestors() {
+        let git = folder.join(".git");
+        if git.is_dir() {
+            found.push(git);
+        } else if let Some(place) = std::fs::read_to_string(&git).ok().as_deref().and_then(linked) {
+            // A work tree's folder of its own lies below the one that all work trees share.
+            let own = folder.join(place);
+            let shared = own.ancestors().find(|above| above.join("objects").is_dir());
+            found.push(shared.unwrap_or(&own).to_owned());
+        }
+    }
+    found
+}
+
+/// Where a `.git` file leads.
+fn linked(text: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(text.strip_prefix("gitdir:")?.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_around_a_suite_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("repo/.git/objects")).unwrap();
+        std::fs::create_dir_all(root.join("repo/.git/worktrees/tree")).unwrap();
+        std::fs::create_dir_all(root.join("repo/suites/mine")).unwrap();
+        std::fs::create_dir_all(root.join("tree/suites/mine")).unwrap();
+        let place = root.join("repo/.git/worktrees/tree");
+        std::fs::write(root.join("tree/.git"), format!("gitdir: {}\n", place.display())).unwrap();
+        let near = |suite: &str| {
+            let all = histories(&root.join(suite));
+            all.into_iter().filter(|path| path.starts_with(root)).collect::<Vec<_>>()
+        };
+        assert_eq!(near("repo/suites/mine"), [root.join("repo/.git")]);
+        assert_eq!(near("tree/suites/mine"), [root.join("repo/.git")]);
+    }
+}
