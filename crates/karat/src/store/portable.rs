@@ -86,9 +86,9 @@ impl Store {
         let row = self.database.query_one("SELECT name FROM runs WHERE id = $1", vec![run.into()])?;
         let name = row.ok_or_else(|| no_run(run))?.text_or_null(0)?;
         let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
-        writeln!(out, "{}", self.to_json(&header)?).map_err(StoreError::Unwritten)?;
+        writeln!(out, "{}", self.json(&header)?).map_err(StoreError::Unwritten)?;
         let (lines, hash) = self.write_body(run, out)?;
-        writeln!(out, "{}", self.to_json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+        writeln!(out, "{}", self.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
     }
 
     /// Takes a run from a file that `export_run` wrote, compressed or not, under the id it always had. The whole file is
@@ -137,11 +137,11 @@ impl Store {
         let sql = "SELECT tool, facts FROM run_tools WHERE run_id = $1 ORDER BY tool";
         for row in self.database.query(sql, vec![run.into()])? {
             let facts = self.raw(&row.text(1)?)?;
-            body.line(&self.to_json(&LineV1::Tool { name: row.text(0)?, facts })?)?;
+            body.line(&self.json(&LineV1::Tool { name: row.text(0)?, facts })?)?;
         }
         for hash in hashes {
             let bytes = self.artifact(&hash)?;
-            body.line(&self.to_json(&LineV1::Artifact { hash, content: ContentV1::of(bytes) })?)?;
+            body.line(&self.json(&LineV1::Artifact { hash, content: ContentV1::of(bytes) })?)?;
         }
         self.write_trials(run, &mut body)?;
         Ok((body.lines, body.hasher.finalize().to_hex().to_string()))
@@ -164,7 +164,7 @@ impl Store {
             plan: self.raw(&row.text(6)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
-        body.line(&self.to_json(&LineV1::Run(line))?)?;
+        body.line(&self.json(&LineV1::Run(line))?)?;
         let sql = "SELECT DISTINCT hash FROM trial_artifacts WHERE run_id = $1";
         for row in self.database.query(sql, vec![run.into()])? {
             hashes.insert(row.text(0)?);
@@ -184,7 +184,7 @@ impl Store {
             let attempt = row.count(3)?;
             let artifacts = links.remove(&(super::trials::key(&row)?, attempt)).unwrap_or_default();
             let (trial, detail) = (self.raw(&row.text(4)?)?, self.raw(&row.text(5)?)?);
-            body.line(&self.to_json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
+            body.line(&self.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
         Ok(())
     }

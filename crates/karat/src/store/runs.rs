@@ -132,7 +132,7 @@ impl Store {
     /// Begins a run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let id = RunId::new();
-        let plan = self.to_json(&new.plan)?;
+        let plan = self.json(&new.plan)?;
         let snapshot = Packed::of(&new.suite_snapshot);
         let row = RunRow {
             id: id.clone(),
@@ -174,7 +174,7 @@ impl Store {
 
     /// Keeps what was found out about a tool.
     pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
-        let facts = self.to_json(facts)?;
+        let facts = self.json(facts)?;
         self.database.write(|database| {
             exists(database, run)?;
             let values = vec![run.into(), tool.as_str().into(), facts.into()];
@@ -226,7 +226,7 @@ impl Store {
     pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
         let row = self.database.query_one("SELECT plan FROM runs WHERE id = $1", vec![run.into()])?;
         let text = row.ok_or_else(|| no_run(run))?.text(0)?;
-        self.from_json(&text, || format!("the plan of the run {run}"))
+        self.parsed(&text, || format!("the plan of the run {run}"))
     }
 
     /// The suite as it was when the run began.
@@ -242,7 +242,7 @@ impl Store {
         let rows = self.database.query(sql, vec![run.into()])?;
         let tool = |row: &Row| {
             let name = row.text(0)?;
-            let facts = self.from_json(&row.text(1)?, || format!("what the run {run} knows of the tool {name}"))?;
+            let facts = self.parsed(&row.text(1)?, || format!("what the run {run} knows of the tool {name}"))?;
             Ok((ToolName::new(name), facts))
         };
         rows.iter().map(tool).collect()
@@ -256,13 +256,13 @@ impl Store {
     }
 
     /// A value as it is stored.
-    pub(super) fn to_json(&self, value: &impl Serialize) -> Result<String, StoreError> {
+    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
         serde_json::to_string(value)
             .map_err(|error| StoreError::Database { file: self.database.file().to_owned(), detail: error.to_string() })
     }
 
     /// A stored value; one that cannot be read is damage.
-    pub(super) fn from_json<T: DeserializeOwned>(
+    pub(super) fn parsed<T: DeserializeOwned>(
         &self,
         text: &str,
         what: impl FnOnce() -> String,

@@ -73,8 +73,8 @@ impl Store {
             file: self.database.file().to_owned(),
             detail: format!("{} {reason}", described(&key, attempt)),
         };
-        let line: TrialV1 = self.from_json(&row.text(5)?, what)?;
-        let detail: TrialDetailV1 = self.from_json(&row.text(6)?, what)?;
+        let line: TrialV1 = self.parsed(&row.text(5)?, what)?;
+        let detail: TrialDetailV1 = self.parsed(&row.text(6)?, what)?;
         let (trial, faults) = line.into_trial();
         if let Some(fault) = faults.first() {
             return Err(damaged(format!("is no trial: {}", fault.message)));
@@ -117,7 +117,7 @@ impl Batch {
             return Err(refused("attempts are counted from 1"));
         }
         let mirror = TrialV1::from(&record.trial);
-        let (line, detail) = (store.to_json(&mirror)?, store.to_json(&record.detail)?);
+        let (line, detail) = (store.json(&mirror)?, store.json(&record.detail)?);
         // What is stored must be a valid submission when it is exported.
         if let Some(fault) = mirror.into_trial().1.first() {
             return Err(refused(&fault.message));

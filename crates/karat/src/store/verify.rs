@@ -87,7 +87,7 @@ impl Store {
             // A clock that was set back does this, so it is told and is no reason to distrust the rest.
             found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
         }
-        let plan = self.from_json::<PlanV1>(&row.text(5)?, || format!("the plan of the run {run}"));
+        let plan = self.parsed::<PlanV1>(&row.text(5)?, || format!("the plan of the run {run}"));
         let Some(plan) = found.part(plan)? else { return Ok(()) };
         if plan.suite.digest != row.text(4)? || Planned::of(&plan).total() != row.int(3)? {
             found.add("run", format!("the run {run} says of its plan what the plan does not say"));
@@ -96,7 +96,7 @@ impl Store {
         for row in self.database.query(sql, vec![run.into()])? {
             let tool = row.text(0)?;
             let what = || format!("what the run {run} knows of the tool {tool}");
-            let facts = self.from_json::<ToolFactsV1>(&row.text(1)?, what);
+            let facts = self.parsed::<ToolFactsV1>(&row.text(1)?, what);
             found.part(facts)?;
             if !plan.tools.iter().any(|planned| planned.name == tool) {
                 found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
