@@ -14,5 +14,6 @@ pub mod report;
 pub mod run;
 pub mod scoring;
 pub mod source;
+pub mod store;
 pub mod suite;
 pub mod whole_file;

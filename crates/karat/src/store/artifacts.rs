@@ -1,0 +1,180 @@
+//! Bytes kept under their hash, each once however many trials left them.
+
+use super::Store;
+use super::database::{Database, Insert, Value};
+use super::error::StoreError;
+use super::runs::RunId;
+use crate::run::record::TrialKey;
+use flate2::read::DeflateDecoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use serde::Serialize;
+use std::io::Read;
+
+/// An artifact of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ArtifactInfo {
+    /// What it is: `stdout`, `stderr`, `output`.
+    pub name: String,
+    /// The BLAKE3 hash of its bytes, in hex.
+    pub hash: String,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+impl Store {
+    /// What the latest attempt at a trial left behind.
+    pub fn artifacts(&mut self, run: &RunId, key: &TrialKey) -> Result<Vec<ArtifactInfo>, StoreError> {
+        let values: Vec<Value> =
+            vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into()];
+        let rows = self.database.query(
+            "SELECT x.name, x.hash, a.size FROM trial_artifacts x JOIN artifacts a ON a.hash = x.hash \
+             WHERE x.run_id = $1 AND x.tool = $2 AND x.case_id = $3 AND x.number = $4 \
+             AND x.attempt = (SELECT MAX(attempt) FROM trials t WHERE t.run_id = $1 AND t.tool = $2 \
+             AND t.case_id = $3 AND t.number = $4) ORDER BY x.name",
+            values,
+        )?;
+        let info = |row: &super::database::Row| {
+            Ok(ArtifactInfo { name: row.text(0)?, hash: row.text(1)?, size: u64::try_from(row.int(2)?).unwrap_or(0) })
+        };
+        rows.iter().map(info).collect()
+    }
+
+    /// The bytes kept under a hash. They are what was stored, or there is an error.
+    pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>, StoreError> {
+        let sql = "SELECT size, coding, content FROM artifacts WHERE hash = $1";
+        let Some(row) = self.database.query_one(sql, vec![hash.into()])? else {
+            return Err(StoreError::NoArtifact { hash: hash.to_owned() });
+        };
+        unpack(hash, row.int(0)?, &row.text(1)?, row.bytes(2)?)
+            .map_err(|detail| StoreError::Damaged { file: self.database.file().to_owned(), detail })
+    }
+}
+
+/// Bytes on their way into the database.
+pub(super) struct Packed {
+    pub(super) hash: String,
+    size: usize,
+    coding: &'static str,
+    content: Vec<u8>,
+}
+
+impl Packed {
+    /// Packs bytes.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Packer::new().pack(bytes)
+    }
+}
+
+/// Packs many artifacts with one compressor, since making one costs more than packing something small.
+pub(super) struct Packer(Compress);
+
+impl Packer {
+    pub(super) fn new() -> Self {
+        Self(Compress::new(Compression::fast(), false))
+    }
+
+    /// Hashes and compresses; what does not become smaller stays as it is.
+    pub(super) fn pack(&mut self, bytes: &[u8]) -> Packed {
+        let hash = hash(bytes);
+        match self.smaller(bytes) {
+            Some(content) => Packed { hash, size: bytes.len(), coding: "deflate", content },
+            None => Packed { hash, size: bytes.len(), coding: "plain", content: bytes.to_vec() },
+        }
+    }
+
+    fn smaller(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        // A page of the database holds this many bytes either way.
+        const WORTH_IT: usize = 512;
+        if bytes.len() < WORTH_IT {
+            return None;
+        }
+        self.0.reset();
+        // No room for more than it may have: compressing ends as soon as it does not pay.
+        let mut content = Vec::with_capacity(bytes.len() - bytes.len() / 16);
+        let status = self.0.compress_vec(bytes, &mut content, FlushCompress::Finish).ok()?;
+        (status == Status::StreamEnd).then(|| {
+            content.shrink_to_fit();
+            content
+        })
+    }
+}
+
+/// Puts artifacts into the database; what is there already stays.
+pub(super) fn keep(database: &mut Database, packed: Vec<Packed>) -> Result<(), StoreError> {
+    const INTO: Insert =
+        Insert { into: "artifacts (hash, size, coding, content)", columns: 4, tail: "ON CONFLICT (hash) DO NOTHING" };
+    let row = |packed: Packed| {
+        let size = i64::try_from(packed.size).unwrap_or(i64::MAX);
+        vec![packed.hash.into(), size.into(), packed.coding.into(), packed.content.into()]
+    };
+    database.insert(&INTO, packed.into_iter().map(row).collect())
+}
+
+/// The bytes as they were; the size and the hash must be what was written down.
+pub(super) fn unpack(hash: &str, size: i64, coding: &str, content: Vec<u8>) -> Result<Vec<u8>, String> {
+    let stated = u64::try_from(size).map_err(|_| format!("the artifact {hash} has a size below 0"))?;
+    let bytes = match coding {
+        "plain" => content,
+        "deflate" => {
+            let mut bytes = Vec::new();
+            // One byte more than there should be is enough to see that it is wrong.
+            let mut reader = DeflateDecoder::new(content.as_slice()).take(stated.saturating_add(1));
+            let read = reader.read_to_end(&mut bytes);
+            read.map_err(|error| format!("the artifact {hash} cannot be decompressed ({error})"))?;
+            bytes
+        }
+        other => return Err(format!("the artifact {hash} is coded as `{other}`, which is unknown")),
+    };
+    if u64::try_from(bytes.len()) != Ok(stated) {
+        return Err(format!("the artifact {hash} should have {stated} bytes and has another number of them"));
+    }
+    if self::hash(&bytes) != hash {
+        return Err(format!("the artifact {hash} has other bytes than were stored"));
+    }
+    Ok(bytes)
+}
+
+/// The hash that bytes are kept under.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        let mut packer = Packer::new();
+        let mut noise = vec![0; 5000];
+        blake3::Hasher::new().finalize_xof().fill(&mut noise);
+        for (bytes, coding) in [
+            (Vec::new(), "plain"),
+            (b"short".to_vec(), "plain"),
+            (b"the same again ".repeat(1000), "deflate"),
+            (noise, "plain"),
+        ] {
+            let packed = packer.pack(&bytes);
+            assert_eq!(packed.coding, coding);
+            assert!(packed.content.len() <= bytes.len());
+            assert_eq!(unpack(&packed.hash, bytes.len() as i64, packed.coding, packed.content), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn what_was_changed_is_seen() {
+        let packed = Packed::of(&b"the same again ".repeat(1000));
+        let check = |size: i64, coding: &str, change: fn(&mut Vec<u8>), expect: &str| {
+            let mut content = packed.content.clone();
+            change(&mut content);
+            let error = unpack(&packed.hash, size, coding, content).unwrap_err();
+            assert!(error.contains(expect), "{error}");
+        };
+        check(14_999, "deflate", |_| {}, "should have 14999 bytes");
+        check(15_001, "deflate", |_| {}, "should have 15001 bytes");
+        check(-1, "deflate", |_| {}, "size below 0");
+        check(15_000, "zstd", |_| {}, "coded as `zstd`");
+        check(15_000, "deflate", |content| content.truncate(20), "artifact");
+        check(15_000, "deflate", |content| content[5] ^= 1, "artifact");
+    }
+}

@@ -1,0 +1,79 @@
+//! One process at a time works on a run.
+
+use super::error::StoreError;
+use super::runs::RunId;
+use super::{LOCKS, Store, unwritable};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The right to work on a run. It ends when the value is dropped, or when the process dies however it dies.
+#[derive(Debug)]
+pub struct RunLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Store {
+    /// Takes the right to work on a run; another process may have it.
+    pub fn lock(&self, run: &RunId) -> Result<RunLock, StoreError> {
+        let folder = self.folder.join(LOCKS);
+        let path = folder.join(format!("{run}.lock"));
+        let failed = |source| unwritable(path.clone(), source);
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        // Somebody who only looks whether a run is locked holds it for a moment.
+        for _ in 0..25 {
+            let mut file =
+                OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) if is_still(&file, &path) => {
+                    // For the message that another process shows; the lock itself does not need it.
+                    let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                    return Ok(RunLock { path, _file: file });
+                }
+                // Deleted between opening and locking: this lock would lock nobody out.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        Err(StoreError::Busy { run: run.to_string(), holder: holder(&path) })
+    }
+
+    /// Whether a process is working on a run at this moment.
+    pub fn is_locked(&self, run: &RunId) -> bool {
+        let path = self.folder.join(LOCKS).join(format!("{run}.lock"));
+        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+impl RunLock {
+    /// Gives the lock up for good, with its file.
+    pub(super) fn remove(self) {
+        // A file that stays is in nobody's way.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn holder(path: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
+    match read.ok().and_then(|_| text.parse::<u32>().ok()) {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn is_still(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(own), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
+    own.dev() == there.dev() && own.ino() == there.ino()
+}
+
+/// Elsewhere an open file cannot be deleted.
+#[cfg(not(unix))]
+fn is_still(_: &File, _: &Path) -> bool {
+    true
+}

@@ -1,0 +1,386 @@
+//! Runs: begun, told about, ended.
+
+use super::Store;
+use super::artifacts::{Packed, keep};
+use super::database::{Database, Row, Value};
+use super::error::StoreError;
+use super::moment::now_ms;
+use super::planned::Planned;
+use super::reference::short_ids;
+use crate::format::run::{PlanV1, ToolFactsV1};
+use karat_core::ids::ToolName;
+use karat_core::trial::Outcome;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The name of a run that no other run ever has, on any machine; later runs sort after earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    /// A name that is new.
+    fn new() -> Self {
+        Self(uuid::Uuid::now_v7().to_string())
+    }
+
+    /// A text, where it has the form of an id.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let id = uuid::Uuid::try_parse(text).ok()?.to_string();
+        (id == text).then_some(Self(id))
+    }
+
+    /// The text of the id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&RunId> for Value {
+    fn from(run: &RunId) -> Self {
+        Self::Text(run.0.clone())
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Trials are still to come; where no process holds its lock, it was interrupted.
+    Running,
+    /// Every planned trial was made.
+    Complete,
+    /// It was ended before its time.
+    Stopped,
+}
+
+impl RunState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Running, Self::Complete, Self::Stopped];
+
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// What a run starts with.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// What people call it, where they call it something.
+    pub name: Option<String>,
+    /// Everything it is going to do.
+    pub plan: PlanV1,
+    /// The suite as it was, so that the run can be scored when the suite has moved on.
+    pub suite_snapshot: Vec<u8>,
+    /// A folder of this machine for the time of the run.
+    pub scratch: Option<PathBuf>,
+}
+
+/// What is known of a run at a glance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunInfo {
+    /// Its id.
+    pub id: RunId,
+    /// As much of the id as tells it from all others here, and 8 characters at least.
+    pub short_id: String,
+    /// What people call it.
+    pub name: Option<String>,
+    /// When it began, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+    /// How far it has come.
+    pub state: RunState,
+    /// The suite's name.
+    pub suite: String,
+    /// A hash of everything the suite's cases say and hold.
+    pub suite_digest: String,
+    /// How many trials were planned.
+    pub planned: u64,
+    /// How the trials that were made ended, the latest attempt of each.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// Whether a report is kept.
+    pub has_report: bool,
+    /// The run's folder on this machine, while it has one.
+    pub scratch: Option<PathBuf>,
+    /// The version of Karat that made it.
+    pub karat: String,
+}
+
+/// A file with this name marks a folder as scratch of the run whose id it holds.
+pub(super) const SCRATCH_MARK: &str = ".karat-scratch";
+
+impl Store {
+    /// Begins a run.
+    pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
+        let id = RunId::new();
+        let plan = self.json(&new.plan)?;
+        let snapshot = Packed::of(&new.suite_snapshot);
+        let row = RunRow {
+            id: id.clone(),
+            name: new.name.clone(),
+            created_ms: now_ms(),
+            ended_ms: None,
+            state: RunState::Running,
+            snapshot: snapshot.hash.clone(),
+            planned: Planned::of(&new.plan).total(),
+            suite_name: new.plan.suite.name.clone(),
+            suite_digest: new.plan.suite.digest.clone(),
+            plan,
+            report: None,
+            karat: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.database.write(|database| {
+            keep(database, vec![snapshot])?;
+            row.insert(database)
+        })?;
+        if let Some(scratch) = &new.scratch {
+            self.set_scratch(&id, Some(scratch))?;
+        }
+        Ok(id)
+    }
+
+    /// Says which folder of this machine a run uses while it is worked on. The folder is made and marked, since garbage
+    /// collection deletes no folder without the mark.
+    pub fn set_scratch(&mut self, run: &RunId, scratch: Option<&Path>) -> Result<(), StoreError> {
+        let scratch = scratch.map(std::path::absolute).transpose();
+        let scratch = scratch.map_err(|source| StoreError::Io { path: self.folder.clone(), source })?;
+        if let Some(folder) = &scratch {
+            std::fs::create_dir_all(folder)
+                .and_then(|()| std::fs::write(folder.join(SCRATCH_MARK), run.as_str()))
+                .map_err(|source| super::unwritable(folder.clone(), source))?;
+        }
+        let text = scratch.map(|folder| folder.to_string_lossy().into_owned());
+        self.change(run, "UPDATE runs SET scratch = $2 WHERE id = $1", vec![run.into(), text.into()])
+    }
+
+    /// Keeps what was found out about a tool.
+    pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
+        let facts = self.json(facts)?;
+        self.database.write(|database| {
+            exists(database, run)?;
+            let values = vec![run.into(), tool.as_str().into(), facts.into()];
+            let sql = "INSERT INTO run_tools (run_id, tool, facts) VALUES ($1, $2, $3) \
+                       ON CONFLICT (run_id, tool) DO UPDATE SET facts = excluded.facts";
+            database.execute(sql, values).map(|_| ())
+        })
+    }
+
+    /// Ends a run, with its report where there is one.
+    pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<(), StoreError> {
+        let report = report.map(Packed::of);
+        let hash = report.as_ref().map(|packed| packed.hash.clone());
+        let ended = (state != RunState::Running).then(now_ms);
+        self.database.write(|database| {
+            exists(database, run)?;
+            keep(database, report.into_iter().collect())?;
+            let values = vec![run.into(), state.as_str().into(), ended.into(), hash.into()];
+            database.execute("UPDATE runs SET state = $2, ended_ms = $3, report = $4 WHERE id = $1", values).map(|_| ())
+        })
+    }
+
+    /// Lets a run that has ended go on. Its report, no longer true, is dropped.
+    pub fn reopen(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let sql = "UPDATE runs SET state = 'running', ended_ms = NULL, report = NULL WHERE id = $1";
+        self.change(run, sql, vec![run.into()])
+    }
+
+    /// All runs, the newest first.
+    pub fn runs(&mut self) -> Result<Vec<RunInfo>, StoreError> {
+        self.database.read(|database| {
+            let mut outcomes = outcomes(database)?;
+            let rows = database.query(
+                "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, \
+                 report, scratch, karat FROM runs ORDER BY created_ms DESC, id DESC",
+                Vec::new(),
+            )?;
+            let mut runs = rows.iter().map(|row| info(database, row)).collect::<Result<Vec<_>, _>>()?;
+            let short = short_ids(runs.iter().map(|run| run.id.as_str()));
+            for (run, short) in runs.iter_mut().zip(short) {
+                run.short_id = short;
+                run.outcomes = outcomes.remove(run.id.as_str()).unwrap_or_default();
+            }
+            Ok(runs)
+        })
+    }
+
+    /// What a run was going to do.
+    pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
+        let row = self.database.query_one("SELECT plan FROM runs WHERE id = $1", vec![run.into()])?;
+        let text = row.ok_or_else(|| no_run(run))?.text(0)?;
+        self.parsed(&text, || format!("the plan of the run {run}"))
+    }
+
+    /// The suite as it was when the run began.
+    pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>, StoreError> {
+        let row = self.database.query_one("SELECT snapshot FROM runs WHERE id = $1", vec![run.into()])?;
+        let hash = row.ok_or_else(|| no_run(run))?.text(0)?;
+        self.artifact(&hash)
+    }
+
+    /// What was found out about each tool.
+    pub fn tools(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, ToolFactsV1>, StoreError> {
+        let sql = "SELECT tool, facts FROM run_tools WHERE run_id = $1 ORDER BY tool";
+        let rows = self.database.query(sql, vec![run.into()])?;
+        let tool = |row: &Row| {
+            let name = row.text(0)?;
+            let facts = self.parsed(&row.text(1)?, || format!("what the run {run} knows of the tool {name}"))?;
+            Ok((ToolName::new(name), facts))
+        };
+        rows.iter().map(tool).collect()
+    }
+
+    /// The report a run ended with.
+    pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        let row = self.database.query_one("SELECT report FROM runs WHERE id = $1", vec![run.into()])?;
+        let hash = row.ok_or_else(|| no_run(run))?.text_or_null(0)?;
+        hash.map(|hash| self.artifact(&hash)).transpose()
+    }
+
+    /// A value as it is stored.
+    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
+        serde_json::to_string(value)
+            .map_err(|error| StoreError::Database { file: self.database.file().to_owned(), detail: error.to_string() })
+    }
+
+    /// A stored value; one that cannot be read is damage.
+    pub(super) fn parsed<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|error| StoreError::Damaged {
+            file: self.database.file().to_owned(),
+            detail: format!("{} cannot be read ({error})", what()),
+        })
+    }
+
+    fn change(&mut self, run: &RunId, sql: &'static str, values: Vec<Value>) -> Result<(), StoreError> {
+        let changed = self.database.write(|database| database.execute(sql, values))?;
+        if changed == 0 { Err(no_run(run)) } else { Ok(()) }
+    }
+}
+
+/// A run as its row holds it.
+pub(super) struct RunRow {
+    pub(super) id: RunId,
+    pub(super) name: Option<String>,
+    pub(super) created_ms: i64,
+    pub(super) ended_ms: Option<i64>,
+    pub(super) state: RunState,
+    pub(super) suite_name: String,
+    pub(super) suite_digest: String,
+    pub(super) snapshot: String,
+    pub(super) plan: String,
+    pub(super) planned: i64,
+    pub(super) report: Option<String>,
+    pub(super) karat: String,
+}
+
+impl RunRow {
+    /// Inserts the row, once its name is known to be free. What it refers to must be there.
+    pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
+        if let Some(name) = &self.name {
+            super::reference::check_name(name)?;
+            let row = database.query_one("SELECT id FROM runs WHERE name = $1", vec![name.as_str().into()])?;
+            if let Some(row) = row {
+                return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });
+            }
+        }
+        let values = vec![
+            (&self.id).into(),
+            self.name.into(),
+            self.created_ms.into(),
+            self.ended_ms.into(),
+            self.state.as_str().into(),
+            self.suite_name.into(),
+            self.suite_digest.into(),
+            self.snapshot.into(),
+            self.plan.into(),
+            self.planned.into(),
+            self.report.into(),
+            self.karat.into(),
+        ];
+        let sql = "INSERT INTO runs (id, name, created_ms, ended_ms, state, suite_name, suite_digest, snapshot, plan, \
+                   planned, report, karat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+        database.execute(sql, values).map(|_| ())
+    }
+}
+
+pub(super) fn no_run(run: &RunId) -> StoreError {
+    StoreError::NoRun { reference: run.to_string(), hint: String::new() }
+}
+
+/// Makes sure that a run is there, and tells its state.
+pub(super) fn exists(database: &mut Database, run: &RunId) -> Result<RunState, StoreError> {
+    let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
+    state(database, &row.ok_or_else(|| no_run(run))?.text(0)?)
+}
+
+pub(super) fn state(database: &Database, text: &str) -> Result<RunState, StoreError> {
+    RunState::parse(text).ok_or_else(|| StoreError::Damaged {
+        file: database.file().to_owned(),
+        detail: format!("a run is in the state `{text}`, which is none"),
+    })
+}
+
+pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome, StoreError> {
+    Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or_else(|| StoreError::Damaged {
+        file: database.file().to_owned(),
+        detail: format!("a trial ended as `{text}`, which is no outcome"),
+    })
+}
+
+/// How trials ended, for each run.
+fn outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome, u64>>, StoreError> {
+    let rows = database.query(
+        "SELECT run_id, outcome, COUNT(*) FROM trials t WHERE attempt = (SELECT MAX(u.attempt) FROM trials u \
+         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+         GROUP BY run_id, outcome",
+        Vec::new(),
+    )?;
+    let mut found: BTreeMap<String, BTreeMap<Outcome, u64>> = BTreeMap::new();
+    for row in rows {
+        let count = u64::try_from(row.int(2)?).unwrap_or(0);
+        found.entry(row.text(0)?).or_default().insert(outcome(database, &row.text(1)?)?, count);
+    }
+    Ok(found)
+}
+
+fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
+    let id = row.text(0)?;
+    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
+    Ok(RunInfo {
+        id: RunId::parse(&id).ok_or_else(|| damaged(format!("a run has the id `{id}`, which is none")))?,
+        short_id: String::new(),
+        name: row.text_or_null(1)?,
+        created_ms: row.int(2)?,
+        ended_ms: row.int_or_null(3)?,
+        state: state(database, &row.text(4)?)?,
+        suite: row.text(5)?,
+        suite_digest: row.text(6)?,
+        planned: u64::try_from(row.int(7)?).map_err(|_| damaged(format!("the run {id} plans fewer than 0 trials")))?,
+        outcomes: BTreeMap::new(),
+        has_report: row.text_or_null(8)?.is_some(),
+        scratch: row.text_or_null(9)?.map(PathBuf::from),
+        karat: row.text(10)?,
+    })
+}

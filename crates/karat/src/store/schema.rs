@@ -1,0 +1,77 @@
+//! The versions of the store's tables, from the first one on.
+
+use super::database::Database;
+use super::error::StoreError;
+use super::moment::now_ms;
+
+/// A step from one version to the next.
+struct Migration {
+    version: i64,
+    sql: &'static str,
+}
+
+/// Every step there ever was, oldest first. A published one never changes; what is new is a new line.
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("sqlite/0001_runs.sql") }];
+
+/// The version this program writes.
+pub(super) fn known() -> i64 {
+    MIGRATIONS.last().map_or(0, |migration| migration.version)
+}
+
+/// The version of a store; 0 for a database with nothing in it yet.
+pub(super) fn version(database: &mut Database) -> Result<i64, StoreError> {
+    let tables = database.tables()?;
+    if tables.is_empty() {
+        return Ok(0);
+    }
+    if !tables.iter().any(|table| table == "karat_schema") {
+        return Err(StoreError::Foreign { file: database.file().to_owned() });
+    }
+    let row = database.query_one("SELECT MAX(version) FROM karat_schema", Vec::new())?;
+    Ok(row.map(|row| row.int_or_null(0)).transpose()?.flatten().unwrap_or(0))
+}
+
+/// Refuses a store that a later version has made.
+pub(super) fn understood(database: &mut Database) -> Result<i64, StoreError> {
+    let found = version(database)?;
+    if found > known() {
+        return Err(StoreError::Newer { file: database.file().to_owned(), found, known: known() });
+    }
+    Ok(found)
+}
+
+/// Brings a store to the known version, a transaction for each step.
+pub(super) fn migrate(database: &mut Database) -> Result<(), StoreError> {
+    for migration in MIGRATIONS {
+        if understood(database)? >= migration.version {
+            continue;
+        }
+        database.write(|database| {
+            // Another process may have been faster while this one waited for its turn.
+            if understood(database)? >= migration.version {
+                return Ok(());
+            }
+            if migration.version == 1 {
+                database.script(
+                    "CREATE TABLE karat_schema (version BIGINT NOT NULL PRIMARY KEY, applied_ms BIGINT NOT NULL)",
+                )?;
+            }
+            database.script(migration.sql)?;
+            let values = vec![migration.version.into(), now_ms().into()];
+            database.execute("INSERT INTO karat_schema (version, applied_ms) VALUES ($1, $2)", values)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_rise_one_by_one() {
+        let versions: Vec<i64> = MIGRATIONS.iter().map(|migration| migration.version).collect();
+        assert_eq!(versions, (1..=known()).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,91 @@
+//! What may go goes, and nothing else.
+
+use super::*;
+use crate::store::{Gc, RunState, StoreError};
+use std::time::Duration;
+
+/// Three runs with the names `one`, `two` and `three`, the last of them newest.
+fn three(place: &Place) -> (Store, Vec<RunId>) {
+    let mut store = place.store();
+    let runs: Vec<RunId> = ["one", "two", "three"]
+        .into_iter()
+        .map(|name| {
+            let run = store.begin(&NewRun { name: Some(name.to_owned()), ..new_run(&["a", "b"]) }).unwrap();
+            let mut record = record("zeta", "a", 1);
+            record.artifacts[0].bytes = format!("said in {name}").into_bytes();
+            store.save(&run, &[record]).unwrap();
+            store.finish(&run, RunState::Stopped, Some(name.as_bytes())).unwrap();
+            run
+        })
+        .collect();
+    (store, runs)
+}
+
+fn names(store: &mut Store) -> Vec<String> {
+    store.runs().unwrap().into_iter().filter_map(|run| run.name).collect()
+}
+
+#[test]
+fn what_was_chosen_goes() {
+    let check = |gc: fn(&[RunId]) -> Gc, expect: &[&str]| {
+        let place = Place::new();
+        let (mut store, runs) = three(&place);
+        let gc = gc(&runs);
+        let rehearsed = store.gc(&Gc { dry_run: true, ..gc.clone() }).unwrap();
+        assert_eq!(names(&mut store).len(), 3);
+        let report = store.gc(&gc).unwrap();
+        assert_eq!(report, rehearsed);
+        assert_eq!(names(&mut store), expect);
+        // Each run has its own text and report; the suite and the empty text are everybody's.
+        let gone = 3 - expect.len() as u64;
+        assert_eq!(report.artifacts, if gone == 3 { 8 } else { 2 * gone });
+        assert_eq!(store.verify().unwrap(), []);
+        for run in store.runs().unwrap() {
+            assert!(store.report(&run.id).unwrap().is_some());
+        }
+    };
+    check(|_| Gc::default(), &["three", "two", "one"]);
+    check(|runs| Gc { runs: vec![runs[1].clone()], ..Gc::default() }, &["three", "one"]);
+    check(|_| Gc { keep: Some(1), ..Gc::default() }, &["three"]);
+    check(|_| Gc { keep: Some(0), ..Gc::default() }, &[]);
+    check(|_| Gc { older_than: Some(Duration::from_secs(3600)), ..Gc::default() }, &["three", "two", "one"]);
+    check(
+        |_| Gc { keep: Some(1), older_than: Some(Duration::from_secs(3600)), ..Gc::default() },
+        &["three", "two", "one"],
+    );
+}
+
+#[test]
+fn a_run_that_is_worked_on_stays() {
+    let place = Place::new();
+    let (mut store, runs) = three(&place);
+    let lock = store.lock(&runs[0]).unwrap();
+    let report = store.gc(&Gc { keep: Some(0), ..Gc::default() }).unwrap();
+    assert_eq!(report.in_use.len(), 1);
+    assert_eq!(names(&mut store), ["one"]);
+    let error = store.gc(&Gc { runs: vec![runs[0].clone()], ..Gc::default() }).unwrap_err();
+    assert!(matches!(error, StoreError::Busy { .. }), "{error}");
+    drop(lock);
+    store.gc(&Gc { keep: Some(0), ..Gc::default() }).unwrap();
+    assert_eq!(names(&mut store), [""; 0]);
+}
+
+#[test]
+fn only_folders_with_the_mark_of_the_run_are_deleted() {
+    let place = Place::new();
+    let (mut store, runs) = three(&place);
+    let folders = ["one", "two", "three"].map(|name| place.folder.path().join("scratch").join(name));
+    for (run, folder) in runs.iter().zip(&folders) {
+        store.set_scratch(run, Some(folder)).unwrap();
+        std::fs::create_dir_all(folder.join("checkout/deep")).unwrap();
+    }
+    std::fs::write(folders[1].join(".karat-scratch"), "somebody else").unwrap();
+    let lock = store.lock(&runs[2]).unwrap();
+    let report = store.gc(&Gc { runs: vec![runs[0].clone()], ..Gc::default() }).unwrap();
+    assert_eq!(report.scratch, [folders[0].clone()]);
+    assert_eq!(folders.each_ref().map(|folder| folder.exists()), [false, true, true]);
+    drop(lock);
+    store.gc(&Gc::default()).unwrap();
+    assert_eq!(folders.each_ref().map(|folder| folder.exists()), [false, true, false]);
+    assert!(store.runs().unwrap().iter().all(|run| run.scratch.is_none()));
+}

@@ -1,0 +1,85 @@
+//! Several processes, and processes that die.
+
+use super::*;
+use crate::store::{RunState, StoreError};
+use std::sync::Barrier;
+
+#[test]
+fn many_may_create_a_store_at_once() {
+    for _ in 0..5 {
+        let place = Place::new();
+        let start = Barrier::new(6);
+        std::thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                let mut store = place.store();
+                begin(&mut store);
+            };
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+        assert_eq!(place.store().runs().unwrap().len(), 6);
+    }
+}
+
+#[test]
+fn two_may_save_at_once_and_nothing_is_lost() {
+    let place = Place::new();
+    let cases: Vec<String> = (0..60).map(|n| format!("case-{n}")).collect();
+    let names: Vec<&str> = cases.iter().map(String::as_str).collect();
+    let run = place.store().begin(&new_run(&names)).unwrap();
+    std::thread::scope(|scope| {
+        for tool in ["zeta", "alpha"] {
+            let (place, names, run) = (&place, &names, &run);
+            scope.spawn(move || {
+                let mut store = Store::open(&place.folder()).unwrap();
+                for case in names {
+                    store.save(run, &[record(tool, case, 1), record(tool, case, 2)]).unwrap();
+                }
+            });
+        }
+    });
+    let mut store = place.store();
+    assert_eq!(store.trials(&run).unwrap().len(), 240);
+    assert_eq!(store.verify().unwrap(), []);
+}
+
+#[test]
+fn one_at_a_time_works_on_a_run() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    let other = Store::open(&place.folder()).unwrap();
+    let lock = store.lock(&run).unwrap();
+    assert!(other.is_locked(&run));
+    let error = other.lock(&run).unwrap_err();
+    let process = format!("process {}", std::process::id());
+    assert!(matches!(&error, StoreError::Busy { holder, .. } if *holder == process), "{error}");
+    drop(lock);
+    assert!(!other.is_locked(&run));
+    other.lock(&run).unwrap();
+}
+
+/// A process that is killed leaves the log of the database as it was at that moment.
+#[test]
+fn what_was_saved_survives_a_kill() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    store.save(&run, &[record("zeta", "a", 1)]).unwrap();
+    // Half of another save: begun, never ended.
+    store.database.execute("BEGIN IMMEDIATE", Vec::new()).unwrap();
+    store.database.execute("UPDATE runs SET state = 'stopped'", Vec::new()).unwrap();
+    let killed = Place::new();
+    std::fs::create_dir_all(killed.folder()).unwrap();
+    for entry in std::fs::read_dir(place.folder()).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), killed.folder().join(entry.file_name())).unwrap();
+        }
+    }
+    let mut survived = Store::open(&killed.folder()).unwrap();
+    assert_eq!(told(&mut survived, &run), ["zeta a 1 1 reported"]);
+    assert_eq!(survived.find("latest").unwrap().state, RunState::Running);
+    assert_eq!(survived.verify().unwrap(), []);
+    survived.save(&run, &[record("zeta", "b", 1)]).unwrap();
+}

@@ -1,0 +1,228 @@
+//! Trials, each durable the moment it is reported done.
+
+use super::Store;
+use super::artifacts::{Packed, Packer, keep};
+use super::database::{Database, Insert, Row, Value};
+use super::error::StoreError;
+use super::runs::{RunId, RunState, exists, outcome};
+use crate::format::run::TrialDetailV1;
+use crate::format::submission::TrialV1;
+use crate::run::record::{TrialKey, TrialRecord};
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::trial::{Outcome, Trial};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A trial as it was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTrial {
+    /// The trial: outcome and findings.
+    pub trial: Trial,
+    /// Which attempt at it this was.
+    pub attempt: u32,
+    /// How it went.
+    pub detail: TrialDetailV1,
+}
+
+impl Store {
+    /// Stores finished trials with all they left behind: all of them or none, and durable on return. An attempt that is
+    /// there already is an error and stays as it is.
+    pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
+        // Everything that takes time is done before others have to wait.
+        let mut batch = Batch::default();
+        let mut packer = Packer::new();
+        for record in records {
+            batch.add(self, run, record, &mut packer)?;
+        }
+        self.database.write(|database| {
+            let state = exists(database, run)?;
+            if state != RunState::Running {
+                return Err(StoreError::Ended { run: run.to_string(), state: state.as_str() });
+            }
+            batch.keep(database)?;
+            batch.insert(database, run)
+        })
+    }
+
+    /// The latest attempt at each trial, in the order in which they finished.
+    pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>, StoreError> {
+        let rows = self.database.query(
+            "SELECT tool, case_id, number, attempt, outcome, line, detail FROM trials t WHERE run_id = $1 \
+             AND attempt = (SELECT MAX(u.attempt) FROM trials u WHERE u.run_id = t.run_id AND u.tool = t.tool \
+             AND u.case_id = t.case_id AND u.number = t.number) ORDER BY position",
+            vec![run.into()],
+        )?;
+        rows.iter().map(|row| self.stored(row)).collect()
+    }
+
+    /// Which trials are done, with the latest attempt at each and how it ended.
+    pub fn done(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
+        let rows = self.database.query(
+            "SELECT tool, case_id, number, attempt, outcome FROM trials WHERE run_id = $1 \
+             ORDER BY tool, case_id, number, attempt",
+            vec![run.into()],
+        )?;
+        // A later attempt takes the place of an earlier one.
+        rows.iter().map(|row| Ok((key(row)?, (row.count(3)?, outcome(&self.database, &row.text(4)?)?)))).collect()
+    }
+
+    /// A trial from its row: tool, case, number, attempt, outcome, line, detail. The line must say what the columns say.
+    pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
+        let (key, attempt) = (key(row)?, row.count(3)?);
+        let what = || described(&key, attempt);
+        let damaged = |reason: String| StoreError::Damaged {
+            file: self.database.file().to_owned(),
+            detail: format!("{} {reason}", described(&key, attempt)),
+        };
+        let line: TrialV1 = self.parsed(&row.text(5)?, what)?;
+        let detail: TrialDetailV1 = self.parsed(&row.text(6)?, what)?;
+        let (trial, faults) = line.into_trial();
+        if let Some(fault) = faults.first() {
+            return Err(damaged(format!("is no trial: {}", fault.message)));
+        }
+        if TrialKey::of(&trial) != key {
+            return Err(damaged("is stored under another's key".to_owned()));
+        }
+        if trial.outcome.as_str() != row.text(4)? {
+            return Err(damaged("is stored with another outcome than its own".to_owned()));
+        }
+        Ok(StoredTrial { trial, attempt, detail })
+    }
+}
+
+/// Rows to be inserted together.
+#[derive(Default)]
+pub(super) struct Batch {
+    keys: BTreeSet<(TrialKey, u32)>,
+    trials: Vec<TrialRow>,
+    links: Vec<Vec<Value>>,
+    hashes: BTreeSet<String>,
+    packed: Vec<Packed>,
+}
+
+/// A trial as its row holds it.
+pub(super) struct TrialRow {
+    pub(super) key: TrialKey,
+    pub(super) attempt: u32,
+    pub(super) outcome: Outcome,
+    pub(super) line: String,
+    pub(super) detail: String,
+}
+
+impl Batch {
+    fn add(&mut self, store: &Store, run: &RunId, record: &TrialRecord, packer: &mut Packer) -> Result<(), StoreError> {
+        let (key, attempt) = (TrialKey::of(&record.trial), record.attempt);
+        let refused =
+            |reason: &str| StoreError::BadTrial { trial: described(&key, attempt), reason: reason.to_owned() };
+        if attempt == 0 {
+            return Err(refused("attempts are counted from 1"));
+        }
+        let mirror = TrialV1::from(&record.trial);
+        let (line, detail) = (store.json(&mirror)?, store.json(&record.detail)?);
+        // What is stored must be a valid submission when it is exported.
+        if let Some(fault) = mirror.into_trial().1.first() {
+            return Err(refused(&fault.message));
+        }
+        let mut names = BTreeSet::new();
+        for artifact in &record.artifacts {
+            if !names.insert(&artifact.name) {
+                return Err(refused(&format!("it has two artifacts called `{}`", artifact.name)));
+            }
+            let packed = packer.pack(&artifact.bytes);
+            self.link(run, &key, attempt, &artifact.name, &packed.hash);
+            self.artifact(packed);
+        }
+        self.trial(TrialRow { key, attempt, outcome: record.trial.outcome, line, detail })
+    }
+
+    /// One more trial.
+    pub(super) fn trial(&mut self, row: TrialRow) -> Result<(), StoreError> {
+        if !self.keys.insert((row.key.clone(), row.attempt)) {
+            return Err(StoreError::Twice { trial: described(&row.key, row.attempt) });
+        }
+        self.trials.push(row);
+        Ok(())
+    }
+
+    /// Bytes that trials or the run refer to; equal ones are kept once.
+    pub(super) fn artifact(&mut self, packed: Packed) {
+        if self.hashes.insert(packed.hash.clone()) {
+            self.packed.push(packed);
+        }
+    }
+
+    /// Whether these bytes are in the batch.
+    pub(super) fn has_artifact(&self, hash: &str) -> bool {
+        self.hashes.contains(hash)
+    }
+
+    /// One more artifact of a trial.
+    pub(super) fn link(&mut self, run: &RunId, key: &TrialKey, attempt: u32, name: &str, hash: &str) {
+        let (tool, case) = (key.tool.as_str().into(), key.case.as_str().into());
+        self.links.push(vec![run.into(), tool, case, key.number.into(), attempt.into(), name.into(), hash.into()]);
+    }
+
+    /// Inserts the artifacts, which everything else refers to.
+    pub(super) fn keep(&mut self, database: &mut Database) -> Result<(), StoreError> {
+        keep(database, std::mem::take(&mut self.packed))
+    }
+
+    /// Inserts the trials, after all those that are there.
+    pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<(), StoreError> {
+        const TRIALS: Insert = Insert {
+            into: "trials (run_id, tool, case_id, number, attempt, position, outcome, line, detail)",
+            columns: 9,
+            tail: "",
+        };
+        const LINKS: Insert = Insert {
+            into: "trial_artifacts (run_id, tool, case_id, number, attempt, name, hash)",
+            columns: 7,
+            tail: "",
+        };
+        let last = database.query_one("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
+        let last = last.map(|row| row.int_or_null(0)).transpose()?.flatten().unwrap_or(0);
+        let row = |(position, row): (i64, TrialRow)| {
+            vec![
+                run.into(),
+                row.key.tool.as_str().into(),
+                row.key.case.as_str().into(),
+                row.key.number.into(),
+                row.attempt.into(),
+                position.into(),
+                row.outcome.as_str().into(),
+                row.line.into(),
+                row.detail.into(),
+            ]
+        };
+        let rows = (last + 1..).zip(self.trials).map(row).collect();
+        if let Err(error) = database.insert(&TRIALS, rows) {
+            return Err(match error {
+                StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
+                other => other,
+            });
+        }
+        database.insert(&LINKS, self.links)
+    }
+}
+
+/// The first of these that is there already.
+fn twice(database: &mut Database, run: &RunId, keys: &BTreeSet<(TrialKey, u32)>) -> Option<StoreError> {
+    let sql = "SELECT 1 FROM trials WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
+    let there = |(key, attempt): &&(TrialKey, u32)| {
+        let TrialKey { tool, case, number } = key;
+        let values = vec![run.into(), tool.as_str().into(), case.as_str().into(), (*number).into(), (*attempt).into()];
+        matches!(database.query_one(sql, values), Ok(Some(_)))
+    };
+    let (key, attempt) = keys.iter().find(there)?;
+    Some(StoreError::Twice { trial: described(key, *attempt) })
+}
+
+/// The key in the first three columns of a row.
+pub(super) fn key(row: &Row) -> Result<TrialKey, StoreError> {
+    let (tool, case) = (ToolName::new(row.text(0)?), CaseId::new(row.text(1)?));
+    Ok(TrialKey { tool, case, number: row.count(2)? })
+}
+
+/// A trial as messages name it.
+pub(super) fn described(key: &TrialKey, attempt: u32) -> String {
+    format!("trial {} of {} on {}, attempt {attempt},", key.number, key.tool, key.case)
+}

@@ -1,0 +1,161 @@
+//! Whether everything in a store is what was once put into it.
+
+use super::Store;
+use super::artifacts::unpack;
+use super::error::StoreError;
+use super::planned::Planned;
+use super::runs::{RunId, RunState};
+use super::trials::key;
+use crate::format::run::{PlanV1, ToolFactsV1};
+use serde::Serialize;
+
+/// Something in a store that should not be so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// A short kebab-case name of the kind of problem.
+    pub code: &'static str,
+    /// What is wrong, and where.
+    pub message: String,
+}
+
+/// So many problems are enough to know that the store is not sound.
+const MOST: usize = 1000;
+
+impl Store {
+    /// Reads everything in the store and tells what is wrong with it; nothing is changed.
+    pub fn verify(&mut self) -> Result<Vec<Problem>, StoreError> {
+        let mut found = Found(Vec::new());
+        let own = self.database.check();
+        for sentence in found.part(own)?.unwrap_or_default() {
+            found.add("database", sentence);
+        }
+        let artifacts = self.verify_artifacts(&mut found);
+        found.part(artifacts)?;
+        let ids = self.database.query("SELECT id FROM runs ORDER BY id", Vec::new());
+        let ids = found.part(ids)?.unwrap_or_default();
+        for row in ids {
+            let id = row.text(0);
+            let Some(text) = found.part(id)? else { continue };
+            match RunId::parse(&text) {
+                None => found.add("run", format!("a run has the id `{text}`, which is none")),
+                Some(id) => {
+                    let run = self.verify_run(&id, &mut found);
+                    found.part(run)?;
+                }
+            }
+        }
+        found.0.truncate(MOST);
+        Ok(found.0)
+    }
+
+    fn verify_artifacts(&mut self, found: &mut Found) -> Result<(), StoreError> {
+        for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
+            let hash = row.text(0)?;
+            let sql = "SELECT size, coding, content FROM artifacts WHERE hash = $1";
+            let read = self
+                .database
+                .query_one(sql, vec![hash.as_str().into()])
+                .and_then(|row| row.map(|row| Ok((row.int(0)?, row.text(1)?, row.bytes(2)?))).transpose());
+            match found.part(read)? {
+                Some(Some((size, coding, content))) => {
+                    if let Err(message) = unpack(&hash, size, &coding, content) {
+                        found.add("artifact", message);
+                    }
+                }
+                Some(None) => found.add("artifact", format!("the artifact {hash} is listed and not there")),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_run(&mut self, run: &RunId, found: &mut Found) -> Result<(), StoreError> {
+        let sql = "SELECT state, ended_ms, created_ms, planned, suite_digest, plan FROM runs WHERE id = $1";
+        let Some(row) = self.database.query_one(sql, vec![run.into()])? else { return Ok(()) };
+        let (state, ended, created) = (row.text(0)?, row.int_or_null(1)?, row.int(2)?);
+        match RunState::parse(&state) {
+            None => found.add("run", format!("the run {run} is in the state `{state}`, which is none")),
+            Some(RunState::Running) if ended.is_some() => {
+                found.add("run", format!("the run {run} is running and has ended"));
+            }
+            Some(RunState::Complete) if ended.is_none() => {
+                found.add("run", format!("the run {run} is complete and has not ended"));
+            }
+            Some(_) => {}
+        }
+        if ended.is_some_and(|ended| ended < created) {
+            // A clock that was set back does this, so it is told and is no reason to distrust the rest.
+            found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
+        }
+        let plan = self.parsed::<PlanV1>(&row.text(5)?, || format!("the plan of the run {run}"));
+        let Some(plan) = found.part(plan)? else { return Ok(()) };
+        if plan.suite.digest != row.text(4)? || Planned::of(&plan).total() != row.int(3)? {
+            found.add("run", format!("the run {run} says of its plan what the plan does not say"));
+        }
+        let sql = "SELECT tool, facts FROM run_tools WHERE run_id = $1 ORDER BY tool";
+        for row in self.database.query(sql, vec![run.into()])? {
+            let tool = row.text(0)?;
+            let what = || format!("what the run {run} knows of the tool {tool}");
+            let facts = self.parsed::<ToolFactsV1>(&row.text(1)?, what);
+            found.part(facts)?;
+            if !plan.tools.iter().any(|planned| planned.name == tool) {
+                found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
+            }
+        }
+        self.verify_trials(run, &plan, RunState::parse(&state), found)
+    }
+
+    fn verify_trials(
+        &mut self,
+        run: &RunId,
+        plan: &PlanV1,
+        state: Option<RunState>,
+        found: &mut Found,
+    ) -> Result<(), StoreError> {
+        let planned = Planned::of(plan);
+        let mut done = std::collections::BTreeSet::new();
+        let rows = self.database.query(
+            "SELECT tool, case_id, number, attempt, outcome, line, detail FROM trials WHERE run_id = $1 \
+             ORDER BY tool, case_id, number, attempt",
+            vec![run.into()],
+        )?;
+        for row in &rows {
+            let trial = self.stored(row);
+            let trial = found.part(trial)?;
+            let key = key(row)?;
+            if planned.place(&key).is_none() {
+                let message =
+                    format!("the plan of the run {run} has no trial {} of {} on {}", key.number, key.tool, key.case);
+                found.add("trial", message);
+            } else if trial.is_some() {
+                done.insert(key);
+            }
+        }
+        let done = i64::try_from(done.len()).unwrap_or(i64::MAX);
+        if state == Some(RunState::Complete) && done < planned.total() {
+            found.add("run", format!("the run {run} is complete with {done} of {} planned trials", planned.total()));
+        }
+        Ok(())
+    }
+}
+
+/// What was found so far.
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, code: &'static str, message: String) {
+        self.0.push(Problem { code, message });
+    }
+
+    /// Damage is a problem among others, and looking goes on; anything else ends it.
+    fn part<T>(&mut self, result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Damaged { detail, .. }) => {
+                self.add("damaged", detail);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
