@@ -16,6 +16,11 @@ use exit::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // To start a tool, Karat starts itself once more. That one has to be quick, and needs nothing of what follows.
+    #[cfg(unix)]
+    if std::env::args_os().nth(1).is_some_and(|word| word == "__supervise") {
+        return karat::sandbox::supervise();
+    }
     let arguments = Arguments::parse();
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -12,6 +12,8 @@ pub mod profile;
 pub mod recorded;
 pub mod report;
 pub mod run;
+#[cfg(unix)]
+pub mod sandbox;
 pub mod scoring;
 pub mod source;
 pub mod store;

@@ -13,5 +13,7 @@ mod identity;
 mod import;
 mod machine;
 mod project;
+#[cfg(unix)]
+mod sandbox;
 mod schemas;
 mod score;

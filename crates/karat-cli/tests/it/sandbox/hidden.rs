@@ -1,0 +1,188 @@
+//! A tool can never read the goldens.
+
+use super::*;
+use karat::sandbox::{exposures, locate_program};
+use std::os::unix::fs::symlink;
+
+/// A folder outside `/tmp` and all homes, where everything can be read unless it is masked.
+fn elsewhere() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("karat-suite").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::write(folder.path().join("golden.yaml"), "the answer").unwrap();
+    std::fs::create_dir(folder.path().join("part")).unwrap();
+    std::fs::write(folder.path().join("part/golden.yaml"), "the answer").unwrap();
+    folder
+}
+
+fn settle(folder: &TempDir) -> PathBuf {
+    folder.path().canonicalize().unwrap()
+}
+
+/// Runs a script in which `$secret` is the path of what it must not read.
+#[track_caller]
+fn check_hidden(script: &str, view: impl Fn(&Path) -> View) {
+    each_apart(|isolation| {
+        let suite = elsewhere();
+        let secret = settle(&suite);
+        let mut trial = Trial::new(isolation, script);
+        trial.job.env.insert("secret".into(), secret.clone().into());
+        trial.job.view = view(&secret);
+        let finished = trial.run();
+        let printed = text(&finished.stdout.bytes) + &text(&finished.stderr.bytes);
+        assert!(!printed.contains("the answer"), "{isolation:?}: {printed}");
+        assert!(printed.contains("done"), "{isolation:?}: {:?} {printed}", finished.ended);
+        assert_eq!(std::fs::read_to_string(secret.join("golden.yaml")).unwrap(), "the answer");
+        next_is_fine(isolation);
+    });
+}
+
+fn secret(path: &Path) -> View {
+    View { secret: vec![path.to_owned()], ..View::default() }
+}
+
+fn masked(path: &Path) -> View {
+    View { masked: vec![path.to_owned()], ..View::default() }
+}
+
+const READS: [&str; 7] = [
+    "cat $secret/golden.yaml $secret/part/golden.yaml; echo done",
+    "cat /proc/1/root/$secret/golden.yaml; cat /proc/self/root/$secret/golden.yaml; echo done",
+    "cat /proc/$PPID/root/$secret/golden.yaml /proc/$PPID/cwd/golden.yaml /proc/$PPID/task/*/root/$secret/golden.yaml; echo done",
+    "ln -s $secret link; cat link/golden.yaml; ln -s $secret/golden.yaml l2; cat l2; echo done",
+    "ln $secret/golden.yaml hard; cat hard; cp -r $secret mine; cat mine/golden.yaml; echo done",
+    "mv $secret mine; cat mine/golden.yaml; mount --bind $secret . ; cat golden.yaml; echo done",
+    "unshare -rm sh -c 'umount -l $secret; umount $secret; cat $secret/golden.yaml'; echo done",
+];
+
+#[test]
+fn neither_secrets_nor_masked_folders_can_be_read() {
+    for script in READS {
+        check_hidden(script, secret);
+        check_hidden(script, masked);
+    }
+}
+
+#[test]
+fn nothing_exposes_a_secret() {
+    let script = "cat $secret/golden.yaml $secret/part/golden.yaml; echo done";
+    let with = |exposed: &[&Path], path: &Path| View {
+        exposed: exposed.iter().map(|path| path.to_path_buf()).collect(),
+        masked: vec![path.parent().unwrap().to_owned()],
+        ..secret(path)
+    };
+    check_hidden(script, |path| with(&[path], path));
+    check_hidden(script, |path| with(&[&path.join("part"), &path.join("golden.yaml")], path));
+    check_hidden(script, |path| with(&[path.parent().unwrap()], path));
+    check_hidden(script, |path| View { writable: vec![path.parent().unwrap().to_owned()], ..secret(path) });
+    check_hidden(script, |path| View { network: true, ..secret(path) });
+}
+
+#[test]
+fn a_planted_link_leads_nowhere() {
+    each_apart(|isolation| {
+        let suite = elsewhere();
+        let mut trial = Trial::new(isolation, "cat link/golden.yaml file; echo done");
+        symlink(suite.path(), trial.path("checkout/link")).unwrap();
+        symlink(suite.path().join("golden.yaml"), trial.path("checkout/file")).unwrap();
+        trial.job.view = secret(suite.path());
+        assert_eq!(text(&trial.run().stdout.bytes), "done\n", "{isolation:?}");
+    });
+}
+
+#[test]
+fn parts_of_a_masked_folder_can_be_exposed() {
+    each_apart(|isolation| {
+        let home = elsewhere();
+        let path = settle(&home);
+        symlink(path.join("part"), path.join("link")).unwrap();
+        let script =
+            "cat $home/golden.yaml; cat $home/part/golden.yaml; cat $home/link/golden.yaml; echo x > $home/part/x";
+        for exposed in [path.join("part"), path.join("link")] {
+            let mut trial = Trial::new(isolation, script);
+            trial.job.env.insert("home".into(), path.clone().into());
+            trial.job.view = View { exposed: vec![exposed.clone()], ..masked(&path) };
+            let printed = text(&trial.run().stdout.bytes);
+            let by_link = exposed.ends_with("link") || isolation == Isolation::Landlock;
+            assert_eq!(
+                printed,
+                if by_link { "the answerthe answer" } else { "the answer" },
+                "{isolation:?} {exposed:?}"
+            );
+            assert!(!path.join("part/x").exists());
+        }
+    });
+}
+
+#[test]
+fn homes_and_temporary_files_of_others_are_masked_unasked() {
+    each_apart(|isolation| {
+        let other = tempfile::tempdir().unwrap();
+        std::fs::write(other.path().join("secret"), "the answer").unwrap();
+        let mut trial = Trial::new(isolation, "cat $other/secret; ls -A /home /root $other /run; ls ..");
+        trial.job.env.insert("other".into(), other.path().into());
+        let finished = trial.run();
+        let printed = text(&finished.stdout.bytes);
+        assert!(!printed.contains("the answer") && !printed.contains("secret"), "{isolation:?}: {printed}");
+        assert!(printed.ends_with("checkout\nhome\ntmp\n"), "{isolation:?}: {printed}");
+    });
+}
+
+#[test]
+fn what_karat_knows_stays_with_karat() {
+    each_apart(|isolation| {
+        let mut trial = Trial::new(
+            isolation,
+            "cat /proc/$karat/environ /proc/$PPID/environ | tr '\\0' '\\n'; ls -l /proc/$karat/cwd; echo done",
+        );
+        trial.job.env.insert("karat".into(), std::process::id().to_string().into());
+        let printed = text(&trial.run().stdout.bytes);
+        // In a namespace of its own, the parent is bubblewrap, which has what the tool has.
+        let foreign: Vec<&str> = printed.lines().filter(|line| line.starts_with("CARGO")).collect();
+        assert!(foreign.is_empty(), "{isolation:?}: {printed}");
+        assert!(printed.ends_with("done\n") && !printed.contains("->"), "{isolation:?}: {printed}");
+    });
+}
+
+/// What is promised for the weakest isolation is that nothing is kept from a tool; were that wrong, the words would be too.
+#[test]
+fn limits_alone_hide_nothing() {
+    let suite = elsewhere();
+    let mut trial = Trial::new(Isolation::Process, "cat $secret/golden.yaml; echo x > $secret/new");
+    trial.job.env.insert("secret".into(), suite.path().into());
+    trial.job.view = secret(suite.path());
+    assert_eq!(text(&trial.run().stdout.bytes), "the answer");
+    assert!(suite.path().join("new").exists());
+}
+
+/// A program below a masked folder runs once what it needs is exposed, and not before.
+#[test]
+fn a_program_in_a_home_runs_with_what_it_needs() {
+    use std::os::unix::fs::PermissionsExt;
+    each_apart(|isolation| {
+        let home = elsewhere();
+        let path = settle(&home);
+        let put = |name: &str, content: &str| {
+            let file = path.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, content).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        put(".tool/bin/tool", &format!("#!{}/.run/bin/run\n", path.display()));
+        put(".tool/lib/data", "data\n");
+        std::fs::create_dir_all(path.join(".run/bin")).unwrap();
+        std::fs::copy("/bin/sh", path.join(".run/bin/run")).unwrap();
+        put(
+            ".tool/bin/tool",
+            &format!("#!{0}/.run/bin/run\ncat {0}/.tool/lib/data; cat {0}/golden.yaml\n", path.display()),
+        );
+        std::fs::create_dir(path.join("bin")).unwrap();
+        symlink("../.tool/bin/tool", path.join("bin/tool")).unwrap();
+        let program = locate_program("tool".as_ref(), path.join("bin").as_os_str()).unwrap();
+        let mut trial = Trial::new(isolation, "");
+        trial.job.command = vec![program.clone().into()];
+        trial.job.view = masked(&path);
+        assert!(matches!(trial.run().ended, Ended::NotStarted(_)), "{isolation:?}");
+        trial.job.view.exposed = exposures(&program, &trial.job.view.masked);
+        let finished = trial.run();
+        assert_eq!(text(&finished.stdout.bytes), "data\n", "{isolation:?}: {}", text(&finished.stderr.bytes));
+    });
+}

@@ -1,0 +1,184 @@
+//! Tools that mean harm. Each comes to the right end, and the next trial is unharmed.
+
+use super::*;
+use std::net::TcpListener;
+
+#[test]
+fn writing_elsewhere_is_refused() {
+    each_apart(|isolation| {
+        let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        std::fs::write(path.join("old"), "old").unwrap();
+        let script = "echo x > $there/new; echo x > $there/old; rm -f $there/old; mkdir $there/d; mv $there/old .; \
+                      truncate -s 0 $there/old; chmod 777 $there/old; echo x > /usr/karat-new; echo x > /dev/karat-new; echo x > /etc/karat-new; echo done";
+        let mut trial = Trial::new(isolation, script);
+        trial.job.env.insert("there".into(), path.clone().into());
+        let finished = trial.run();
+        assert_eq!(text(&finished.stdout.bytes), "done\n", "{isolation:?}");
+        let names: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!((names, std::fs::read_to_string(path.join("old")).unwrap()), (vec!["old".into()], "old".into()));
+        assert!(!Path::new("/usr/karat-new").exists() && !Path::new("/dev/karat-new").exists());
+
+        // What the tool was given it may write.
+        trial.job.view.writable.push(path.clone());
+        trial.run();
+        assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "x\n", "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+/// Connects to a port of this machine; the shell prints what came of it.
+fn connects(isolation: Isolation, network: bool) -> (String, bool) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mut trial = Trial::new(isolation, "");
+    let script =
+        format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected; echo done", listener.local_addr().unwrap().port());
+    trial.job.command = ["/bin/bash", "-c", &script].map(Into::into).to_vec();
+    trial.job.view.network = network;
+    (text(&trial.run().stdout.bytes), listener.accept().is_ok())
+}
+
+#[test]
+fn the_network_is_cut_unless_it_is_asked_for() {
+    if !Path::new("/bin/bash").exists() {
+        return println!("skipped: there is no bash, which connects without another program");
+    }
+    each(|isolation| {
+        let apart = isolation > Isolation::Process;
+        let refused = ("done\n".to_owned(), false);
+        let accepted = ("connected\ndone\n".to_owned(), true);
+        assert_eq!(connects(isolation, false), if apart { refused } else { accepted.clone() }, "{isolation:?}");
+        assert_eq!(connects(isolation, true), accepted, "{isolation:?}");
+    });
+}
+
+#[test]
+fn forking_without_end_is_ended() {
+    each(|isolation| {
+        let mark = marker();
+        let mut trial = Trial::new(isolation, "f() { f | f & }; f; f; sleep 20");
+        trial.job.command.push((&mark).into());
+        trial.job.limits.processes = 100;
+        let finished = trial.run();
+        assert_eq!(finished.ended, Ended::Overran(karat::sandbox::Resource::Processes), "{isolation:?}");
+        assert!(finished.wall < Duration::from_secs(10), "{isolation:?}: {:?}", finished.wall);
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+/// Each process starts the next and ends: there are never many, and each is gone when it is looked for.
+#[test]
+fn running_away_is_no_use() {
+    each(|isolation| {
+        let mark = marker();
+        let script = "echo 'setsid sh ./run $0 & exit' > run; exec sh ./run";
+        let mut trial = Trial::new(isolation, "");
+        trial.job.command = ["/bin/sh", "-c", &format!("{script} {mark}")].map(Into::into).to_vec();
+        std::fs::write(trial.path("checkout/run"), "(setsid sh ./run $1 &) ; exit 0\n").unwrap();
+        trial.job.command = ["/bin/sh", "./run", &mark].map(Into::into).to_vec();
+        assert_eq!(trial.run().ended, Ended::Exited(0), "{isolation:?}");
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn ignoring_sigterm_is_no_use() {
+    each(|isolation| {
+        let mark = marker();
+        let mut trial =
+            Trial::new(isolation, &format!("trap '' TERM INT HUP; sleep {mark} & while :; do sleep {mark}; done"));
+        trial.job.limits.time = Duration::from_millis(300);
+        let finished = trial.run();
+        assert_eq!(finished.ended, Ended::TimedOut, "{isolation:?}");
+        assert!(
+            finished.wall >= Duration::from_millis(300) && finished.wall < Duration::from_secs(3),
+            "{:?}",
+            finished.wall
+        );
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn printing_five_gigabytes_is_cut_short() {
+    each(|isolation| {
+        for stream in ["", " >&2"] {
+            let mark = marker();
+            let mut trial = Trial::new(isolation, &format!("sleep {mark} & head -c 5000000000 /dev/zero{stream}"));
+            trial.job.limits.output = 1_000_000;
+            let finished = trial.run();
+            assert_eq!(finished.ended, Ended::Overran(karat::sandbox::Resource::Output), "{isolation:?}");
+            let (full, other) =
+                if stream.is_empty() { (finished.stdout, finished.stderr) } else { (finished.stderr, finished.stdout) };
+            assert!(full.cut && full.bytes.len() == 1_000_000 && !other.cut, "{isolation:?}");
+            assert!(finished.wall < Duration::from_secs(5), "{:?}", finished.wall);
+            assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        }
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn a_daemon_does_not_stay() {
+    each(|isolation| {
+        let mark = marker();
+        // One keeps the streams open, one leaves its session, and one has no parent any more.
+        let script =
+            format!("sleep {mark} & setsid sleep {mark} >/dev/null 2>&1 & (sleep {mark} &) ; sleep 0.2; echo out");
+        let finished = Trial::new(isolation, &script).run();
+        assert_eq!(finished.ended, Ended::Exited(0), "{isolation:?}");
+        assert_eq!(text(&finished.stdout.bytes), "out\n");
+        assert!(finished.wall < Duration::from_secs(5));
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        let counted = (isolation != Isolation::Bubblewrap).then_some(3);
+        assert_eq!(finished.ended_after, counted, "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn deleting_the_checkout_harms_nobody_else() {
+    each(|isolation| {
+        let trial = Trial::new(isolation, "rm -rf ../checkout ../* ; cd ..; rm -rf ./*; ls -A");
+        let finished = trial.run();
+        assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), String::new()), "{isolation:?}");
+        assert!(!trial.path("checkout").exists());
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn a_loop_of_links_harms_nobody() {
+    each(|isolation| {
+        let script = "ln -s . here; ln -s b a; ln -s a b; ln -s ../checkout d; cat a; mkdir -p x/y; ln -s ../.. x/y/up; echo done";
+        let trial = Trial::new(isolation, script);
+        assert_eq!(text(&trial.run().stdout.bytes), "done\n", "{isolation:?}");
+        // The same folder is given to another job, as it would be when a trial goes on.
+        let again =
+            Job { command: ["/bin/sh", "-c", "cat here/here/a.txt"].map(Into::into).to_vec(), ..trial.job.clone() };
+        let finished = run(&again, &supervisor(), &Cancel::default()).unwrap();
+        assert_eq!(text(&finished.stdout.bytes), "a\n", "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn signals_do_not_reach_out() {
+    each_apart(|isolation| {
+        let mark = marker();
+        let mut bystander = std::process::Command::new("sleep").arg(&mark).spawn().unwrap();
+        let script = format!("kill -9 0 & kill -9 {} $PPID; sleep 0.2; echo alive", bystander.id());
+        let finished = Trial::new(isolation, &script).run();
+        let told = matches!(finished.ended, Ended::Signalled(9) | Ended::Exited(_));
+        assert!(told, "{isolation:?}: {:?}", finished.ended);
+        assert!(bystander.try_wait().unwrap().is_none(), "{isolation:?}");
+        bystander.kill().unwrap();
+        bystander.wait().unwrap();
+        next_is_fine(isolation);
+    });
+}

@@ -1,0 +1,73 @@
+//! Limits on memory, files and time.
+
+use super::*;
+use karat::sandbox::Resource;
+
+#[test]
+fn memory_filled_bit_by_bit_is_noticed() {
+    each(|isolation| {
+        let mark = marker();
+        // Two processes, so that it is the sum that counts. Shells double a string until it is large.
+        let hog = "a=0123456789abcdef; i=0; while [ $i -lt 22 ]; do a=$a$a; i=$((i+1)); done; sleep 20";
+        let mut trial = Trial::new(isolation, &format!("sleep {mark} & ({hog}) & ({hog}) & wait"));
+        trial.job.limits.memory = 100 << 20;
+        let finished = trial.run();
+        assert_eq!(finished.ended, Ended::Overran(Resource::Memory), "{isolation:?}: {}", text(&finished.stderr.bytes));
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
+fn one_process_cannot_ask_for_more_than_there_is() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "head -c 4000000000 /dev/zero | tail -c 3900000000 | wc -c");
+        trial.job.limits.memory = 64 << 20;
+        let finished = trial.run();
+        assert_ne!(text(&finished.stdout.bytes), "3900000000\n", "{isolation:?}: {:?}", finished.ended);
+    });
+}
+
+#[test]
+fn a_file_too_large_is_told() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "exec head -c 3000000 /dev/zero > big");
+        trial.job.limits.file_size = 1_000_000;
+        assert_eq!(trial.run().ended, Ended::Overran(Resource::FileSize), "{isolation:?}");
+        assert_eq!(std::fs::metadata(trial.path("checkout/big")).unwrap().len(), 1_000_000);
+    });
+}
+
+#[test]
+fn whoever_tidies_up_in_time_may() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done");
+        trial.job.limits.time = Duration::from_millis(300);
+        trial.job.limits.grace = Duration::from_secs(10);
+        let finished = trial.run();
+        assert_eq!(finished.ended, Ended::TimedOut, "{isolation:?}");
+        assert_eq!(text(&finished.stdout.bytes), "bye\n", "{isolation:?}");
+        assert!(finished.wall < Duration::from_secs(5));
+    });
+}
+
+#[test]
+fn output_up_to_the_limit_is_kept() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "head -c 1000000 /dev/zero");
+        trial.job.limits.output = 1_000_000;
+        let finished = trial.run();
+        assert_eq!((finished.ended, finished.stdout.cut), (Ended::Exited(0), false), "{isolation:?}");
+        assert_eq!(finished.stdout.bytes.len(), 1_000_000);
+    });
+}
+
+#[test]
+fn the_places_for_temporary_files_are_bounded() {
+    if available().why_not(Isolation::Bubblewrap).is_some() {
+        return println!("skipped: bubblewrap is not there");
+    }
+    let script = "for at in /tmp /var/tmp /dev/shm /dev /run /home; do head -c 600000000 /dev/zero > $at/big && echo $at; done; echo done";
+    let finished = Trial::new(Isolation::Bubblewrap, script).run();
+    assert_eq!(text(&finished.stdout.bytes), "done\n");
+}

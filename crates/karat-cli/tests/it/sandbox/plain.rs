@@ -1,0 +1,120 @@
+//! What a tool that behaves gets to see, and what is said of its end.
+
+use super::*;
+use karat::sandbox::SandboxError;
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn ends_are_told_as_they_were() {
+    check("exit 0", &Ended::Exited(0), "");
+    check("echo out; echo err >&2; exit 3", &Ended::Exited(3), "out\n");
+    check("kill -9 $$", &Ended::Signalled(9), "");
+    check("kill -TERM $$", &Ended::Signalled(15), "");
+    check("exec 1>&- 2>&-; sleep 0.2; exit 4", &Ended::Exited(4), "");
+}
+
+#[test]
+fn a_tool_reads_nothing_and_starts_in_its_folder() {
+    check("cat; cat a.txt", &Ended::Exited(0), "a\n");
+    each(|isolation| {
+        let finished = Trial::new(isolation, "pwd; echo $HOME").run();
+        let printed = text(&finished.stdout.bytes);
+        if isolation == Isolation::Bubblewrap {
+            assert_eq!(printed, "/tmp/trial/checkout\n/tmp/trial/home\n");
+        }
+        assert!(printed.lines().next().unwrap().ends_with("/checkout"), "{printed}");
+    });
+}
+
+#[test]
+fn the_environment_is_what_was_given() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "");
+        trial.job.command = vec!["/usr/bin/env".into()];
+        trial.job.env.insert("LD_SOMETHING".into(), "x y".into());
+        let finished = trial.run();
+        let printed = text(&finished.stdout.bytes);
+        let names: BTreeSet<&str> = printed.lines().map(|line| line.split('=').next().unwrap()).collect();
+        assert_eq!(names, BTreeSet::from(["HOME", "LD_SOMETHING", "PATH", "PWD", "TMPDIR"]), "{isolation:?}");
+        assert!(printed.contains("LD_SOMETHING=x y\n"));
+    });
+}
+
+#[test]
+fn only_three_files_are_open() {
+    each(|isolation| {
+        let finished = Trial::new(isolation, "exec ls /proc/self/fd").run();
+        // The fourth is the folder that is being listed.
+        assert_eq!(text(&finished.stdout.bytes), "0\n1\n2\n3\n", "{isolation:?}");
+    });
+}
+
+#[test]
+fn what_cannot_be_started_is_told_apart() {
+    each(|isolation| {
+        for program in ["/nowhere/at-all", "no-such-program-anywhere", "/etc/passwd"] {
+            let mut trial = Trial::new(isolation, "");
+            trial.job.command = vec![program.into()];
+            match trial.run().ended {
+                Ended::NotStarted(why) => assert!(why.contains(program), "{isolation:?}: {why}"),
+                other => panic!("{isolation:?}: {program}: {other:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn scripts_and_names_on_the_path_are_run() {
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "");
+        let script = trial.path("checkout/tool.sh");
+        std::fs::write(&script, "#!/bin/sh\necho \"$1 and $2\"\n").unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        trial.job.command = ["./tool.sh", "a b", "*"].map(Into::into).to_vec();
+        assert_eq!(text(&trial.run().stdout.bytes), "a b and *\n");
+        trial.job.command = ["echo", "found"].map(Into::into).to_vec();
+        assert_eq!(text(&trial.run().stdout.bytes), "found\n");
+    });
+}
+
+#[test]
+fn what_a_tool_writes_is_there_afterwards() {
+    each(|isolation| {
+        let trial =
+            Trial::new(isolation, "echo x > out.txt; mkdir d; mv out.txt d/; echo y > $TMPDIR/t && echo z > $HOME/h");
+        assert_eq!(trial.run().ended, Ended::Exited(0), "{isolation:?}");
+        assert_eq!(std::fs::read_to_string(trial.path("checkout/d/out.txt")).unwrap(), "x\n");
+        assert_eq!(std::fs::read_to_string(trial.path("home/h")).unwrap(), "z\n");
+    });
+}
+
+#[test]
+fn time_is_measured() {
+    each(|isolation| {
+        let finished = Trial::new(isolation, "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 0.2").run();
+        assert!(finished.wall >= Duration::from_millis(200), "{:?}", finished.wall);
+        if cfg!(target_os = "linux") {
+            let cpu = finished.cpu.unwrap();
+            assert!(cpu >= Duration::from_millis(20) && cpu < Duration::from_secs(20), "{isolation:?}: {cpu:?}");
+        }
+    });
+}
+
+#[test]
+fn jobs_that_make_no_sense_are_refused() {
+    #[track_caller]
+    fn refused(change: impl Fn(&mut Job), expect: &str) {
+        each(|isolation| {
+            let mut trial = Trial::new(isolation, "true");
+            change(&mut trial.job);
+            let error: SandboxError = run(&trial.job, &supervisor(), &Cancel::default()).unwrap_err();
+            assert!(error.to_string().contains(expect), "{error}");
+        });
+    }
+    refused(|job| job.command.clear(), "name a program");
+    refused(|job| job.root = "/nowhere".into(), "/nowhere: No such file");
+    refused(|job| job.dir = "/usr".into(), "/usr lies outside");
+    refused(|job| job.view.secret.push(job.root.join("home")), "must stay hidden");
+    refused(|job| job.view.writable.push("/nowhere".into()), "/nowhere: No such file");
+}

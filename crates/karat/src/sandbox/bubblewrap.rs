@@ -1,0 +1,129 @@
+//! A file system, processes and a network of its own, set up by bubblewrap.
+
+use super::isolation::Isolation;
+use super::job::{Job, seen_root};
+use super::order::Exec;
+use super::program::locate_program;
+use super::view::{Sight, within};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Bytes in the places for temporary files, which lie in memory.
+const SCRATCH: &str = "536870912";
+/// Bytes in the folders that stand for masked ones, which hold nothing but the way to what is exposed.
+const EMPTY: &str = "1048576";
+
+/// Where bubblewrap is, if it can do here what is asked of it, or why not.
+pub(super) fn probe() -> Result<PathBuf, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("bubblewrap is for Linux, and this is another system".to_owned());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = locate_program(OsStr::new("bwrap"), &path)
+        .ok_or("bubblewrap was not found; install the package `bubblewrap` and see that `bwrap` is on the PATH")?;
+    let mut command = Command::new(&program);
+    command.args(base(false)).args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--", "true"]);
+    command.env_clear().env("PATH", &path).stdin(Stdio::null()).stdout(Stdio::null());
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!(
+                "`{}` does not work here ({}); it needs version 0.6 or newer and user namespaces",
+                program.display(),
+                said.lines().next().unwrap_or("it said nothing").trim()
+            ))
+        }
+        Err(error) => Err(format!("`{}` could not be run: {error}", program.display())),
+    }
+}
+
+/// The command of bubblewrap that runs a job. Its second and third word name the file it tells its state through, which only
+/// who starts it can fill in.
+pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsString, OsString)>) -> Exec {
+    let mut args = Arguments(vec![program.into(), "--json-status-fd".into(), OsString::new()]);
+    args.0.extend(base(sight.network).into_iter().map(OsString::from));
+    args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+    for path in &sight.masked {
+        args.mask(path, is_scratch(path));
+    }
+    // Names are looked up through a file that often leads to a place which is masked.
+    let resolver = Path::new("/etc/resolv.conf").canonicalize().ok().filter(|_| sight.network);
+    for path in sight.exposed.iter().chain(&resolver) {
+        args.pair("--ro-bind", path, path);
+    }
+    for (to, at) in sight.links.iter().filter(|(_, at)| within(at, &sight.masked) && !within(at, &sight.exposed)) {
+        args.pair("--symlink", to, at);
+    }
+    for path in &sight.writable {
+        args.pair("--bind", path, path);
+    }
+    // A secret below a masked folder is gone with it, unless something brought it back.
+    let seen = |secret: &&PathBuf| {
+        !within(secret, &sight.masked) || within(secret, &sight.exposed) || within(secret, &sight.writable)
+    };
+    for path in sight.secret.iter().filter(seen) {
+        args.mask(path, false);
+    }
+    let root = seen_root(Isolation::Bubblewrap, &sight.root);
+    args.pair("--bind", &sight.root, &root);
+    for path in sight.masked.iter().filter(|path| path.is_dir() && !is_scratch(path)) {
+        args.add(&["--remount-ro"]);
+        args.0.push(path.into());
+    }
+    for path in sight.secret.iter().filter(seen).filter(|path| path.is_dir()) {
+        args.add(&["--remount-ro"]);
+        args.0.push(path.into());
+    }
+    args.add(&["--chdir"]);
+    args.0.push(root.join(&sight.dir).into());
+    // What steers the loader would steer bubblewrap too. The rest goes through its environment and not its arguments, which
+    // everybody on the machine can read.
+    let (loader, env): (Vec<_>, Vec<_>) =
+        env.into_iter().partition(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_"));
+    for (name, value) in loader {
+        args.add(&["--setenv"]);
+        args.0.extend([name, value]);
+    }
+    args.add(&["--"]);
+    args.0.extend(job.command.iter().cloned());
+    Exec { command: args.0, env, dir: None }
+}
+
+/// What every sandbox begins with.
+fn base(network: bool) -> Vec<&'static str> {
+    let mut args = vec!["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
+    if network {
+        args.push("--share-net");
+    }
+    args.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    args
+}
+
+fn is_scratch(path: &Path) -> bool {
+    path == Path::new("/tmp") || path == Path::new("/var/tmp")
+}
+
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add(&mut self, args: &[&str]) {
+        self.0.extend(args.iter().map(OsString::from));
+    }
+
+    fn pair(&mut self, option: &str, from: &Path, to: &Path) {
+        self.0.extend([option.into(), from.into(), to.into()]);
+    }
+
+    /// Puts an empty folder over a folder, and nothing over a file.
+    fn mask(&mut self, path: &Path, scratch: bool) {
+        if path.is_dir() {
+            self.add(if scratch { &["--perms", "1777", "--size", SCRATCH] } else { &["--size", EMPTY] });
+            self.add(&["--tmpfs"]);
+            self.0.push(path.into());
+        } else {
+            self.pair("--ro-bind", Path::new("/dev/null"), path);
+        }
+    }
+}

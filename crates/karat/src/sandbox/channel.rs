@@ -1,0 +1,107 @@
+//! The pair of connected sockets between Karat and a process it trusts: values as JSON with their length before them.
+//!
+//! The sockets have no address and nobody else can reach them. A pair of pipes would need a fourth file handed over to the
+//! supervisor, and a file that any child may inherit is one that other children, started at the same moment, inherit too.
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Both ends. Neither is inherited by anything that is not given it.
+pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    #[cfg(not(target_vendor = "apple"))]
+    let flags = SocketFlags::CLOEXEC;
+    #[cfg(target_vendor = "apple")]
+    let flags = SocketFlags::empty();
+    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    if cfg!(target_vendor = "apple") {
+        for end in [&ours, &theirs] {
+            rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
+        }
+    }
+    Ok((ours, theirs))
+}
+
+/// The end that this process was started with, out of the way of what it starts.
+pub(super) fn inherited() -> io::Result<OwnedFd> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?)
+}
+
+/// Sends a value.
+pub(super) fn send(to: BorrowedFd<'_>, value: &impl Serialize) -> io::Result<()> {
+    let body = serde_json::to_vec(value)?;
+    let length = u32::try_from(body.len()).map_err(|_| io::Error::other("the message is longer than 4 GiB"))?;
+    let mut message = length.to_le_bytes().to_vec();
+    message.extend_from_slice(&body);
+    send_bytes(to, &message)
+}
+
+/// Sends bytes as they are.
+pub(super) fn send_bytes(to: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let sent = rustix::io::retry_on_intr(|| rustix::io::write(to, bytes))?;
+        bytes = bytes.get(sent..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Receives a value, and not one byte beyond it. `None` where the other side closed before it said anything.
+pub(super) fn receive<T: DeserializeOwned>(from: BorrowedFd<'_>) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    if !fill(from, &mut length)? {
+        return Ok(None);
+    }
+    let mut body = Vec::new();
+    let mut left = u32::from_le_bytes(length) as usize;
+    let mut chunk = [0; 8192];
+    while left > 0 {
+        let most = left.min(chunk.len());
+        let count = rustix::io::retry_on_intr(|| rustix::io::read(from, chunk.get_mut(..most).unwrap_or_default()))?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        body.extend_from_slice(chunk.get(..count).unwrap_or_default());
+        left -= count;
+    }
+    Ok(Some(serde_json::from_slice(&body)?))
+}
+
+/// Reads until `into` is full; `false` where there was nothing at all.
+fn fill(from: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<bool> {
+    let mut filled = 0;
+    while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match rustix::io::retry_on_intr(|| rustix::io::read(from, &mut *rest))? {
+            0 if filled == 0 => return Ok(false),
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => filled += count,
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_go_through_and_nothing_beyond_them_is_taken() {
+        let (ours, theirs) = pair().unwrap();
+        send(ours.as_fd(), &vec!["a", "ü\n"]).unwrap();
+        send_bytes(ours.as_fd(), b"t").unwrap();
+        assert_eq!(receive::<Vec<String>>(theirs.as_fd()).unwrap().unwrap(), ["a", "ü\n"]);
+        let mut byte = [0; 4];
+        assert_eq!(rustix::io::read(&theirs, &mut byte).unwrap(), 1);
+        drop(ours);
+        assert!(receive::<String>(theirs.as_fd()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_message_cut_off_is_an_error() {
+        let (ours, theirs) = pair().unwrap();
+        send_bytes(ours.as_fd(), &[9, 0, 0, 0, b'"']).unwrap();
+        drop(ours);
+        assert!(receive::<String>(theirs.as_fd()).is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! One untrusted program, run under limits and with as much isolation as the system can give.
+//!
+//! Karat starts itself once more as a supervisor, which starts the tool. The supervisor is the parent of everything the tool
+//! starts, so it can count it, measure it and end it; and when Karat is gone, it ends the tool and itself. Between the two
+//! runs a pair of connected sockets: the order goes down, a report comes up, and its closing is the life line. What the tool
+//! prints goes straight to Karat and never through the supervisor.
+
+mod bubblewrap;
+mod channel;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(target_os = "linux")]
+mod filter;
+mod isolation;
+mod job;
+mod order;
+mod processes;
+mod program;
+mod run;
+mod start;
+mod supervise;
+mod view;
+
+pub use isolation::{Availability, Isolation, available, strongest};
+pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, View, seen_root};
+pub use program::{exposures, locate_program};
+pub use run::run;
+pub use supervise::supervise;

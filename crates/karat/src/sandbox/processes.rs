@@ -1,0 +1,223 @@
+//! The processes below this one: finding, measuring and ending them.
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process};
+use std::collections::BTreeSet;
+#[cfg(target_os = "linux")]
+use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long processes are ended over and over before whoever is left is given up, such as one that waits for a dead disk.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Everything below this process, parents before children; no more are looked for once there are more than `most`.
+pub(super) fn descendants(most: usize) -> Vec<Pid> {
+    let table = Table::read();
+    let mut found = table.children(rustix::process::getpid());
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied().filter(|_| found.len() <= most) {
+        found.extend(table.children(pid));
+        next += 1;
+    }
+    found
+}
+
+/// Bytes of memory that processes fill together, files they read left aside.
+pub(super) fn memory(pids: &[Pid]) -> u64 {
+    pids.iter().map(|pid| memory_of(*pid)).sum()
+}
+
+/// Sends a signal to each of them. Who is gone by now needs none.
+pub(super) fn signal(pids: &[Pid], signal: Signal) {
+    for pid in pids {
+        let _ = kill_process(*pid, signal);
+    }
+}
+
+/// Collects whoever has ended, and gives how `main` did when it is among them. The second value says whether anybody is left.
+pub(super) fn reap(main: Pid) -> (Option<rustix::process::WaitStatus>, bool) {
+    let mut ended = None;
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid == main => ended = Some(status),
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) => return (ended, true),
+            Err(_) => return (ended, false),
+        }
+    }
+}
+
+/// Ends everything below this process, and collects it. Gives how `main` ended when that comes up, and how many were ended.
+pub(super) fn end_all(main: Pid) -> (Option<rustix::process::WaitStatus>, usize) {
+    let begun = Instant::now();
+    let (mut status, mut ended) = (None, BTreeSet::new());
+    loop {
+        // Who is stopped starts nobody new. Whoever was too quick is found in the next round, for orphans come to us.
+        let mut all = descendants(usize::MAX);
+        signal(&all, Signal::STOP);
+        all.extend(descendants(usize::MAX));
+        ended.extend(all.iter().filter(|pid| lives(**pid)).map(|pid| pid.as_raw_nonzero()));
+        signal(&all, Signal::KILL);
+        if cfg!(not(target_os = "linux")) {
+            // Where processes cannot be listed, the group is all there is to name.
+            let _ = rustix::process::kill_process_group(main, Signal::KILL);
+        }
+        let (found, left) = reap(main);
+        status = status.or(found);
+        if !left || begun.elapsed() > PATIENCE {
+            return (status, ended.len());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The processor time of everything that was collected, as far as the system tells it.
+#[cfg(target_os = "linux")]
+pub(super) fn collected_cpu() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name, which may hold anything, come the state and the numbers; times are in hundredths of a second.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(13);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis((ticks()? + ticks()?) * 10))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn collected_cpu() -> Option<Duration> {
+    None
+}
+
+/// Processes and threads that the user of this process has.
+#[cfg(target_os = "linux")]
+pub(super) fn tasks_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::getuid().as_raw();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let own = entries.flatten().filter(|entry| entry.metadata().is_ok_and(|about| about.uid() == user));
+    own.filter_map(|entry| status_field(&entry.path().join("status"), &["Threads:"])).sum()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tasks_of_user() -> u64 {
+    0
+}
+
+/// Who is whose child.
+#[cfg(target_os = "linux")]
+enum Table {
+    /// The kernel lists the children of each thread.
+    Listed,
+    /// The kernel was built without these lists: every process with its parent.
+    Parents(Vec<(Pid, i32)>),
+}
+
+#[cfg(target_os = "linux")]
+impl Table {
+    fn read() -> Self {
+        static LISTED: OnceLock<bool> = OnceLock::new();
+        let own = std::process::id();
+        if *LISTED.get_or_init(|| Path::new(&format!("/proc/{own}/task/{own}/children")).exists()) {
+            return Self::Listed;
+        }
+        Self::parents()
+    }
+
+    fn parents() -> Self {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| parse(entry.file_name().to_str()?));
+        Self::Parents(pids.filter_map(|pid| Some((pid, stat(pid)?.1))).collect())
+    }
+
+    fn children(&self, of: Pid) -> Vec<Pid> {
+        let of = of.as_raw_nonzero().get();
+        match self {
+            Self::Parents(all) => all.iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| *pid).collect(),
+            Self::Listed => {
+                let threads = std::fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
+                let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+                lists.flat_map(|list| list.split_whitespace().filter_map(parse).collect::<Vec<_>>()).collect()
+            }
+        }
+    }
+}
+
+/// Other systems tell nothing that could be read without `unsafe`.
+#[cfg(not(target_os = "linux"))]
+struct Table;
+
+#[cfg(not(target_os = "linux"))]
+impl Table {
+    fn read() -> Self {
+        Self
+    }
+
+    fn children(&self, _: Pid) -> Vec<Pid> {
+        Vec::new()
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn parse(text: &str) -> Option<Pid> {
+    Pid::from_raw(text.parse().ok()?)
+}
+
+/// The state and the parent of a process.
+#[cfg(target_os = "linux")]
+fn stat(pid: Pid) -> Option<(char, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let mut fields = text.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// Whether a process is there and has not ended.
+#[cfg(target_os = "linux")]
+fn lives(pid: Pid) -> bool {
+    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+}
+
+#[cfg(target_os = "linux")]
+fn memory_of(pid: Pid) -> u64 {
+    let path = format!("/proc/{}/status", pid.as_raw_nonzero());
+    status_field(Path::new(&path), &["RssAnon:", "RssShmem:"]).unwrap_or(0) * 1024
+}
+
+/// The sum of the numbers behind `names`.
+#[cfg(target_os = "linux")]
+fn status_field(path: &Path, names: &[&str]) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let value = |line: &str| {
+        let rest = names.iter().find_map(|name| line.strip_prefix(name))?;
+        rest.trim().trim_end_matches(" kB").parse::<u64>().ok()
+    };
+    Some(text.lines().filter_map(value).sum())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lives(_: Pid) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_of(_: Pid) -> u64 {
+    0
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_find_the_same_children() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let own = rustix::process::getpid();
+        for table in [Table::read(), Table::parents()] {
+            assert!(table.children(own).contains(&pid));
+            assert!(table.children(pid).is_empty());
+        }
+        assert!(lives(pid) && memory(&[pid]) > 0 && tasks_of_user() >= 2);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!lives(pid) && memory(&[pid]) == 0 && !Table::parents().children(own).contains(&pid));
+    }
+}

@@ -1,0 +1,227 @@
+//! Karat's side of a job: starts the supervisor, reads what the tool prints, and says when it is enough.
+
+use super::isolation::{Isolation, available};
+use super::job::{Cancel, Captured, Ended, Finished, Job, Resource, SandboxError, Supervisor, seen_root};
+use super::order::{Exec, How, Order, Report, Start, Watch, Wish};
+use super::view::Sight;
+use super::{bubblewrap, channel, processes};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How soon a cancel is seen.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How much is read from a stream at once.
+const CHUNK: usize = 64 << 10;
+
+/// Runs a job to its end. When this comes back, nothing of the tool is left, however it ended.
+pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finished, SandboxError> {
+    let order = order(job)?;
+    let trouble = |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
+    let (channel, theirs) = channel::pair().map_err(trouble("reached"))?;
+    let begun = Instant::now();
+    let mut command = Command::new(&supervisor.program);
+    // The supervisor's environment can be read by a tool that nothing is kept from, so there is none.
+    command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(trouble("started"))?;
+    // The command holds the supervisor's end, and with two holders nobody would see it close.
+    drop(command);
+    let streams = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+    let result = channel::send(channel.as_fd(), &order).and_then(|()| {
+        let mut running = Running { channel, streams: streams_of(streams, job.limits.output)?, asked: None };
+        let report = running.follow(job, &mut child, cancel, begun)?;
+        Ok((running, report))
+    });
+    if result.is_err() {
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(trouble("waited for"))?;
+    let (mut running, report) = result.map_err(trouble("talked to"))?;
+    running.drain();
+    let [stdout, stderr] = running.streams.map(|stream| stream.captured);
+    let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
+    let cut = (stdout.cut || stderr.cut).then_some(Ended::Overran(Resource::Output));
+    let ended = match (&report, cut, running.asked) {
+        (_, Some(cut), _) => cut,
+        (Some(Report { how: How::Stopped, .. }) | None, _, Some(asked)) => asked,
+        (Some(Report { how: How::Stopped, .. }) | None, _, None) => {
+            return Err(SandboxError::Lost { status: status.to_string() });
+        }
+        (Some(report), ..) => ended(&report.how, job, &stderr),
+    };
+    let (cpu, ended_after) = report.map_or((None, None), |report| (report.cpu, report.ended_after));
+    Ok(Finished { ended, stdout, stderr, wall, cpu, ended_after })
+}
+
+/// What the supervisor is to do.
+fn order(job: &Job) -> Result<Order, SandboxError> {
+    if job.command.is_empty() {
+        return Err(SandboxError::NoCommand);
+    }
+    let sight = Sight::of(job)?;
+    let dir = seen_root(job.isolation, &sight.root).join(&sight.dir);
+    let mut env: Vec<(OsString, OsString)> = job.env.iter().map(|(name, value)| (name.into(), value.clone())).collect();
+    env.retain(|(name, _)| name != "PWD");
+    env.push(("PWD".into(), dir.clone().into()));
+    let plain = |env| Exec { command: job.command.clone(), env, dir: Some(dir.into()) };
+    let unavailable = |why: &str| SandboxError::Unavailable { required: job.isolation, why: why.to_owned() };
+    let (start, exec) = match job.isolation {
+        Isolation::Bubblewrap => {
+            let program = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
+            (Start::Bubblewrap, bubblewrap::command(program, job, &sight, env))
+        }
+        Isolation::Landlock => {
+            available().landlock.as_ref().map_err(|why| unavailable(why))?;
+            (confined(&sight), plain(env))
+        }
+        Isolation::Process => (Start::Directly, plain(env)),
+    };
+    Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks: tasks(job.limits.processes) }))
+}
+
+#[cfg(target_os = "linux")]
+fn confined(sight: &Sight) -> Start {
+    Start::Confined(super::confine::rules(sight))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn confined(_: &Sight) -> Start {
+    Start::Directly
+}
+
+/// How many processes and threads the user may have. The system counts all of a user's, of other trials and outside Karat, so
+/// this is far above the limit of one tool: a last wall behind the supervisor, which counts exactly but not at every moment.
+/// The system lets root pass.
+fn tasks(processes: usize) -> Option<u64> {
+    static BEFORE: OnceLock<u64> = OnceLock::new();
+    let before = || *BEFORE.get_or_init(processes::tasks_of_user);
+    (!rustix::process::geteuid().is_root()).then(|| before() + 16 * processes.max(256) as u64)
+}
+
+fn ended(how: &How, job: &Job, stderr: &Captured) -> Ended {
+    match how {
+        How::Exited(code) => Ended::Exited(*code),
+        How::Signalled(signal) => Ended::Signalled(*signal),
+        How::Overran(resource) => Ended::Overran(*resource),
+        How::NotStarted(why) if why.is_empty() => {
+            let said = String::from_utf8_lossy(&stderr.bytes);
+            Ended::NotStarted(said.lines().next().unwrap_or("bubblewrap does not say why").to_owned())
+        }
+        How::NotStarted(why) => {
+            let program = job.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+            Ended::NotStarted(format!("{program}: {why}"))
+        }
+        How::Stopped => Ended::Cancelled,
+    }
+}
+
+/// A job under way.
+struct Running {
+    channel: OwnedFd,
+    streams: [Stream; 2],
+    /// Why the supervisor was asked to end the tool.
+    asked: Option<Ended>,
+}
+
+impl Running {
+    /// Reads until the supervisor has reported or is gone.
+    fn follow(&mut self, job: &Job, child: &mut Child, cancel: &Cancel, begun: Instant) -> io::Result<Option<Report>> {
+        let late = begun + job.limits.time;
+        let mut too_late = None;
+        loop {
+            if self.asked.is_none() {
+                let asked = if self.streams.iter().any(|stream| stream.captured.cut) {
+                    Some((Ended::Overran(Resource::Output), Wish::Kill))
+                } else if cancel.is_cancelled() {
+                    Some((Ended::Cancelled, Wish::Terminate))
+                } else {
+                    (Instant::now() >= late).then_some((Ended::TimedOut, Wish::Terminate))
+                };
+                if let Some((why, wish)) = asked {
+                    // A supervisor that is gone by now is seen below.
+                    let _ = channel::send_bytes(self.channel.as_fd(), &[wish.byte()]);
+                    self.asked = Some(why);
+                    too_late = Some(Instant::now() + job.limits.grace + PATIENCE);
+                }
+            }
+            if too_late.is_some_and(|too_late| Instant::now() >= too_late) {
+                child.kill()?;
+                return Ok(None);
+            }
+            let left =
+                if self.asked.is_some() { LOOK } else { late.saturating_duration_since(Instant::now()).min(LOOK) };
+            if self.wait(left)? {
+                return channel::receive(self.channel.as_fd());
+            }
+        }
+    }
+
+    /// Waits for something to read and reads it. `true` when the supervisor has something to say.
+    fn wait(&mut self, most: Duration) -> io::Result<bool> {
+        let mut waiting = vec![PollFd::new(&self.channel, PollFlags::IN)];
+        waiting
+            .extend(self.streams.iter().filter_map(|stream| Some(PollFd::new(stream.pipe.as_ref()?, PollFlags::IN))));
+        let timeout = Timespec { tv_sec: most.as_secs() as _, tv_nsec: most.subsec_nanos() as _ };
+        match rustix::event::poll(&mut waiting, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let said = waiting.first().is_some_and(|channel| !channel.revents().is_empty());
+        for stream in &mut self.streams {
+            stream.read();
+        }
+        Ok(said)
+    }
+
+    /// Takes what is left in the pipes. It does not wait for them to close, for whoever holds them may never do so.
+    fn drain(&mut self) {
+        for stream in &mut self.streams {
+            while stream.read() {}
+        }
+    }
+}
+
+fn streams_of(pipes: [Option<OwnedFd>; 2], most: usize) -> io::Result<[Stream; 2]> {
+    for pipe in pipes.iter().flatten() {
+        rustix::io::ioctl_fionbio(pipe, true)?;
+    }
+    Ok(pipes.map(|pipe| Stream { pipe, captured: Captured::default(), most }))
+}
+
+/// One of the tool's streams. It is no longer read once there was more than may be kept.
+struct Stream {
+    pipe: Option<OwnedFd>,
+    captured: Captured,
+    most: usize,
+}
+
+impl Stream {
+    /// Reads what is there; `false` when there is nothing at the moment or for good.
+    fn read(&mut self) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        let bytes = &mut self.captured.bytes;
+        let before = bytes.len();
+        bytes.resize(before + CHUNK, 0);
+        let count = rustix::io::read(pipe, bytes.get_mut(before..).unwrap_or_default());
+        bytes.truncate(before + count.unwrap_or(0));
+        match count {
+            Ok(0) => self.pipe = None,
+            Ok(_) if bytes.len() > self.most => {
+                bytes.truncate(self.most);
+                self.captured.cut = true;
+                self.pipe = None;
+            }
+            Ok(_) => return true,
+            Err(rustix::io::Errno::INTR) => return true,
+            Err(rustix::io::Errno::AGAIN) => {}
+            Err(_) => self.pipe = None,
+        }
+        false
+    }
+}

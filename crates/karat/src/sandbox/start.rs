@@ -1,0 +1,106 @@
+//! The tool's first process, started by its supervisor.
+
+use super::channel;
+use super::order::{Exec, Launch, Order, Start};
+use rustix::process::Pid;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// A tool that was started.
+pub(super) struct Started {
+    /// Its first process, or that of bubblewrap around it.
+    pub(super) main: Pid,
+    /// What bubblewrap says of itself.
+    pub(super) bubblewrap: Option<OwnedFd>,
+}
+
+impl Started {
+    /// Whether the tool itself never came to run, which only bubblewrap knows. To be asked when all is over.
+    pub(super) fn never_ran(self) -> bool {
+        let Some(status) = self.bubblewrap else { return false };
+        let mut said = String::new();
+        let _ = std::fs::File::from(status).read_to_string(&mut said);
+        // It tells an exit code only where the program was there to have one.
+        !said.contains("\"exit-code\"")
+    }
+}
+
+/// Starts a tool, or says why that is impossible.
+pub(super) fn start(how: Start, exec: Exec) -> Result<Started, String> {
+    match how {
+        Start::Directly => spawn(&mut command(&exec)?).map(|main| Started { main, bubblewrap: None }),
+        Start::Bubblewrap => start_bubblewrap(exec).map_err(|error| error.to_string()),
+        Start::Confined(rules) => start_launcher(Launch { exec, rules }),
+    }
+}
+
+/// Restricts this process and becomes the tool. Comes back only to say why it could not.
+#[cfg(target_os = "linux")]
+pub(super) fn become_tool(launch: &Launch) -> String {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    // Should the supervisor be ended from outside, the tool goes with it.
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        return error.to_string();
+    }
+    if let Err(why) = super::confine::restrict(&launch.rules) {
+        return why;
+    }
+    match command(&launch.exec) {
+        Ok(mut command) => command.exec().to_string(),
+        Err(why) => why,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn become_tool(_: &Launch) -> String {
+    "this system has no rules to confine a tool with".to_owned()
+}
+
+fn command(exec: &Exec) -> Result<Command, String> {
+    let (program, args) = exec.command.split_first().ok_or("the command is empty")?;
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(exec.env.iter().cloned()).stdin(Stdio::null());
+    if let Some(dir) = &exec.dir {
+        command.current_dir(dir);
+    }
+    Ok(command)
+}
+
+fn spawn(command: &mut Command) -> Result<Pid, String> {
+    // A group of its own, so that a tool which signals its group does not hit the supervisor.
+    let child = command.process_group(0).spawn().map_err(|error| error.to_string())?;
+    Ok(Pid::from_child(&child))
+}
+
+fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
+    let (status, theirs) = io::pipe()?;
+    let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
+    // Nothing else is started by this process, so nothing else can inherit it.
+    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty())?;
+    if let Some(number) = exec.command.get_mut(2) {
+        *number = theirs.as_raw_fd().to_string().into();
+    }
+    let main = command(&exec).and_then(|mut command| spawn(&mut command)).map_err(io::Error::other)?;
+    Ok(Started { main, bubblewrap: Some(status) })
+}
+
+fn start_launcher(launch: Launch) -> Result<Started, String> {
+    let (ours, theirs) = channel::pair().map_err(|error| error.to_string())?;
+    let mut launcher = Command::new("/proc/self/exe");
+    launcher.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
+    let main = spawn(&mut launcher)?;
+    drop(launcher);
+    let said = channel::send(ours.as_fd(), &Order::Launch(launch))
+        .and_then(|()| channel::receive::<String>(ours.as_fd()))
+        .map_err(|error| error.to_string())?;
+    match said {
+        // Becoming the tool closes the launcher's end.
+        None => Ok(Started { main, bubblewrap: None }),
+        Some(why) => {
+            let _ = rustix::process::waitpid(Some(main), rustix::process::WaitOptions::empty());
+            Err(why)
+        }
+    }
+}

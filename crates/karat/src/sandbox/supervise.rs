@@ -1,0 +1,185 @@
+//! The supervising process: starts one tool, watches what it uses, and outlives everything it started.
+
+use super::channel;
+use super::job::{Limits, Resource};
+use super::order::{How, Order, Report, Start, Watch, Wish};
+use super::processes;
+use super::start::{self, Started};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Rlimit, Signal, WaitStatus};
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How often the tool is measured, unless measuring itself takes long.
+const TICK: Duration = Duration::from_millis(50);
+/// How seldom at most.
+const LONGEST_TICK: Duration = Duration::from_millis(250);
+
+/// The whole life of a supervising process. An executable calls this, before anything else, when it was started as
+/// [`Supervisor`](super::Supervisor) says.
+pub fn supervise() -> ExitCode {
+    let Ok(channel) = channel::inherited() else { return ExitCode::FAILURE };
+    let told = match channel::receive(channel.as_fd()) {
+        Ok(Some(Order::Watch(order))) => channel::send(channel.as_fd(), &watch(order, channel.as_fd())),
+        Ok(Some(Order::Launch(order))) => channel::send(channel.as_fd(), &start::become_tool(&order)),
+        Ok(None) | Err(_) => {
+            let _ = writeln!(std::io::stderr(), "this command is for Karat itself, which starts tools with it");
+            return ExitCode::FAILURE;
+        }
+    };
+    // Where nobody listens any more there is nobody to tell.
+    if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
+    let begun = Instant::now();
+    let not_started =
+        |why: String| Report { how: How::NotStarted(why), wall: begun.elapsed(), cpu: None, ended_after: None };
+    if let Err(error) = prepare(&order) {
+        return not_started(format!("its limits could not be set: {error}"));
+    }
+    match start::start(order.start, order.exec) {
+        Ok(started) => follow(started, &order.limits, channel, begun),
+        Err(why) => not_started(why),
+    }
+}
+
+/// Makes this process fit to be the parent of a tool. Limits are inherited.
+fn prepare(order: &Watch) -> rustix::io::Result<()> {
+    // No terminal to read from, and none whose Ctrl-C goes past Karat. Who leads a group already cannot, and need not.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        // Bubblewrap may have to be privileged to set things up, and sees to this itself.
+        if !matches!(order.start, Start::Bubblewrap) {
+            rustix::thread::set_no_new_privs(true)?;
+        }
+    }
+    limit(rustix::process::Resource::Core, 0)?;
+    limit(rustix::process::Resource::Fsize, order.limits.file_size)?;
+    // What is asked for and never touched counts here, as the stacks of threads. The exact limit is on what is filled; this
+    // one stops who would fill more than the machine has between two looks.
+    limit(rustix::process::Resource::Data, order.limits.memory.saturating_mul(2))?;
+    if let Some(tasks) = order.tasks {
+        limit(rustix::process::Resource::Nproc, tasks)?;
+    }
+    Ok(())
+}
+
+fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<()> {
+    let most = rustix::process::getrlimit(resource).maximum.map_or(most, |now| now.min(most));
+    rustix::process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+}
+
+/// Stays with a tool until nothing of it is left.
+fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Instant) -> Report {
+    let (why, status) = wait(&started, limits, channel);
+    let wall = begun.elapsed();
+    let (late, ended) = processes::end_all(started.main);
+    let (cpu, by_itself) = (processes::collected_cpu(), matches!(why, Why::Done));
+    let in_bubblewrap = started.bubblewrap.is_some();
+    let how = match why {
+        Why::Wished => How::Stopped,
+        Why::Overran(resource) => How::Overran(resource),
+        Why::Done if started.never_ran() => How::NotStarted(String::new()),
+        Why::Done => status.or(late).map_or(How::Stopped, |status| told(status, in_bubblewrap)),
+    };
+    // Bubblewrap's processes end with the first of them, and the kernel does not say how many these were.
+    Report { how, wall, cpu, ended_after: (by_itself && !in_bubblewrap).then_some(ended) }
+}
+
+/// Why waiting was over.
+enum Why {
+    Done,
+    Wished,
+    Overran(Resource),
+}
+
+fn wait(started: &Started, limits: &Limits, channel: BorrowedFd<'_>) -> (Why, Option<WaitStatus>) {
+    let main = started.main;
+    // Bubblewrap and the first process in its namespace are not the tool's.
+    let own = if started.bubblewrap.is_some() { 2 } else { 0 };
+    let most = limits.processes.saturating_add(own);
+    let ended = end_of(main);
+    let (mut tick, mut looked, mut over) = (TICK, Instant::now(), None::<Instant>);
+    loop {
+        let left = over.map_or(tick, |over| tick.min(over.saturating_duration_since(Instant::now())));
+        let wish = listen(channel, ended.as_ref(), left);
+        if let (Some(status), _) = processes::reap(main) {
+            let why = if over.is_some() || wish.is_some() { Why::Wished } else { Why::Done };
+            return (why, Some(status));
+        }
+        if wish == Some(Wish::Kill) || over.is_some_and(|over| Instant::now() >= over) {
+            return (Why::Wished, None);
+        }
+        if wish == Some(Wish::Terminate) {
+            let mut all = processes::descendants(usize::MAX);
+            // Bubblewrap would take the tool with it at once.
+            all.retain(|pid| own == 0 || *pid != main);
+            processes::signal(&all, Signal::TERM);
+            if cfg!(not(target_os = "linux")) {
+                let _ = rustix::process::kill_process_group(main, Signal::TERM);
+            }
+            over = Some(Instant::now() + limits.grace);
+        }
+        if looked.elapsed() >= tick {
+            let begun = Instant::now();
+            let all = processes::descendants(most);
+            if all.len() > most {
+                return (Why::Overran(Resource::Processes), None);
+            }
+            if processes::memory(&all) > limits.memory {
+                return (Why::Overran(Resource::Memory), None);
+            }
+            looked = Instant::now();
+            tick = (begun.elapsed() * 10).clamp(TICK, LONGEST_TICK);
+        }
+    }
+}
+
+/// Waits for a word from Karat or the end of the tool, but no longer than `most`. Silence for ever means that Karat is gone.
+fn listen(channel: BorrowedFd<'_>, ended: Option<&OwnedFd>, most: Duration) -> Option<Wish> {
+    let mut waiting = vec![PollFd::from_borrowed_fd(channel, PollFlags::IN)];
+    waiting.extend(ended.map(|ended| PollFd::new(ended, PollFlags::IN)));
+    // Where the system has no file that tells of an end, looking often is all that is left.
+    let most = if ended.is_some() { most } else { most.min(Duration::from_millis(5)) };
+    let timeout = Timespec { tv_sec: most.as_secs() as _, tv_nsec: most.subsec_nanos() as _ };
+    if rustix::event::poll(&mut waiting, Some(&timeout)).is_err() {
+        return None;
+    }
+    if waiting.first().is_none_or(|first| first.revents().is_empty()) {
+        return None;
+    }
+    let mut words = [0; 16];
+    match rustix::io::read(channel, &mut words) {
+        Ok(0) => Some(Wish::Kill),
+        Ok(count) => words.iter().take(count).map(|byte| Wish::from_byte(*byte)).max(),
+        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => None,
+        Err(_) => Some(Wish::Kill),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_of(main: rustix::process::Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(main, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_: rustix::process::Pid) -> Option<OwnedFd> {
+    None
+}
+
+fn told(status: WaitStatus, in_bubblewrap: bool) -> How {
+    let signal = status.terminating_signal();
+    let code = status.exit_status().unwrap_or_default();
+    // Bubblewrap tells a signal as shells do.
+    let signal = signal.or_else(|| Some(code - 128).filter(|signal| in_bubblewrap && (1..=64).contains(signal)));
+    match signal {
+        Some(signal) if signal == Signal::XFSZ.as_raw() => How::Overran(Resource::FileSize),
+        Some(signal) => How::Signalled(signal),
+        None => How::Exited(code),
+    }
+}
