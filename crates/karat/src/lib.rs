@@ -14,4 +14,5 @@ pub mod run;
 pub mod scoring;
 pub mod source;
 pub mod suite;
+pub mod tool;
 pub mod whole_file;
