@@ -3,8 +3,7 @@
 use crate::args::{PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
-use karat::diagnostic::Diagnostic;
-use karat::document::{Fault, Segment, Source, Syntax, decode_bytes, schema_of};
+use karat::document::{Segment, Syntax, decode_bytes, schema_of};
 use karat::format::report::{ReportV1, SCHEMA, ToolV1};
 use karat::import::drive::{Kind, kind_of, read_all};
 use karat::import::placement::{How, Placed, Placement, place};
@@ -67,15 +66,8 @@ const OVERRIDE: &str = "[scoring.override] of karat.toml";
 
 /// A fault of the profile at its place in the suite's `karat.toml`.
 fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failure {
-    let shown = suite.files.display("karat.toml");
-    let text = suite.files.read("karat.toml").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
     let steps: Vec<Segment<'_>> = path.iter().map(|key| Segment::Key(key)).collect();
-    let diagnostic = match text.as_deref().map(|text| (text, karat::document::toml::parse_recoverable(text).node)) {
-        Some((text, Some(node))) => {
-            Source::new(shown, text).diagnostic(Fault::new("bad-profile", node.place(&steps), error.to_string()))
-        }
-        _ => Diagnostic::of_file(shown, "bad-profile", error.to_string()),
-    };
+    let diagnostic = suite.in_config(&steps, "bad-profile", error.to_string());
     Failure::Faults(vec![diagnostic].into())
 }
 

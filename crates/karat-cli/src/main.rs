@@ -15,10 +15,12 @@ use clap::Parser;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
+/// The word by which Karat starts itself to watch over a tool.
+const SUPERVISE: &str = "__supervise";
+
 fn main() -> ExitCode {
     // To start a tool, Karat starts itself once more. That one has to be quick, and needs nothing of what follows.
-    #[cfg(unix)]
-    if std::env::args_os().nth(1).is_some_and(|word| word == "__supervise") {
+    if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
         return karat::sandbox::supervise();
     }
     let arguments = Arguments::parse();

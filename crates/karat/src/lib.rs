@@ -12,10 +12,10 @@ pub mod profile;
 pub mod recorded;
 pub mod report;
 pub mod run;
-#[cfg(unix)]
 pub mod sandbox;
 pub mod scoring;
 pub mod source;
 pub mod store;
 pub mod suite;
+pub mod tool;
 pub mod whole_file;

@@ -13,7 +13,7 @@ mod identity;
 mod import;
 mod machine;
 mod project;
-#[cfg(unix)]
+mod run;
 mod sandbox;
 mod schemas;
 mod score;

@@ -48,7 +48,7 @@ pub(crate) fn plain_id(name: &str) -> Option<String> {
 }
 
 /// Ids are names people type and tools print: not blank, no control characters, not endless.
-fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
+pub(crate) fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
     let message = if id.trim().is_empty() {
         "an id must not be blank".to_owned()
     } else if id.trim() != id || id.chars().any(char::is_control) {

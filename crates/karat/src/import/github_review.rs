@@ -1,6 +1,6 @@
 //! Review comments of a GitHub pull request.
 
-mod markdown;
+pub(super) mod markdown;
 
 use super::json::{self, Loose};
 use super::line::Line;

@@ -18,6 +18,7 @@ mod line;
 mod owasp;
 pub mod placement;
 mod rdjson;
+mod review_text;
 pub mod rule_map;
 pub mod sarif;
 mod scan_findings;
@@ -66,6 +67,7 @@ pub static IMPORTERS: &[Importer] = &[
     rdjson::IMPORTER,
     rdjson::LINES_IMPORTER,
     github_review::IMPORTER,
+    review_text::IMPORTER,
     code_review_bench::IMPORTER,
     scan_findings::IMPORTER,
     eval_spec::IMPORTER,

@@ -45,6 +45,12 @@ pub enum ReadyError {
         /// How to install it.
         install: Option<String>,
     },
+    /// The program lies where no tool may look.
+    #[error("{program} lies in the suite or the store, which no tool may see; keep it elsewhere")]
+    InsideSecret {
+        /// The program.
+        program: String,
+    },
     /// The set-up command failed.
     #[error("its set-up command failed: {why}")]
     SetupFailed {
@@ -115,6 +121,9 @@ impl CommandTool {
             let program = tool.program.command.first().cloned().unwrap_or_default();
             return Err(ReadyError::NoProgram { program, install });
         };
+        if site.secret.iter().any(|secret| found.starts_with(secret)) {
+            return Err(ReadyError::InsideSecret { program: found.display().to_string() });
+        }
         tool.exposed = tool.needs(&tool.program.command, site)?;
         let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
         let facts = ToolFactsV1 {
@@ -408,15 +417,17 @@ impl CommandTool {
         let Some(program) = command.first() else { return Ok(None) };
         let program = fill(program, &values)?;
         let path = site.variable("PATH").cloned().unwrap_or_default();
-        Ok(locate_program(&program, &path))
+        Ok(locate_program(program.as_ref(), &path))
     }
 
-    /// What must be readable for a command's program, and for other programs that its arguments name by their full path.
+    /// What must be readable for a command: what its program needs, and the files that its words name by their full path.
     fn needs(&self, command: &[String], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
-        let mut masked: Vec<PathBuf> = site.home.iter().cloned().collect();
-        masked.push(site.scratch.clone());
-        let found = self.find(command, site)?;
-        Ok(found.map(|program| exposures(&program, &masked)).unwrap_or_default())
+        let masked: Vec<PathBuf> = site.home.iter().cloned().chain([site.scratch.clone()]).collect();
+        let program = self.find(command, site)?;
+        let mut needs = program.map(|program| exposures(&program, &masked)).unwrap_or_default();
+        let named = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
+        needs.extend(named);
+        Ok(needs)
     }
 }
 

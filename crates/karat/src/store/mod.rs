@@ -15,6 +15,7 @@ mod portable;
 mod reference;
 mod runs;
 mod schema;
+mod sink;
 mod trials;
 mod verify;
 
@@ -27,6 +28,7 @@ pub use export::Exported;
 pub use gc::{Gc, GcReport};
 pub use lock::RunLock;
 pub use portable::Imported;
+pub use sink::Sink;
 pub use runs::{NewRun, RunId, RunInfo, RunState};
 pub use trials::StoredTrial;
 pub use verify::Problem;

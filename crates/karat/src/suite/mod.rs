@@ -12,6 +12,8 @@ mod tree;
 
 pub use load::{load, load_what_is_there};
 
+use crate::diagnostic::Diagnostic;
+use crate::document::{Fault, Segment, Source, toml};
 use crate::format::config::ConfigV1;
 use crate::format::snapshot::SnapshotV1;
 use files::Files;
@@ -117,6 +119,18 @@ impl LoadedSuite {
     /// Whether the case comes with its code.
     pub fn has_tree(&self, case: &CaseId) -> bool {
         self.after_files.get(case).is_some_and(|files| !files.is_empty())
+    }
+
+    /// A fault at a place in the suite's `karat.toml`, or at the nearest value around it that exists.
+    pub fn in_config(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
+        let shown = self.files.display("karat.toml");
+        let text = self.files.read("karat.toml").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+        match text.as_deref().map(|text| (text, toml::parse_recoverable(text).node)) {
+            Some((text, Some(node))) => {
+                Source::new(shown, text).diagnostic(Fault::new(code, node.place(path), message))
+            }
+            _ => Diagnostic::of_file(shown, code, message),
+        }
     }
 
     /// The submissions that lie in the suite itself. A link that leads out of it is an error, not an absence.

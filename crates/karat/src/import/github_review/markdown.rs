@@ -1,7 +1,7 @@
 //! What a Markdown comment is called: its first line of plain words.
 
 /// The first line with words in it, without badges, tags, headings, emphasis and links.
-pub(super) fn title(body: &str) -> Option<String> {
+pub(in crate::import) fn title(body: &str) -> Option<String> {
     let mut rest = body;
     while !rest.is_empty() {
         // A comment may span lines, so it is cut before the text is taken line by line.

@@ -1,0 +1,116 @@
+//! Every way a trial can end has its word and its reason.
+
+use super::{FINDS_IT, outcomes, reasons, report, with_cases, with_tool};
+use crate::project::near;
+
+/// Runs a script on one case, twice, and holds the outcome and the reason against what is expected.
+#[track_caller]
+fn check(script: &str, manifest: &str, outcome: &str, reason: &str) {
+    let project = with_cases(1);
+    with_tool(&project, "it", script, manifest);
+    let report = report(&project, "it", "");
+    assert_eq!(outcomes(&report), outcome, "{script}");
+    let reasons = reasons(&project);
+    match reason {
+        "" => assert!(reasons.is_empty(), "{script}: {reasons:?}"),
+        _ => assert!(reasons.len() == 1 && reasons[0].contains(reason), "{script}: {reasons:?}"),
+    }
+}
+
+#[test]
+fn a_tool_that_reports_is_scored() {
+    let project = with_cases(2);
+    with_tool(&project, "it", FINDS_IT, "");
+    let report = report(&project, "it", "");
+    assert_eq!(outcomes(&report), "reported 4");
+    near(&report, "/tools/0/metrics/recall/value", 1.0);
+    near(&report, "/tools/0/metrics/precision/value", 1.0);
+    assert!(report["measured"]["latency"]["it"]["mean_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn found_nothing_is_not_no_result() {
+    check("echo '{\"findings\":[]}' > \"$2\"", "", "reported 2", "");
+    check("exit 0", "", "unparsable 2", "no result");
+    check(": > \"$2\"", "", "unparsable 2", "");
+}
+
+#[test]
+fn exit_codes_mean_what_the_manifest_says() {
+    check("echo boom >&2; exit 3", "", "crashed 2", "it exited with 3: boom");
+    check(&format!("{FINDS_IT}; exit 3"), "ok_exit = [0, 3]", "reported 2", "");
+    check("kill -SEGV $$", "", "crashed 2", "signal 11");
+}
+
+#[test]
+fn half_an_output_is_unparsable() {
+    let sarif = "printf '{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"x\"}},\"results\":[{\"ruleId\"' > \"$2\"";
+    let project = with_cases(1);
+    with_tool(&project, "it", sarif, "");
+    let text = project.read("tools/it.toml").replace("\"karat\"", "\"sarif\"");
+    project.write("tools/it.toml", text);
+    assert_eq!(outcomes(&report(&project, "it", "")), "unparsable 2");
+    assert!(reasons(&project)[0].contains("ends in the middle"), "{:?}", reasons(&project));
+}
+
+#[test]
+fn time_runs_out() {
+    check("sleep 60", "timeout = \"300ms\"", "timed_out 2", "longer than 0.3 s");
+}
+
+#[test]
+fn what_a_tool_could_not_do_makes_its_trial_incomplete() {
+    let project = with_cases(1);
+    let says = r#"echo '{"findings":[],"notes":["app.py: cannot be parsed"]}' > "$2""#;
+    with_tool(&project, "it", says, "");
+    let report = report(&project, "it", "");
+    assert_eq!(outcomes(&report), "reported 2");
+    assert_eq!(report["tools"][0]["incomplete"], 2);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("it: 2 trials are incomplete"), "{warnings}");
+    assert!(warnings.contains("app.py: cannot be parsed"), "{warnings}");
+}
+
+#[test]
+fn artifacts_are_kept() {
+    let project = with_cases(1);
+    with_tool(&project, "it", &format!("echo said; echo complained >&2; {FINDS_IT}"), "");
+    report(&project, "it", "");
+    let show = |name: &str| project.ok(&format!("store show latest --trial it case-1 2 --artifact {name}"));
+    assert_eq!(show("stdout"), "said\n");
+    assert_eq!(show("stderr"), "complained\n");
+    assert!(show("output").contains("SQL injection"));
+}
+
+#[test]
+fn a_run_without_a_single_report_fails() {
+    let project = with_cases(1);
+    with_tool(&project, "it", "exit 9", "");
+    project.run("run suite --tool tools/it.toml").says(5, &["not a single trial", "it exited with 9"]);
+}
+
+#[test]
+fn failures_can_end_a_run_early() {
+    let project = with_cases(6);
+    with_tool(&project, "it", "exit 9", "");
+    project.run("run suite --tool tools/it.toml -j 1 --fail-fast").says(5, &["stopped after 1 failed trial", "--resume"]);
+    let done = project.json("store list --json")[0]["outcomes"]["crashed"].as_u64().unwrap();
+    assert_eq!(done, 1);
+    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped after 3 failed trials"]);
+}
+
+#[test]
+fn failed_trials_are_tried_again_when_asked() {
+    let project = with_cases(2);
+    // It fails as long as a file outside says so; a manifest may ask to read one.
+    project.write("broken", "");
+    let script = format!("[ -e {0} ] && exit 7; {FINDS_IT}", project.path("broken").display());
+    with_tool(&project, "it", &script, &format!("expose = [\"{}\"]", project.path("broken").display()));
+    project.run("run suite --tool tools/it.toml --trials 1").expect(5);
+    std::fs::remove_file(project.path("broken")).unwrap();
+    let again = project.run("run --resume latest --json -q").expect(5);
+    assert_eq!(outcomes(&super::parsed(&again)), "crashed 2");
+    let again = project.run("run --resume latest --retry-failed --json -q").expect(0);
+    assert_eq!(outcomes(&super::parsed(&again)), "reported 2");
+    assert_eq!(project.json("store verify --json")["problems"].as_array().map(Vec::len), Some(0));
+}

@@ -1,0 +1,171 @@
+//! What a tool sees: a fresh repository, the pull request, its own folders, and nothing that gives the answer away.
+
+use super::{FINDS_IT, outcomes, report, with_cases, with_tool};
+use crate::project::{Project, skipped};
+use super::sandboxed;
+
+/// Lines that a script writes to its standard output in the first trial of the first case.
+#[track_caller]
+fn told(project: &Project, script: &str, manifest: &str) -> String {
+    with_tool(project, "it", &format!("{script}\n{FINDS_IT}"), manifest);
+    let report = report(project, "it", "--trials 1");
+    assert!(outcomes(&report).starts_with("reported"), "{}", outcomes(&report));
+    project.ok("store show latest --trial it case-1 1 --artifact stdout")
+}
+
+#[test]
+fn the_checkout_is_a_fresh_repository() {
+    let script = r#"cd "$1"
+git status --porcelain
+git branch --format='%(refname:short)'
+git diff --name-only main...HEAD
+git log -1 --format=%s
+git rev-parse HEAD
+echo "$KARAT_HEAD_COMMIT"
+ls -a
+echo spoilt > app.py; git commit -qam spoilt"#;
+    let project = with_cases(1);
+    let first = told(&project, script, "");
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines[..4], ["change", "main", "app.py", "Search by name"], "{first}");
+    assert_eq!(lines[4], lines[5]);
+    assert_eq!(lines[6..], [".", "..", ".git", "app.py"]);
+    // Another run, and another trial, find it as fresh as this one did.
+    assert_eq!(told(&project, script, ""), first);
+}
+
+#[test]
+fn the_pull_request_is_handed_over() {
+    let script = r#"echo "$KARAT_PR_TITLE"
+echo "$KARAT_PR_DESCRIPTION"
+cat "$KARAT_TITLE_FILE" "$KARAT_DESCRIPTION_FILE"
+grep '^[+-]' "$KARAT_DIFF_FILE" | head -4"#;
+    let out = told(&with_cases(1), script, "");
+    let expect = "Search by name\nAdds a search.\n\nSearch by nameAdds a search.\n--- a/app.py\n+++ b/app.py\n-    return None\n+    return db.execute(\"SELECT * FROM t WHERE n = '\" + name + \"'\")\n";
+    assert_eq!(out, expect);
+}
+
+#[test]
+fn the_environment_is_a_short_list() {
+    let project = with_cases(1);
+    with_tool(&project, "it", &format!("env; {FINDS_IT}"), "env = { MINE = \"{base}-{trial}\" }\npass_env = [\"HANDED_OVER\"]");
+    let mut command = project.command();
+    command.env("SECRET_TOKEN", "hidden").env("HANDED_OVER", "shown").env("TZ", "Asia/Tokyo").env("LC_ALL", "de_DE");
+    command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q"]).assert().success();
+    let env = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+    for line in ["TZ=UTC", "LC_ALL=C.UTF-8", "MINE=main-1", "HANDED_OVER=shown", "KARAT_BASE=main", "PYTHONHASHSEED=0"] {
+        assert!(env.lines().any(|own| own == line), "{line}:\n{env}");
+    }
+    assert!(!env.contains("hidden") && !env.contains("case-1") && !env.contains("suite"), "{env}");
+    let home = env.lines().find_map(|line| line.strip_prefix("HOME=")).unwrap();
+    assert_ne!(std::env::var("HOME").unwrap_or_default(), home);
+    // What was handed over is not kept anywhere.
+    assert!(!project.ok("store show latest --json").contains("shown\""));
+}
+
+#[test]
+fn every_trial_has_an_empty_home_and_temp() {
+    let script = r#"ls -A "$HOME" "$TMPDIR" | grep -v '^$' | grep -v ':$'; echo x > "$HOME/x"; echo x > "$TMPDIR/x"; echo done"#;
+    let project = with_cases(1);
+    with_tool(&project, "it", &format!("{script}\n{FINDS_IT}"), "");
+    report(&project, "it", "--trials 3 -j 1");
+    for trial in 1..=3 {
+        let out = project.ok(&format!("store show latest --trial it case-1 {trial} --artifact stdout"));
+        assert_eq!(out, "done\n");
+    }
+}
+
+/// A tool that looks for the goldens wherever they could be: in the suite by its path, above its own folder, in the store, in
+/// the history of the repository the suite lies in, in other processes, in the user's home, and in the program itself.
+#[test]
+fn no_tool_finds_the_goldens() {
+    if !sandboxed() {
+        return skipped("no sandbox can be had here, so nothing keeps a tool from looking");
+    }
+    let marker = "golden-marker-7131";
+    let project = with_cases(1);
+    let yaml = project.read("suite/cases/case-1/case.yaml");
+    project.write("suite/cases/case-1/case.yaml", yaml.replace("SQL query built from input", marker));
+    project.write("home/notes.txt", marker);
+    for words in [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", marker]] {
+        assert!(std::process::Command::new("git").args(words).current_dir(project.path("")).status().unwrap().success());
+    }
+    let root = project.path("").canonicalize().unwrap();
+    let script = format!(
+        r#"root={root}
+look() {{ grep -rasl {marker} "$@" 2>/dev/null; }}
+look "$root/suite" "$root/.karat" "$root/home" "$1/.." "$1/../.." "$HOME/.."
+cat "$root/suite/cases/case-1/case.yaml" 2>/dev/null
+git --git-dir="$root/.git" log -1 --format=%s 2>/dev/null
+git --git-dir="$root/.git" show HEAD:suite/cases/case-1/case.yaml 2>/dev/null
+for p in /proc/[0-9]*; do look $p/environ $p/cmdline; ls $p/cwd/suite $p/root$root/suite 2>/dev/null; done
+ln -s "$root/suite" "$1/link"; look "$1/link/"
+echo looked"#,
+        root = root.display()
+    );
+    with_tool(&project, "it", &format!("{script}\n{FINDS_IT}"), "");
+    let mut command = project.command();
+    command.env("HOME", project.path("home")).args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q"]);
+    command.assert().success();
+    let out = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+    assert_eq!(out, "looked\n");
+    // The same tool finds them where nothing is masked, so it does look.
+    let plain = std::process::Command::new(project.path("tools/it.sh"))
+        .arg(project.path("suite"))
+        .arg(project.path("out"))
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&plain.stdout).contains("case.yaml"));
+}
+
+#[test]
+fn a_manifest_cannot_open_the_suite() {
+    let project = with_cases(1);
+    for (key, path) in [("expose", "suite"), ("expose", "."), ("writable", "suite/cases"), ("expose", ".karat")] {
+        let path = project.path(path);
+        std::fs::create_dir_all(project.path(".karat")).unwrap();
+        with_tool(&project, "it", FINDS_IT, &format!("{key} = [\"{}\"]", path.display()));
+        project.run("run suite --tool tools/it.toml").says(5, &["would let it see the suite or the store"]);
+    }
+    project.write("suite/inside.sh", format!("#!/bin/sh\n{FINDS_IT}\n"));
+    let inside = project.path("suite/inside.sh");
+    std::fs::set_permissions(&inside, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("tools/it.toml", format!("command = [\"{}\"]\nformat = \"karat\"\n", inside.display()));
+    project.run("run suite --tool tools/it.toml").says(5, &["lies in the suite"]);
+}
+
+#[test]
+fn set_up_runs_once_and_the_version_is_kept() {
+    let project = with_cases(2);
+    let manifest = "setup = [\"sh\", \"-c\", \"echo once >> {tool_dir}/made\"]\nversion = [\"echo\", \"it 1.2.3\"]\n";
+    let script = format!("cat \"$KARAT_TOOL_DIR/made\"; echo more >> \"$KARAT_TOOL_DIR/made\" && echo wrote; {FINDS_IT}");
+    with_tool(&project, "it", &script, manifest);
+    report(&project, "it", "--trials 2");
+    for case in ["case-1", "case-2"] {
+        let out = project.ok(&format!("store show latest --trial it {case} 2 --artifact stdout"));
+        assert!(out.starts_with("once\n"), "{out}");
+        if sandboxed() {
+            assert_eq!(out, "once\n");
+        }
+    }
+    let shown = project.json("store show latest --json").to_string();
+    assert!(shown.contains("it 1.2.3"), "{shown}");
+    with_tool(&project, "it", FINDS_IT, "setup = [\"sh\", \"-c\", \"echo cannot >&2; exit 4\"]");
+    project.run("run suite --tool tools/it.toml").says(5, &["set-up command failed", "cannot"]);
+}
+
+#[test]
+fn the_report_says_which_isolation_was_in_force() {
+    let project = with_cases(1);
+    with_tool(&project, "it", FINDS_IT, "");
+    with_tool(&project, "net", FINDS_IT, "network = true");
+    let out = project.ok("run suite --tool tools/it.toml tools/net.toml patterns --trials 1");
+    assert!(out.contains("isolation · "), "{out}");
+    let report = project.json("report latest --json");
+    let isolation = &report["measured"]["isolation"];
+    assert_eq!(isolation["patterns"], "nothing is executed");
+    assert_eq!(isolation["net"], format!("{}, network allowed", isolation["it"].as_str().unwrap()));
+    let weaker = project.run("run suite --tool tools/it.toml --trials 1 --require-isolation");
+    assert_eq!(weaker.code, Some(if sandboxed() { 0 } else { 5 }), "{}", weaker.err);
+}

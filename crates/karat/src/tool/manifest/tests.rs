@@ -1,0 +1,188 @@
+use super::*;
+use crate::document::{Syntax, decode, schema_of};
+
+fn manifest(text: &str) -> ToolManifestV1 {
+    let decoded = decode::<ToolManifestV1>("tool.toml", text, Syntax::Toml, &schema_of::<ToolManifestV1>());
+    decoded.whole().unwrap_or_else(|faults| panic!("{faults:?}")).0
+}
+
+fn resolved(text: &str, model: Option<&str>) -> Result<Manifest, Vec<ManifestFault>> {
+    let context = Context { model, home: Some(Path::new("/home/me")) };
+    Manifest::resolve("scan", &manifest(text), Path::new("suite"), &context)
+}
+
+fn program(text: &str) -> Program {
+    match resolved(text, None).unwrap_or_else(|faults| panic!("{faults:?}")).kind {
+        Kind::Command(program) => *program,
+        other => panic!("{other:?}"),
+    }
+}
+
+const SMALL: &str = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n";
+
+#[test]
+fn defaults_are_stated() {
+    let program = program(SMALL);
+    assert_eq!(program.ok_exit, [0]);
+    assert_eq!(program.timeout, Duration::from_secs(600));
+    assert_eq!((program.format, program.result), ("sarif", ResultFrom::Stdout));
+    assert_eq!(program.limits, Limits::default());
+    assert!(!program.network && program.setup.is_empty() && program.version.is_empty());
+}
+
+#[test]
+fn every_value_is_read() {
+    let program = program(
+        r#"
+        command = ["scan", "-o", "{output}", "--prompt", "{{}}"]
+        format = "karat"
+        ok_exit = [0, 1]
+        timeout = "1h30m"
+        setup = ["fetch", "{tool_dir}"]
+        version = ["scan", "--version"]
+        network = true
+        expose = ["~/.config/scan", "~", "/opt/scan", "rules", "~other"]
+        pass_env = ["API_KEY"]
+        env = { RULES = "{tool_dir}/rules", PATH = "/opt/bin" }
+        limits = { memory = "4GiB", processes = 64, file_size = "1GB", output = "100" }
+        "#,
+    );
+    assert_eq!((program.result, program.timeout.as_secs()), (ResultFrom::File, 5400));
+    assert_eq!(program.limits.memory, Some(4 << 30));
+    assert_eq!((program.limits.file_size, program.limits.output), (Some(1_000_000_000), Some(100)));
+    let expose: Vec<String> = program.expose.iter().map(|path| path.display().to_string()).collect();
+    assert_eq!(expose, ["/home/me/.config/scan", "/home/me/", "/opt/scan", "suite/rules", "suite/~other"]);
+}
+
+#[test]
+fn the_result_is_a_file_where_output_is_named_anywhere() {
+    assert_eq!(program(&format!("{SMALL}env = {{ OUT = \"{{output}}\" }}")).result, ResultFrom::File);
+    let doubled = "command = [\"scan\", \"{{output}}\"]\nformat = \"karat\"\n";
+    assert_eq!(program(doubled).result, ResultFrom::Stdout);
+}
+
+#[test]
+fn other_kinds() {
+    let replay = resolved("kind = \"replay\"\nsubmission = \"submissions/a.jsonl\"\n", None).unwrap();
+    let expect = Kind::Replay { submission: "suite/submissions/a.jsonl".into(), recorded_as: ToolName::new("scan") };
+    assert_eq!(replay.kind, expect);
+    let renamed = resolved("kind = \"replay\"\nsubmission = \"a.jsonl\"\nrecorded_as = \"old\"\n", None).unwrap();
+    assert!(matches!(renamed.kind, Kind::Replay { recorded_as, .. } if recorded_as.as_str() == "old"));
+    let patterns = resolved("kind = \"patterns\"\nrule_map = \"map.csv\"\n", None).unwrap();
+    assert_eq!((patterns.kind, patterns.rule_map), (Kind::Patterns { rules: None }, Some("suite/map.csv".into())));
+}
+
+#[test]
+fn the_model_is_filled_in() {
+    let check = |text: &str, given: Option<&str>, expect: Result<Option<&str>, &str>| {
+        let got = resolved(&format!("{SMALL}{text}"), given);
+        let got = got.map(|m| m.model).map_err(|faults| faults.iter().map(|f| format!("{f}\n")).collect::<String>());
+        match expect {
+            Ok(model) => assert_eq!(got.unwrap().as_deref(), model, "{text}"),
+            Err(message) => assert_eq!(got.unwrap_err(), message, "{text}"),
+        }
+    };
+    check("", None, Ok(None));
+    check("", Some("sonnet"), Ok(Some("sonnet")));
+    check("model = \"opus\"", Some("sonnet"), Ok(Some("opus")));
+    check("model = \"vendor/{model}\"", Some("sonnet"), Ok(Some("vendor/sonnet")));
+    let missing = "`{model}` stands for no model: give one with --model NAME or KARAT_TOOL_MODEL\n";
+    check("model = \"{model}\"", None, Err(&format!("model: {missing}")));
+    check("env = { MODEL = \"{model}\" }", None, Err(&format!("command: {missing}")));
+    check("env = { MODEL = \"{model}\" }", Some("sonnet"), Ok(Some("sonnet")));
+    check("env = { MODEL = \"{model}\" }\nmodel = \"opus\"", None, Ok(Some("opus")));
+    check(
+        "model = \"{seed}\"",
+        Some("sonnet"),
+        Err("model: `{seed}` has no value here; there are {model}\n"),
+    );
+}
+
+/// Every fault of a manifest, one line each.
+#[track_caller]
+fn check(text: &str, expect: &[&str]) {
+    let faults = resolved(text, Some("sonnet")).err().unwrap_or_default();
+    let said: Vec<String> = faults.iter().map(|fault| format!("{} {fault}", fault.code)).collect();
+    assert_eq!(said.len(), expect.len(), "{said:#?}");
+    for (said, expect) in said.iter().zip(expect) {
+        assert!(said.starts_with(expect), "{said}\nexpected {expect}");
+    }
+}
+
+#[test]
+fn faults_are_named_all_at_once() {
+    check(SMALL, &[]);
+    check("", &["no-command command: names no program", "no-format needs `format`"]);
+    check("command = [\" \"]\nformat = \"sarif\"", &["no-command command: "]);
+    check(
+        "command = [\"a\", \"{chekout}\", \"{\"]\nformat = \"sariff\"\ntimeout = \"soon\"\nok_exit = [1, 999]\n[limits]\nmemory = \"4G\"",
+        &[
+            "unknown-placeholder command: 1: there is no placeholder `{chekout}`, did you mean `{checkout}`?",
+            "bad-placeholder command: 2: the `{` at character 1",
+            "unknown-format format: there is no format `sariff`, did you mean `sarif`?; there are karat, sarif",
+            "out-of-range ok_exit: 1: 999 is no exit code",
+            "bad-duration timeout: \"soon\" is no duration",
+            "bad-size limits: memory: \"4G\" is no size",
+        ],
+    );
+    check(&format!("{SMALL}ok_exit = []"), &["no-exit ok_exit: "]);
+    check("command = [\"a\\u0000\"]\nformat = \"sarif\"", &["zero-byte command: 0: "]);
+    check("command = [\"a\"]\nformat = \"owasp\"", &["unknown-format format: there is no format `owasp`"]);
+}
+
+#[test]
+fn variables_are_checked() {
+    check(
+        &format!("{SMALL}env = {{ \"A B\" = \"1\", HOME = \"/\", PATH = \"/bin\" }}\npass_env = [\"TZ\", \"PATH\", \"9X\"]"),
+        &[
+            "bad-variable env: A B: \"A B\" is no name of a variable",
+            "frozen-variable env: HOME: `HOME` is the same for every tool",
+            "frozen-variable pass_env: 0: `TZ`",
+            "set-twice pass_env: 1: `PATH` is set by `env` already",
+            "bad-variable pass_env: 2: \"9X\"",
+        ],
+    );
+}
+
+#[test]
+fn keys_of_another_kind_are_faults() {
+    check(
+        &format!("{SMALL}submission = \"a.jsonl\""),
+        &["foreign-key submission: means nothing for kind = \"command\"; remove it, or say kind = \"replay\""],
+    );
+    check("kind = \"replay\"", &["no-submission kind = \"replay\" needs `submission`"]);
+    check(
+        "kind = \"replay\"\nsubmission = \"a.jsonl\"\ntimeout = \"5m\"\nnetwork = true\nrule_map = \"m.csv\"",
+        &["foreign-key timeout: ", "foreign-key network: ", "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\" or kind = \"patterns\""],
+    );
+    check("kind = \"patterns\"\nformat = \"sarif\"", &["foreign-key format: "]);
+}
+
+#[test]
+fn set_up_knows_no_case() {
+    check(
+        &format!("{SMALL}setup = [\"fetch\", \"{{checkout}}\"]\nversion = [\"scan\", \"{{output}}\"]"),
+        &["bad-placeholder setup: 1: `{checkout}` has no value here; there are {tool_dir}", "bad-placeholder version: 1: "],
+    );
+    check("command = [\"{tool_dir}/scan\"]\nformat = \"sarif\"", &["no-setup command: "]);
+}
+
+#[test]
+fn files_lie_in_the_suite() {
+    check("kind = \"patterns\"\nrules = \"../rules.toml\"", &["bad-path rules: \"../rules.toml\" leads elsewhere"]);
+    check("kind = \"patterns\"\nrules = \"/etc/rules.toml\"", &["bad-path rules: "]);
+    check(&format!("{SMALL}expose = [\"\"]"), &["bad-path expose: 0: "]);
+    let homeless = Manifest::resolve(
+        "scan",
+        &manifest(&format!("{SMALL}expose = [\"~/x\"]")),
+        Path::new(""),
+        &Context::default(),
+    );
+    assert!(homeless.unwrap_err()[0].message.contains("HOME is not set"));
+}
+
+#[test]
+fn names_are_ids() {
+    let bad = Manifest::resolve("a\u{7}b", &manifest(SMALL), Path::new(""), &Context::default()).unwrap_err();
+    assert_eq!((bad.len(), bad[0].code), (1, "bad-id"));
+}

@@ -1,0 +1,143 @@
+//! Our own format for tools: one JSON object with findings, or a plain list of them, perhaps in a Markdown fence.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::{Document, Syntax, decode, schema_of};
+use crate::format::submission::TrialV1;
+use karat_core::trial::{Outcome, Trial};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Reads an answer into the trial it was given in.
+pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!("the result is not UTF-8 text from byte {} on", error.valid_up_to()))?;
+    let text = unfenced(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    let list = text.trim_start().starts_with('[');
+    let schema = if list { &*LIST } else { &*ANSWER };
+    let decoded = decode::<Value>("output", &text, Syntax::Json, schema);
+    let (value, document) = decoded.whole().map_err(|faults| said(&faults))?;
+    let stated = completed(value, trial)?;
+    let (read, faults) = stated.into_trial();
+    if !faults.is_empty() {
+        let placed = |fault: &crate::format::ValueFault| place(&document, list, fault);
+        return Err(said(&faults.iter().map(placed).collect::<Vec<_>>()));
+    }
+    if read.outcome != Outcome::Reported {
+        let why = read.notes.first().map(|note| format!(": {note}")).unwrap_or_default();
+        return Err(format!("the tool says that its own outcome is {}{why}", read.outcome.as_str()));
+    }
+    *trial = read;
+    Ok(())
+}
+
+/// The schema of a submission's line, of which only the findings' texts are needed: all else is known or may be absent.
+static ANSWER: LazyLock<Value> = LazyLock::new(|| {
+    let mut schema = schema_of::<TrialV1>();
+    for pointer in ["", "/$defs/FindingV1"] {
+        if let Some(Value::Object(part)) = schema.pointer_mut(pointer) {
+            part.remove("required");
+        }
+    }
+    schema
+});
+
+/// The schema of a plain list of findings.
+static LIST: LazyLock<Value> = LazyLock::new(|| {
+    json!({ "type": "array", "items": { "$ref": "#/$defs/FindingV1" }, "$defs": ANSWER["$defs"] })
+});
+
+/// The answer with everything that the tool need not say.
+fn completed(value: Value, trial: &Trial) -> Result<TrialV1, String> {
+    let mut answer = match value {
+        Value::Object(answer) => answer,
+        list => Map::from_iter([("findings".to_owned(), list)]),
+    };
+    answer.insert("case".to_owned(), trial.case.as_str().into());
+    answer.insert("tool".to_owned(), trial.tool.as_str().into());
+    answer.insert("trial".to_owned(), trial.number.into());
+    answer.entry("outcome").or_insert_with(|| Outcome::Reported.as_str().into());
+    if let Some(Value::Array(findings)) = answer.get_mut("findings") {
+        number(findings);
+    }
+    serde_json::from_value(Value::Object(answer)).map_err(|error| format!("output: {error}"))
+}
+
+/// Gives findings without an id one that no other has.
+fn number(findings: &mut [Value]) {
+    let id = |finding: &Value| finding.get("id").and_then(Value::as_str).map(str::to_owned);
+    let taken: BTreeSet<String> = findings.iter().filter_map(id).collect();
+    let mut free = (1..).map(|n: usize| format!("f{n}")).filter(|id| !taken.contains(id));
+    for finding in findings.iter_mut().filter_map(Value::as_object_mut) {
+        if finding.get("id").is_none_or(Value::is_null)
+            && let Some(id) = free.next()
+        {
+            finding.insert("id".to_owned(), id.into());
+        }
+    }
+}
+
+fn place(document: &Document, list: bool, fault: &crate::format::ValueFault) -> Diagnostic {
+    let steps = fault.steps();
+    // A plain list has no key `findings` above its findings.
+    let own = if list { steps.get(1..).unwrap_or_default() } else { steps.as_slice() };
+    document.at(own, fault.code, fault.message.clone())
+}
+
+fn said(faults: &[Diagnostic]) -> String {
+    let Some(first) = faults.first() else { return "the result cannot be read".to_owned() };
+    let place = if first.line > 0 { format!(":{}:{}", first.line, first.column) } else { String::new() };
+    let help = first.help.as_ref().or(first.label.as_ref()).map(|help| format!("; {help}")).unwrap_or_default();
+    let more = if faults.len() > 1 { format!(" (and {} more faults)", faults.len() - 1) } else { String::new() };
+    format!("{}{place}: {}{help}{more}", first.file, first.message)
+}
+
+/// The JSON itself. Models like to wrap it in a fence with words around; one fence of JSON is taken, nothing else is guessed.
+fn unfenced(text: &str) -> Result<String, String> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Ok(text.to_owned());
+    }
+    let found = fences(text);
+    let named: Vec<&Fence<'_>> = found.iter().filter(|fence| fence.info.eq_ignore_ascii_case("json")).collect();
+    let bare = |fence: &&Fence<'_>| fence.info.is_empty() && fence.text.trim_start().starts_with(['{', '[']);
+    let candidates = if named.is_empty() { found.iter().filter(bare).collect() } else { named };
+    match candidates.as_slice() {
+        // Empty lines stand for what came before, so that faults keep their places.
+        [only] => Ok(format!("{}{}", "\n".repeat(only.line), only.text)),
+        [] => Err("the result is neither JSON nor has JSON in a Markdown fence".to_owned()),
+        several => Err(format!("the result has {} fences of JSON, and which is the answer cannot be told", several.len())),
+    }
+}
+
+/// A fenced block of Markdown.
+struct Fence<'t> {
+    /// The word behind the opening marks.
+    info: &'t str,
+    /// What is inside.
+    text: String,
+    /// How many lines stand before it.
+    line: usize,
+}
+
+fn fences(text: &str) -> Vec<Fence<'_>> {
+    let mut found = Vec::new();
+    let mut open: Option<(Fence<'_>, &str)> = None;
+    for (number, line) in text.lines().enumerate() {
+        let trimmed = line.trim();
+        match &mut open {
+            Some((_, mark)) if trimmed.starts_with(*mark) && trimmed.trim_matches(['`', '~']).is_empty() => {
+                found.extend(open.take().map(|(fence, _)| fence));
+            }
+            Some((fence, _)) => {
+                fence.text.push_str(line);
+                fence.text.push('\n');
+            }
+            None => {
+                let length = trimmed.len() - trimmed.trim_start_matches(['`', '~']).len();
+                let mark = trimmed.get(..length).filter(|mark| mark.len() >= 3);
+                open = mark.map(|mark| (Fence { info: trimmed[length..].trim(), text: String::new(), line: number + 1 }, mark));
+            }
+        }
+    }
+    found
+}
