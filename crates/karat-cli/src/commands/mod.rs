@@ -11,4 +11,5 @@ pub(crate) mod key;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod score;
+pub(crate) mod store;
 pub(crate) mod suite;
