@@ -4,6 +4,7 @@ use karat::diagnostic::Faults;
 use karat::import::ImportError;
 use karat::import::placement::PlacementError;
 use karat::profile::ProfileError;
+use karat::store::StoreError;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -97,6 +98,20 @@ impl From<ProfileError> for Failure {
         match error {
             ProfileError::Unknown { .. } => Self::usage(error.to_string()),
             ProfileError::Invalid { .. } => Self::bad_input(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        use StoreError as E;
+        match error {
+            E::Unwritten(error) => Self::unwritten("the export", error),
+            E::NoRun { .. } | E::Ambiguous { .. } | E::BadName { .. } | E::NameTaken { .. } | E::NoArtifact { .. } => {
+                Self::usage(error.to_string())
+            }
+            E::BadExport { .. } | E::Differs { .. } => Self::bad_input(error.to_string()),
+            _ => Self::Message(Exit::Failed, error.to_string()),
         }
     }
 }

@@ -51,6 +51,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Expect(args) => commands::expect::run(&args),
         Command::Drift(args) => commands::drift::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
+        Command::Store(args) => commands::store::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     }

@@ -14,4 +14,5 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod score;
+pub(crate) mod store;
 pub(crate) mod suite;

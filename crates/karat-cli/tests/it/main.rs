@@ -17,3 +17,4 @@ mod run;
 mod sandbox;
 mod schemas;
 mod score;
+mod store;

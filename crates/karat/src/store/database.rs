@@ -226,19 +226,10 @@ pub(super) struct Insert {
 }
 
 impl Insert {
+    /// Values without numbers, since the database looks every number up among all others.
     fn sql(&self, rows: usize) -> String {
-        let mut sql = format!("INSERT INTO {} VALUES ", self.into);
-        for row in 0..rows {
-            sql.push_str(if row == 0 { "(" } else { ", (" });
-            for column in 1..=self.columns {
-                let comma = if column == 1 { "" } else { ", " };
-                sql.push_str(&format!("{comma}${}", row * self.columns + column));
-            }
-            sql.push(')');
-        }
-        sql.push(' ');
-        sql.push_str(self.tail);
-        sql
+        let row = format!("({})", vec!["?"; self.columns].join(", "));
+        format!("INSERT INTO {} VALUES {} {}", self.into, vec![row.as_str(); rows].join(", "), self.tail)
     }
 }
 

@@ -13,7 +13,9 @@ use super::trials::{Batch, TrialRow};
 use crate::format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use crate::format::submission::TrialV1;
 use crate::run::record::TrialKey;
+use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +91,33 @@ impl Store {
         writeln!(out, "{}", self.json(&header)?).map_err(StoreError::Unwritten)?;
         let (lines, hash) = self.write_body(run, out)?;
         writeln!(out, "{}", self.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+    }
+
+    /// Writes everything that is known of a run into a file, which appears whole or not at all; compressed where its name ends
+    /// in `.gz`.
+    pub fn export_run_file(&mut self, run: &RunId, file: &Path) -> Result<(), StoreError> {
+        let zipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        let mut failed = None;
+        let written = crate::whole_file::write(file, &mut |out| {
+            let result = if zipped {
+                let mut zip = GzEncoder::new(out, Compression::fast());
+                let result = self.export_run(run, &mut zip);
+                result.and_then(|()| zip.finish().map(|_| ()).map_err(StoreError::Unwritten))
+            } else {
+                self.export_run(run, out)
+            };
+            result.map_err(|error| match error {
+                StoreError::Unwritten(error) => error,
+                other => {
+                    failed = Some(other);
+                    std::io::ErrorKind::Other.into()
+                }
+            })
+        });
+        match (failed, written) {
+            (Some(error), _) => Err(error),
+            (None, written) => written.map_err(StoreError::Unwritten),
+        }
     }
 
     /// Takes a run from a file that `export_run` wrote, compressed or not, under the id it always had. The whole file is

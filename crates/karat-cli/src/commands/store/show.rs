@@ -1,0 +1,213 @@
+//! One run, or one trial of it.
+
+use super::{made, size, state, value};
+use crate::exit::{Exit, Failure};
+use crate::terminal::{look, print, print_json, tell};
+use karat::diagnostic::harmless;
+use karat::document::suggest;
+use karat::format::run::{PlanV1, ToolFactsV1};
+use karat::format::submission::TrialV1;
+use karat::report::grid::{Cell, draw, fit};
+use karat::report::number::count;
+use karat::run::record::TrialKey;
+use karat::store::moment::shown;
+use karat::store::{RunInfo, Store, StoredTrial};
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::trial::Outcome;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+
+/// So many failures are listed; `--json` has them all.
+const MOST_FAILURES: usize = 30;
+
+/// Tells a run.
+pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit, Failure> {
+    let info = store.find(reference)?;
+    let (plan, tools, trials) = (store.plan(&info.id)?, store.tools(&info.id)?, store.trials(&info.id)?);
+    let failures: Vec<&StoredTrial> = trials.iter().filter(|t| t.trial.outcome != Outcome::Reported).collect();
+    if json {
+        let failure = |t: &&StoredTrial| {
+            json!({
+                "tool": t.trial.tool, "case": t.trial.case, "trial": t.trial.number, "attempt": t.attempt,
+                "outcome": t.trial.outcome, "detail": t.detail,
+            })
+        };
+        let mut whole = value(store, &info);
+        whole["tools"] = json!(tools);
+        whole["failures"] = failures.iter().map(failure).collect();
+        whole["plan"] = json!(plan);
+        print_json(&whole)?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = head(store, &info, &plan);
+    text.push_str(&tool_table(&plan, &tools, &trials));
+    if !failures.is_empty() {
+        text.push_str(&failure_table(&failures));
+    }
+    print(&text)?;
+    let example = failures.first().copied().or(trials.first()).map(|stored| &stored.trial);
+    if let Some(trial) = example {
+        let named = format!("{} {} {}", word(trial.tool.as_str()), word(trial.case.as_str()), trial.number);
+        tell(&format!(
+            "\nWhat a trial left behind:\n  karat store show {} --trial {}",
+            info.short_id,
+            harmless(&named)
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Tells a trial and what it left behind, or prints one of those things.
+pub(super) fn trial(
+    store: &mut Store,
+    reference: &str,
+    words: &[String],
+    artifact: Option<&str>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let info = store.find(reference)?;
+    let key = key(words)?;
+    let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::of(&stored.trial) == key);
+    let Some(stored) = stored else { return Err(unknown(store, &info, &key)?) };
+    let artifacts = store.artifacts(&info.id, &key)?;
+    if let Some(name) = artifact {
+        let Some(found) = artifacts.iter().find(|artifact| artifact.name == name) else {
+            let names: Vec<&str> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+            return Err(Failure::usage(format!("the trial left no `{name}` behind; there are {}", names.join(", "))));
+        };
+        let bytes = store.artifact(&found.hash)?;
+        return print_bytes(&bytes).map(|()| Exit::Ok);
+    }
+    if json {
+        print_json(&json!({
+            "run": info.id, "attempt": stored.attempt, "trial": TrialV1::from(&stored.trial),
+            "detail": stored.detail, "artifacts": artifacts,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    let (trial, detail) = (&stored.trial, &stored.detail);
+    let mut lines = vec![
+        format!("trial {} of {} on {}, attempt {}", trial.number, trial.tool, trial.case, stored.attempt),
+        format!("  {}, {}", trial.outcome.as_str(), count(trial.findings.len(), "finding")),
+        format!("  begun {} UTC", shown(detail.started_ms)),
+    ];
+    lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));
+    lines.extend(detail.exit.map(|code| format!("  ended with exit code {code}")));
+    lines.extend(detail.signal.map(|signal| format!("  ended by signal {signal}")));
+    lines.extend(detail.isolation.as_ref().map(|isolation| format!("  isolation: {isolation}")));
+    let mut text: String = lines.iter().map(|line| format!("{}\n", harmless(line))).collect();
+    if !artifacts.is_empty() {
+        let mut rows = vec![["artifact", "size", "hash"].map(Cell::left).to_vec()];
+        for artifact in &artifacts {
+            let hash = artifact.hash.get(..16).unwrap_or(&artifact.hash);
+            rows.push(vec![Cell::left(&artifact.name), Cell::right(size(artifact.size)), Cell::left(hash)]);
+        }
+        text.push('\n');
+        text.push_str(&draw(&rows, look().width, look().colour));
+    }
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn head(store: &Store, info: &RunInfo, plan: &PlanV1) -> String {
+    let ended = info.ended_ms.map(|ms| format!(", ended {}", shown(ms))).unwrap_or_default();
+    let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.as_str())).collect();
+    let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
+    let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
+    let mut rows = vec![
+        ("run", format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())),
+        ("state", state(store, info).to_owned()),
+        ("begun", format!("{} UTC{ended}", shown(info.created_ms))),
+        ("suite", format!("{}, {} of {}{part}", info.suite, plan.cases.len(), count(plan.suite.cases, "case"))),
+        ("profile", format!("{}, seed {}", plan.profile.name, plan.seed)),
+        ("trials", format!("{} of {}{outcomes}", made(info), info.planned)),
+        ("report", if info.has_report { "kept" } else { "none" }.to_owned()),
+        ("karat", info.karat.clone()),
+    ];
+    if let Some(model) = &plan.model {
+        rows.insert(5, ("model", model.clone()));
+    }
+    rows.iter().map(|(name, value)| format!("{name:<8} {}\n", harmless(value))).collect()
+}
+
+fn tool_table(plan: &PlanV1, tools: &BTreeMap<ToolName, ToolFactsV1>, trials: &[StoredTrial]) -> String {
+    let mut rows = vec![["tool", "version", "isolation", "trials", "failed"].map(Cell::left).to_vec()];
+    for tool in &plan.tools {
+        let facts = tools.get(tool.name.as_str());
+        let own = || trials.iter().filter(|stored| stored.trial.tool.as_str() == tool.name);
+        let failed = own().filter(|stored| stored.trial.outcome != Outcome::Reported).count();
+        let planned = u64::from(tool.trials).saturating_mul(plan.cases.len() as u64);
+        rows.push(vec![
+            Cell::left(&tool.name),
+            Cell::left(fit(facts.and_then(|facts| facts.version.as_deref()).unwrap_or("–"), 24)),
+            Cell::left(facts.map_or(tool.isolation.as_str(), |facts| facts.isolation.as_str())),
+            Cell::right(format!("{}/{planned}", own().count())),
+            Cell::right(failed.to_string()),
+        ]);
+    }
+    format!("\n{}", draw(&rows, look().width, look().colour))
+}
+
+fn failure_table(failures: &[&StoredTrial]) -> String {
+    let mut rows = vec![["case", "tool", "trial", "ended as", "because"].map(Cell::left).to_vec()];
+    for stored in failures.iter().take(MOST_FAILURES) {
+        let reason = stored.detail.reason.as_deref().unwrap_or("no reason is known");
+        rows.push(vec![
+            Cell::left(stored.trial.case.as_str()),
+            Cell::left(fit(stored.trial.tool.as_str(), 20)),
+            Cell::right(stored.trial.number.to_string()),
+            Cell::left(stored.trial.outcome.as_str()),
+            Cell::left(fit(reason, look().width.saturating_sub(50).max(24))),
+        ]);
+    }
+    let more = failures.len().saturating_sub(MOST_FAILURES);
+    let more = if more > 0 { format!("  and {more} more; --json lists them all\n") } else { String::new() };
+    format!("\n{}{more}", draw(&rows, look().width, look().colour))
+}
+
+fn key(words: &[String]) -> Result<TrialKey, Failure> {
+    let [tool, case, number] = words else { return Err(Failure::usage("--trial takes a tool, a case and a number")) };
+    let wrong = |_| Failure::usage(format!("--trial {tool} {case} {number}: the number of a trial is counted from 1"));
+    let number = number.parse::<u32>().map_err(wrong)?;
+    Ok(TrialKey { tool: ToolName::new(tool.as_str()), case: CaseId::new(case.as_str()), number })
+}
+
+/// Why there is no such trial: a mistyped name, or one that was not made.
+fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure, Failure> {
+    let plan = store.plan(&info.id)?;
+    let tools: Vec<&str> = plan.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let cases: Vec<&str> = plan.cases.iter().map(String::as_str).collect();
+    for (kind, word, known) in [("tool", key.tool.as_str(), &tools), ("case", key.case.as_str(), &cases)] {
+        if !known.contains(&word) {
+            let near = suggest::nearest(word, known.iter().copied());
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Ok(Failure::usage(format!("the run {} has no {kind} `{word}`{near}", info.short_id)));
+        }
+    }
+    let TrialKey { tool, case, number } = key;
+    Ok(Failure::usage(format!("the run {} has no trial {number} of {tool} on {case} yet", info.short_id)))
+}
+
+/// Bytes as they are, for files and other programs; a terminal gets no signs that it would act on.
+fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let written = if out.is_terminal() {
+        let text = String::from_utf8_lossy(bytes);
+        let shown: String = text.lines().map(|line| format!("{}\n", harmless(line))).collect();
+        out.write_all(shown.as_bytes())
+    } else {
+        out.write_all(bytes)
+    };
+    written.and_then(|()| out.flush()).map_err(|error| Failure::unwritten("standard output", error))
+}
+
+/// A word as a shell takes it.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:@+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

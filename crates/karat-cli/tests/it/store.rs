@@ -1,0 +1,199 @@
+//! `karat store`: what people see of stored runs.
+
+use crate::project::{Project, Ran};
+use karat::format::run::{ToolFactsV1, TrialDetailV1};
+use karat::format::submission::TrialV1;
+use karat::run::record::{Artifact, TrialRecord};
+use karat::store::{NewRun, RunId, RunState, Store};
+use karat_core::ids::ToolName;
+use serde_json::json;
+
+/// A project with a suite of two cases.
+fn project() -> Project {
+    let cases = [json!({ "id": "sqli", "issues": [{ "id": "g1", "title": "SQL injection", "file": "a.py" }] })];
+    crate::project::suite(&cases)
+}
+
+/// A run in the project's store: two tools, once on one case; the second tool crashed.
+fn stored(project: &Project, name: Option<&str>) -> RunId {
+    let mut store = Store::create(&project.path(".karat")).unwrap();
+    let tool =
+        |name: &str| json!({ "name": name, "kind": "command", "trials": 1, "isolation": "full", "manifest": {} });
+    let plan = json!({
+        "schema": "karat.plan/1",
+        "suite": { "name": "tiny", "place": ".", "digest": "d1", "cases": 1 },
+        "profile": { "name": "karat", "method": "score", "expect_pass": false, "headline": ["f1"] },
+        "seed": 7, "tools": [tool("bandit"), tool("loud")], "cases": ["sqli"],
+    });
+    let run = store
+        .begin(&NewRun {
+            name: name.map(str::to_owned),
+            plan: serde_json::from_value(plan).unwrap(),
+            suite_snapshot: b"{}".to_vec(),
+            scratch: None,
+        })
+        .unwrap();
+    let facts = ToolFactsV1 { version: Some("1.8.0".to_owned()), isolation: "full".to_owned(), program: None };
+    store.set_tool(&run, &ToolName::new("bandit"), &facts).unwrap();
+    let record = |line: serde_json::Value, reason: Option<&str>, stderr: &str| {
+        let (trial, faults) = serde_json::from_value::<TrialV1>(line).unwrap().into_trial();
+        assert_eq!(faults, []);
+        TrialRecord {
+            trial,
+            attempt: 1,
+            detail: TrialDetailV1 { reason: reason.map(str::to_owned), started_ms: 1000, ..TrialDetailV1::default() },
+            artifacts: vec![Artifact { name: "stderr".to_owned(), bytes: stderr.as_bytes().to_vec() }],
+        }
+    };
+    let found = json!([{ "id": "f1", "title": "SQL injection", "file": "a.py" }]);
+    let good = json!({ "case": "sqli", "tool": "bandit", "trial": 1, "outcome": "reported", "findings": found });
+    let bad = json!({ "case": "sqli", "tool": "loud", "trial": 1, "outcome": "crashed" });
+    let reason = "exit code 3: \u{1b}[31mno key\u{1b}[0m";
+    store.save(&run, &[record(good, None, "fine\n"), record(bad, Some(reason), "\u{1b}[31mno key\n")]).unwrap();
+    store.finish(&run, RunState::Complete, None).unwrap();
+    run
+}
+
+#[test]
+fn runs_are_listed_and_shown() {
+    let project = project();
+    let run = stored(&project, Some("nightly"));
+    let list = project.ok("store list");
+    for text in ["nightly", "tiny", "complete", "2/2", &run.as_str()[..8]] {
+        assert!(list.contains(text), "no {text}:\n{list}");
+    }
+    let show = project.ok("store show nightly");
+    for text in [run.as_str(), "2 of 2: 1 reported, 1 crashed", "1.8.0", "full", "seed 7", "exit code 3"] {
+        assert!(show.contains(text), "no {text}:\n{show}");
+    }
+    assert!(!show.contains('\u{1b}'), "a tool's escapes reached the terminal:\n{show}");
+    let json = project.json("store show latest --json");
+    assert_eq!(json["id"], run.as_str());
+    assert_eq!(json["outcomes"], json!({ "reported": 1, "crashed": 1 }));
+    assert_eq!(json["failures"][0]["tool"], "loud");
+    assert_eq!(json["in_use"], false);
+    assert_eq!(project.json("store list --json")[0]["name"], "nightly");
+}
+
+#[test]
+fn what_a_trial_left_behind_can_be_seen() {
+    let project = project();
+    stored(&project, None);
+    let trial = project.ok("store show latest --trial loud sqli 1");
+    assert!(trial.contains("stderr") && trial.contains("12 B") && !trial.contains('\u{1b}'), "{trial}");
+    // Another program gets the bytes as they are.
+    assert_eq!(project.ok("store show latest --trial loud sqli 1 --artifact stderr"), "\u{1b}[31mno key\n");
+    let json = project.json("store show latest --trial bandit sqli 1 --json");
+    assert_eq!(json["artifacts"][0]["size"], 5);
+    assert_eq!(json["trial"]["findings"][0]["id"], "f1");
+    let wrong = |line: &str, text: &str| project.run(line).says(2, &[text]);
+    wrong("store show latest --trial bandti sqli 1", "did you mean `bandit`");
+    wrong("store show latest --trial bandit sqil 1", "did you mean `sqli`");
+    wrong("store show latest --trial bandit sqli 2", "no trial 2 of bandit on sqli");
+    wrong("store show latest --trial bandit sqli x", "counted from 1");
+    wrong("store show latest --trial bandit sqli 1 --artifact stdout", "there are stderr");
+}
+
+#[test]
+fn an_export_is_a_submission() {
+    let project = project();
+    stored(&project, None);
+    let out = project.ok("store export latest");
+    assert_eq!(out.lines().count(), 2);
+    project.run("store export -o sub.jsonl").says(0, &["wrote sub.jsonl, 2 trials"]);
+    assert_eq!(project.read("sub.jsonl"), out);
+    let report = project.json("score . --submission sub.jsonl --json");
+    assert_eq!(report["tools"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_run_moves_to_another_store() {
+    let (here, there) = (project(), project());
+    let run = stored(&here, Some("nightly"));
+    let file = there.path("run.jsonl.gz").display().to_string();
+    here.run(&format!("store export nightly --whole -o {file}")).says(0, &["the whole run"]);
+    there.run("store import run.jsonl.gz").says(0, &["was imported: 2 trials"]);
+    there.run("store import run.jsonl.gz").says(0, &["is here already"]);
+    assert_eq!(there.json("store show nightly --json")["id"], run.as_str());
+    assert_eq!(there.ok("store export nightly"), here.ok("store export nightly"));
+    there.ok("store verify");
+    there.write("bad.jsonl", "{}\n");
+    there.run("store import bad.jsonl").says(4, &["bad.jsonl, line 1", "Nothing was taken"]);
+    there.run("store import nowhere.jsonl").says(4, &["nowhere.jsonl"]);
+}
+
+#[test]
+fn two_processes_may_use_a_store_at_once() {
+    let target = project();
+    let sources: Vec<Project> = (0..4).map(|_| project()).collect();
+    for (n, source) in sources.iter().enumerate() {
+        stored(source, None);
+        let file = target.path(&format!("{n}.jsonl")).display().to_string();
+        source.run(&format!("store export --whole -o {file}")).expect(0);
+    }
+    // The store does not exist yet: all of them make it.
+    std::thread::scope(|scope| {
+        let import = |n: usize| target.run(&format!("store import {n}.jsonl --store .karat")).expect(0).code;
+        let processes: Vec<_> = (0..4).map(|n| scope.spawn(move || import(n))).collect();
+        processes.into_iter().for_each(|process| assert_eq!(process.join().unwrap(), Some(0)));
+    });
+    assert_eq!(target.json("store list --json").as_array().unwrap().len(), 4);
+    target.ok("store verify");
+}
+
+#[test]
+fn old_runs_are_removed() {
+    let project = project();
+    let first = stored(&project, Some("first"));
+    stored(&project, Some("second"));
+    let rehearsed = project.ok("store gc --keep 1 --dry-run");
+    assert!(rehearsed.contains("would remove 1 run"), "{rehearsed}");
+    assert!(project.ok("store gc --older-than 1w").contains("removed 0 runs"));
+    let json = project.json("store gc --keep 1 --json");
+    assert_eq!(json["runs"][0]["id"], first.as_str());
+    project.run("store show first").says(2, &["there is no run `first`"]);
+    project.ok("store gc second");
+    project.run("store list").says(0, &["no runs are stored"]);
+    project.run("store gc --older-than soon").says(2, &["30d"]);
+}
+
+#[test]
+fn the_store_is_found_where_it_is_said_to_be() {
+    let project = project();
+    stored(&project, Some("nightly"));
+    std::fs::create_dir_all(project.path("deep/down")).unwrap();
+    let from = |folder: &str, arguments: &[&str], variable: Option<&str>| {
+        let mut command = project.command();
+        command.current_dir(project.path(folder)).args(arguments);
+        variable.map(|value| command.env("KARAT_STORE", value));
+        Ran::of(&mut command)
+    };
+    assert!(from("deep/down", &["store", "list"], None).expect(0).out.contains("nightly"));
+    assert!(from("deep", &["store", "list"], Some("../.karat")).expect(0).out.contains("nightly"));
+    assert!(from("deep", &["store", "list", "--store", ".."], Some("nowhere")).expect(0).out.contains("nightly"));
+    from("deep", &["store", "list"], Some("nowhere")).says(5, &["there is no store in nowhere"]);
+    Project::new().run("store list").says(5, &["there is no store in .karat"]);
+}
+
+#[test]
+fn a_damaged_store_is_told_and_left_alone() {
+    let project = project();
+    stored(&project, None);
+    let file = project.path(".karat/karat.db");
+    let whole = std::fs::read(&file).unwrap();
+    let damage = |range: std::ops::Range<usize>| {
+        let mut bytes = whole.clone();
+        bytes[range].fill(0x5a);
+        std::fs::write(&file, &bytes).unwrap();
+        bytes
+    };
+    let bytes = damage(0..100);
+    for line in ["store list", "store verify", "store export", "store gc"] {
+        project.run(line).says(5, &["is damaged", "Nothing was changed"]);
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+    let bytes = damage(whole.len() - 4096..whole.len());
+    project.run("store verify").says(5, &["nothing was changed"]);
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+    assert_eq!(project.run("store verify --json").expect(5).out.contains("\"sound\": false"), true);
+}
