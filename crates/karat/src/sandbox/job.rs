@@ -251,6 +251,11 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+    /// Processes of the tool could not be ended.
+    #[error(
+        "processes of the tool could not be ended; they may wait for a disk or a server that does not answer, see `ps` for them"
+    )]
+    Unending,
     /// The supervising process ended without saying how the tool did.
     #[error(
         "the supervisor of the tool was ended from outside ({status}); processes of the tool may be left, see `ps`"

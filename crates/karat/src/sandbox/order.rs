@@ -93,6 +93,8 @@ pub(super) struct Report {
     pub(super) wall: Duration,
     pub(super) cpu: Option<Duration>,
     pub(super) ended_after: Option<usize>,
+    /// Whether processes are left that could not be ended.
+    pub(super) left: bool,
 }
 
 /// How the tool ended, as the supervisor knows it.

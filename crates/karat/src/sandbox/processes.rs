@@ -1,7 +1,6 @@
 //! The processes below this one: finding, measuring and ending them.
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process};
-use std::collections::BTreeSet;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, kill_process, kill_process_group};
 #[cfg(target_os = "linux")]
 use std::path::Path;
 #[cfg(target_os = "linux")]
@@ -9,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long processes are ended over and over before whoever is left is given up, such as one that waits for a dead disk.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything below this process, parents before children; no more are looked for once there are more than `most`.
 pub(super) fn descendants(most: usize) -> Vec<Pid> {
@@ -28,6 +27,11 @@ pub(super) fn memory(pids: &[Pid]) -> u64 {
     pids.iter().map(|pid| memory_of(*pid)).sum()
 }
 
+/// How many of them have not ended.
+pub(super) fn living(pids: &[Pid]) -> usize {
+    pids.iter().filter(|pid| lives(**pid)).count()
+}
+
 /// Sends a signal to each of them. Who is gone by now needs none.
 pub(super) fn signal(pids: &[Pid], signal: Signal) {
     for pid in pids {
@@ -36,7 +40,7 @@ pub(super) fn signal(pids: &[Pid], signal: Signal) {
 }
 
 /// Collects whoever has ended, and gives how `main` did when it is among them. The second value says whether anybody is left.
-pub(super) fn reap(main: Pid) -> (Option<rustix::process::WaitStatus>, bool) {
+pub(super) fn reap(main: Pid) -> (Option<WaitStatus>, bool) {
     let mut ended = None;
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
@@ -48,27 +52,53 @@ pub(super) fn reap(main: Pid) -> (Option<rustix::process::WaitStatus>, bool) {
     }
 }
 
-/// Ends everything below this process, and collects it. Gives how `main` ended when that comes up, and how many were ended.
-pub(super) fn end_all(main: Pid) -> (Option<rustix::process::WaitStatus>, usize) {
+/// What became of everything below this process.
+pub(super) struct Gone {
+    /// How the first of them ended, where it had not before.
+    pub(super) main: Option<WaitStatus>,
+    /// Whether somebody cannot be ended.
+    pub(super) left: bool,
+}
+
+/// Ends everything below this process, and collects it. Where `main` takes all others with it, as the first process of a
+/// namespace does, nobody else is looked for.
+pub(super) fn end_all(main: Pid, takes_all: bool) -> Gone {
     let begun = Instant::now();
-    let (mut status, mut ended) = (None, BTreeSet::new());
-    loop {
-        // Who is stopped starts nobody new. Whoever was too quick is found in the next round, for orphans come to us.
-        let mut all = descendants(usize::MAX);
-        signal(&all, Signal::STOP);
-        all.extend(descendants(usize::MAX));
-        ended.extend(all.iter().filter(|pid| lives(**pid)).map(|pid| pid.as_raw_nonzero()));
-        signal(&all, Signal::KILL);
-        if cfg!(not(target_os = "linux")) {
-            // Where processes cannot be listed, the group is all there is to name.
-            let _ = rustix::process::kill_process_group(main, Signal::KILL);
+    let mut gone = Gone { main: None, left: true };
+    while gone.left && begun.elapsed() < PATIENCE {
+        if takes_all {
+            signal(&Table::read().children(rustix::process::getpid()), Signal::KILL);
+        } else {
+            sweep(main);
         }
         let (found, left) = reap(main);
-        status = status.or(found);
-        if !left || begun.elapsed() > PATIENCE {
-            return (status, ended.len());
+        gone.main = gone.main.or(found);
+        gone.left = left;
+        if left {
+            std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(1));
+    }
+    gone
+}
+
+/// Ends whoever is found below this process. Whole groups are ended at one stroke, which nobody in them can outrun by starting
+/// others. Who left its group in time is found in the next round, for orphans come to this process.
+fn sweep(main: Pid) {
+    if cfg!(not(target_os = "linux")) {
+        // Where processes cannot be listed, the group is all there is to name.
+        let _ = kill_process_group(main, Signal::KILL);
+    }
+    let (own, table) = (getpgid(None).ok(), Table::read());
+    let mut found = table.children(rustix::process::getpid());
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied() {
+        // Only what lies below can be in a group with it, save this very process.
+        if let Some(group) = getpgid(Some(pid)).ok().filter(|group| Some(*group) != own) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = kill_process(pid, Signal::KILL);
+        found.extend(table.children(pid));
+        next += 1;
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How soon a cancel is seen.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(15);
 /// How much is read from a stream at once.
 const CHUNK: usize = 64 << 10;
 
@@ -44,6 +44,9 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
     let status = child.wait().map_err(trouble("waited for"))?;
     let (mut running, report) = result.map_err(trouble("talked to"))?;
     running.drain();
+    if report.as_ref().is_some_and(|report| report.left) {
+        return Err(SandboxError::Unending);
+    }
     let [stdout, stderr] = running.streams.map(|stream| stream.captured);
     let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
     let cut = (stdout.cut || stderr.cut).then_some(Ended::Overran(Resource::Output));
