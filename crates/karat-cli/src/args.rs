@@ -216,10 +216,10 @@ pub(crate) struct OutputArgs {
 
 /// Where runs are kept.
 #[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// The store; else KARAT_STORE, else the nearest .karat/ from here upwards.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+pub(crate) struct StorePlace {
+    /// The store's folder; else KARAT_STORE, else the nearest .karat from the current folder upwards.
+    #[arg(long = "store", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -278,7 +278,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     /// Tell nothing on the way.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -295,7 +295,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "X", value_parser = speed)]
     pub(crate) speed: Option<f64>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     /// Tell nothing on the way.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -322,7 +322,7 @@ pub(crate) struct CompareArgs {
     #[arg(long = "metric", value_name = "ID")]
     pub(crate) metrics: Vec<String>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -344,7 +344,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -355,7 +355,7 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "REPORT|RUN")]
     pub(crate) report: String,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -375,7 +375,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: StorePlace,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! From what was typed to a store, and to a run in it with everything needed to score it again.
 
-use crate::args::{RuleArgs, StoreArgs};
+use crate::args::{RuleArgs, StorePlace};
+use crate::commands::store;
 use crate::exit::Failure;
 use crate::inputs;
 use karat::format::run::{PlanV1, ToolFactsV1};
@@ -15,21 +16,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
-pub(crate) fn folder(args: &StoreArgs) -> PathBuf {
-    let stated = args.store.clone().or_else(|| std::env::var_os("KARAT_STORE").map(PathBuf::from));
-    let here = || std::env::current_dir().ok().and_then(|here| Store::locate(&here));
-    stated.filter(|path| !path.as_os_str().is_empty()).or_else(here).unwrap_or_else(|| PathBuf::from(FOLDER))
+pub(crate) fn folder(place: &StorePlace) -> PathBuf {
+    store::folder(place.folder.as_deref()).unwrap_or_else(|| PathBuf::from(FOLDER))
 }
 
 /// The store, which must be there.
-pub(crate) fn open(args: &StoreArgs) -> Result<Store, Failure> {
-    Ok(Store::open(&folder(args))?)
+pub(crate) fn open(place: &StorePlace) -> Result<Store, Failure> {
+    store::open(place.folder.as_deref())
 }
 
 /// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
-pub(crate) fn names_run(text: &str, args: &StoreArgs) -> bool {
+pub(crate) fn names_run(text: &str, place: &StorePlace) -> bool {
     let suite = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
-    !suite && Store::is_at(&folder(args))
+    !suite && Store::is_at(&folder(place))
 }
 
 /// A run with everything needed to score it again.

@@ -362,7 +362,8 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn make() -> Result<Self, Failure> {
-        let folder = std::env::temp_dir().join(format!("karat-{}", karat::store::new_id()));
+        let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
+        let folder = std::env::temp_dir().join(format!("karat-{}-{moment:x}", std::process::id()));
         let failed = |error| Failure::Message(Exit::Failed, format!("{}: {error}", folder.display()));
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]

@@ -35,6 +35,7 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
         };
         let mut whole = value(store, &info);
         whole["tools"] = json!(tools);
+        whole["attempts"] = json!(trials.iter().map(|trial| u64::from(trial.attempt)).sum::<u64>());
         whole["failures"] = failures.iter().map(failure).collect();
         whole["plan"] = json!(plan);
         print_json(&whole)?;

@@ -75,7 +75,7 @@ pub(crate) fn reasons(project: &Project) -> Vec<String> {
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(|failure| failure["reason"].as_str().map(str::to_owned))
+        .filter_map(|failure| failure["detail"]["reason"].as_str().map(str::to_owned))
         .collect();
     reasons.sort();
     reasons.dedup();
