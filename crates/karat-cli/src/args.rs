@@ -75,9 +75,7 @@ Examples:
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
     /// Draw a stored report again, in any format.
-    #[command(
-        after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml"
-    )]
+    #[command(after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml")]
     Report(ReportArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(
@@ -261,8 +259,8 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "max_failures")]
     pub(crate) fail_fast: bool,
     /// Stop after so many failed trials.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..).map(|n| n as usize))]
-    pub(crate) max_failures: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_failures: Option<u32>,
     /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     pub(crate) require_isolation: Option<String>,

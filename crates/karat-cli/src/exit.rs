@@ -4,7 +4,11 @@ use karat::diagnostic::Faults;
 use karat::import::ImportError;
 use karat::import::placement::PlacementError;
 use karat::profile::ProfileError;
+use karat::run::execute::LoadError;
+use karat::run::lookup::LookupError;
+use karat::run::replay::RecordingError;
 use karat::store::StoreError;
+use karat::tool::manifest::NO_MODEL;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -112,6 +116,30 @@ impl From<StoreError> for Failure {
             }
             E::BadExport { .. } | E::Differs { .. } => Self::bad_input(error.to_string()),
             _ => Self::Message(Exit::Failed, error.to_string()),
+        }
+    }
+}
+
+impl From<LookupError> for Failure {
+    fn from(error: LookupError) -> Self {
+        match error {
+            LookupError::Unknown { .. } => Self::usage(error.to_string()),
+            LookupError::Io { file, source } => Self::io(file, source),
+            LookupError::Faults(faults) => Self::Faults(faults),
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Manifest { ref faults, .. } if faults.iter().any(|fault| fault.code == NO_MODEL) => {
+                Self::usage(error.to_string())
+            }
+            LoadError::Recording { source: RecordingError::Faults(faults), .. } | LoadError::Rules { faults, .. } => {
+                Self::Faults(faults)
+            }
+            other => Self::bad_input(other.to_string()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::diagnostic::harmless;
-use karat::format::run::PlanV1;
+use karat::format::run::{NOTHING_EXECUTED, PlanV1};
 use karat::report::number::count;
 use karat::run::drive::failed;
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
@@ -41,17 +41,7 @@ impl Progress {
             bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self {
-            bar,
-            quiet,
-            began: now,
-            told: now,
-            before: 0,
-            done: 0,
-            left: 0,
-            failures: 0,
-            outcomes: BTreeMap::new(),
-        }
+        Self { bar, quiet, began: now, told: now, before: 0, done: 0, left: 0, failures: 0, outcomes: BTreeMap::new() }
     }
 
     fn say(&self, text: &str) {
@@ -119,7 +109,9 @@ impl Progress {
         }
         let outcomes: Vec<String> = Outcome::ALL
             .iter()
-            .filter_map(|outcome| Some(format!("{} {}", self.outcomes.get(outcome)?, outcome.as_str().replace('_', " "))))
+            .filter_map(|outcome| {
+                Some(format!("{} {}", self.outcomes.get(outcome)?, outcome.as_str().replace('_', " ")))
+            })
             .collect();
         let all = self.before + self.left;
         let trials = match ending {
@@ -147,7 +139,8 @@ impl Consumer for Progress {
             }
             RunEvent::ToolReady { tool, facts } => {
                 let version = facts.version.as_deref().map(|version| format!(" {version} ·")).unwrap_or_default();
-                self.say(&harmless(&format!("  {tool} ·{version} isolation {}", facts.isolation)));
+                let word = if facts.isolation == NOTHING_EXECUTED { "" } else { "isolation " };
+                self.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
             }
             RunEvent::TrialBegan(_) => {}
             RunEvent::TrialsDone(records) => self.trials_done(records),

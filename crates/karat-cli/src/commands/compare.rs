@@ -24,11 +24,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let sides = sides(&reports, &args.tools)?;
     let mut comparisons = Vec::new();
     for (a, b) in &sides {
-        let side = |s: &Named<'_>| (s.label.clone(), s.report, s.tool);
-        let ((a_label, a_report, a_tool), (b_label, b_report, b_tool)) = (side(a), side(b));
-        let a = Side { label: &a_label, report: a_report, tool: a_tool };
-        let b = Side { label: &b_label, report: b_report, tool: b_tool };
-        comparisons.push(compare(a, b, &args.metrics).map_err(|error| Failure::bad_input(error.to_string()))?);
+        let compared = compare(a.side(), b.side(), &args.metrics);
+        comparisons.push(compared.map_err(|error| Failure::bad_input(error.to_string()))?);
     }
     if args.json {
         print_json(&comparisons)?;
@@ -57,11 +54,14 @@ struct Named<'a> {
     tool: &'a ToolV1,
 }
 
+impl Named<'_> {
+    fn side(&self) -> Side<'_> {
+        Side { label: &self.label, report: self.report, tool: self.tool }
+    }
+}
+
 /// Which tool is held against which: two of one report, or each tool of the first against its namesake in every other.
-fn sides<'a>(
-    reports: &'a [(&str, ReportV1)],
-    tools: &[String],
-) -> Result<Vec<(Named<'a>, Named<'a>)>, Failure> {
+fn sides<'a>(reports: &'a [(&str, ReportV1)], tools: &[String]) -> Result<Vec<(Named<'a>, Named<'a>)>, Failure> {
     let pick = |report: &'a (&str, ReportV1), name: &str, label: String| {
         let found = report.1.tools.iter().find(|tool| tool.tool == name);
         let tool = found.ok_or_else(|| {
@@ -80,9 +80,8 @@ fn sides<'a>(
             if others.is_empty() {
                 return Err(nothing_to_compare());
             }
-            let pair = |other: &&str| {
-                Ok((pick(only, first, (*first).to_owned())?, pick(only, other, (*other).to_owned())?))
-            };
+            let pair =
+                |other: &&str| Ok((pick(only, first, (*first).to_owned())?, pick(only, other, (*other).to_owned())?));
             others.iter().map(pair).collect()
         }
         [first, others @ ..] => {

@@ -96,7 +96,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
 fn named_run(args: &ExplainArgs) -> Option<&str> {
     let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
     let no_suite_here = || !["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
-    let latest = || (nothing_named && no_suite_here() && Store::is_at(&stored::folder(&args.store))).then_some("latest");
+    let latest =
+        || (nothing_named && no_suite_here() && Store::is_at(&stored::folder(&args.store))).then_some("latest");
     args.run.as_deref().or_else(latest)
 }
 

@@ -24,7 +24,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut event = |event: &RunEvent<'_>| {
         tell_all(consumers, event).map_err(|error: ConsumerError| Failure::Message(Exit::Failed, error.to_string()))
     };
-    tell(&harmless(&format!("run {} of {}, as it went", run.info.short_id, karat::store::moment::shown(run.info.created_ms))));
+    tell(&harmless(&format!(
+        "run {} of {}, as it went",
+        run.info.short_id,
+        karat::store::moment::shown(run.info.created_ms)
+    )));
     event(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize })?;
     for (tool, facts) in &run.facts {
         event(&RunEvent::ToolReady { tool, facts })?;

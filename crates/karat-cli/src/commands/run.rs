@@ -14,9 +14,9 @@ use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
 use karat::format::tool::ToolManifestV1;
 use karat::run::drive::{Drive, Task, drive, tell as tell_all};
-use karat::run::lookup::{declared, lookup};
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
-use karat::run::execute::{self, Executor, Loaded, Ready};
+use karat::run::execute::{self, Executor, LoadError, Loaded, Ready};
+use karat::run::lookup::{declared, lookup};
 use karat::run::plan::{Request, describe, left, plan};
 use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::run::site::Site;
@@ -25,7 +25,7 @@ use karat::scoring;
 use karat::store::{NewRun, RunId, RunLock, RunState, Store};
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
-use karat::tool::manifest::Context;
+use karat::tool::manifest::{Context, NO_MODEL, in_config};
 use karat_core::ids::ToolName;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::collections::{BTreeMap, HashMap};
@@ -162,7 +162,17 @@ fn load_tool(
     loaded: &LoadedSuite,
     context: &Context<'_>,
 ) -> Result<(Loaded, Option<String>), Failure> {
-    execute::load(name, manifest, loaded, context).map_err(Failure::from)
+    execute::load(name, manifest, loaded, context).map_err(|error| match error {
+        LoadError::Manifest { tool, faults } if loaded.config.tools.get(&tool) == Some(manifest) => {
+            // It stands in the suite's own file, so its faults have a place there.
+            let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, &tool, fault)).collect();
+            if faults.iter().any(|fault| fault.code == NO_MODEL) {
+                return Failure::from(LoadError::Manifest { tool, faults });
+            }
+            Failure::Faults(places.into())
+        }
+        other => other.into(),
+    })
 }
 
 fn selection(args: &RunArgs) -> Result<Selection, Failure> {
@@ -236,7 +246,7 @@ fn execute(
     let executor = Executor::new(ready, &tasks, &site);
     let execute = |task: &Task| executor.execute(task).map_err(|error| Box::new(error) as ConsumerError);
     let jobs = jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let most_failures = if args.fail_fast { Some(1) } else { args.max_failures };
+    let most_failures = if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) };
     let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel };
     let mut progress = Progress::new(args.quiet);
     let ending = {
@@ -279,9 +289,9 @@ fn get_ready(
     let mut facts = BTreeMap::new();
     for (planned, tool) in plan.tools.iter().zip(tools) {
         let name = ToolName::new(&planned.name);
-        let (tool, known) = tool.ready(planned, isolation, site).map_err(|error| {
-            Failure::Message(Exit::Failed, format!("the tool `{name}` cannot be run: {error}"))
-        })?;
+        let (tool, known) = tool
+            .ready(planned, isolation, site)
+            .map_err(|error| Failure::Message(Exit::Failed, format!("the tool `{name}` cannot be run: {error}")))?;
         facts.insert(name.clone(), known);
         ready.insert(name, tool);
     }
@@ -322,7 +332,10 @@ fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit, Failure> 
         tool.outcomes.get(&karat_core::trial::Outcome::Reported).is_some_and(|n| *n > 0)
     };
     if !scoring.report.tools.iter().any(reported) {
-        return Err(Failure::Message(Exit::Failed, "not a single trial came to a report; see the reasons above".to_owned()));
+        return Err(Failure::Message(
+            Exit::Failed,
+            "not a single trial came to a report; see the reasons above".to_owned(),
+        ));
     }
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// The name of this version of the plan's format.
 pub const PLAN_SCHEMA: &str = "karat.plan/1";
 
+/// The isolation of what needs none: recorded trials and built-in rules.
+pub const NOTHING_EXECUTED: &str = "nothing is executed";
+
 /// Everything a run is going to do, fully resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "plan")]

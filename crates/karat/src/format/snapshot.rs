@@ -52,9 +52,10 @@ impl SnapshotV1 {
 impl From<&Case> for SnapshotCaseV1 {
     fn from(case: &Case) -> Self {
         let lines = |all: &[Lines]| all.iter().map(|lines| (lines.start, lines.end)).collect();
-        let touched = case.change.as_ref().map(|change| {
-            change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect()
-        });
+        let touched = case
+            .change
+            .as_ref()
+            .map(|change| change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect());
         Self { case: CaseV1::from(case), touched }
     }
 }

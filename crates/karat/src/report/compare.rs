@@ -69,7 +69,9 @@ pub struct Moved {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// They are about different cases or goldens.
-    #[error("{a} and {b} are about different suites or versions of one ({a_digest} and {b_digest}); score both against the same suite first")]
+    #[error(
+        "{a} and {b} are about different suites or versions of one ({a_digest} and {b_digest}); score both against the same suite first"
+    )]
     Suites {
         /// The first side.
         a: String,
@@ -89,7 +91,9 @@ pub enum CompareError {
         b: String,
     },
     /// They were scored by different rules.
-    #[error("{a} was scored by the profile {a_profile} and {b} by {b_profile}, or values of it differ; score both by the same")]
+    #[error(
+        "{a} was scored by the profile {a_profile} and {b} by {b_profile}, or values of it differ; score both by the same"
+    )]
     Profiles {
         /// The first side.
         a: String,

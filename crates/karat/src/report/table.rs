@@ -5,6 +5,7 @@ use super::grid::{self, Cell};
 use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
 use crate::diagnostic::harmless;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
+use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -176,7 +177,8 @@ fn isolation(report: &ReportV1, look: &Look) -> String {
             by.entry(words).or_default().push(&tool.tool);
         }
     }
-    if by.is_empty() {
+    // Recorded trials and built-in rules execute nothing, which is not worth a line of its own.
+    if by.keys().all(|words| *words == NOTHING_EXECUTED) {
         return String::new();
     }
     let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
@@ -187,8 +189,10 @@ fn isolation(report: &ReportV1, look: &Look) -> String {
 /// F1 and goldens found, case by case; of a large suite the cases that went worst.
 fn cases(report: &ReportV1, look: &Look) -> String {
     let tools = ranked(report);
-    let fitting = ((look.width.saturating_sub(30)) / 20).max(1);
-    let shown = &tools[..tools.len().min(fitting)];
+    let fitting = |cell: usize| (look.width.saturating_sub(30) / cell).max(1);
+    // Where the whole story of every tool does not fit, a short one of more tools tells more.
+    let short = tools.len() > fitting(20);
+    let shown = &tools[..tools.len().min(if short { fitting(16) } else { fitting(20) })];
     let mut order: Vec<usize> = (0..report.cases.len()).collect();
     let large = order.len() > MOST_CASES;
     if large {
@@ -206,16 +210,17 @@ fn cases(report: &ReportV1, look: &Look) -> String {
     }
     let heading = if large { "The ten cases that went worst" } else { "Case by case" };
     let mut header = vec![Cell::left("case").styled(DIM)];
-    header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), 18)).styled(DIM)));
+    let widest = if short { 14 } else { 18 };
+    header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), widest)).styled(DIM)));
     let mut rows = vec![header];
     for &case in &order {
         let mut row = vec![Cell::left(&report.cases[case].case)];
-        row.extend(shown.iter().map(|tool| case_cell(report, tool, case)));
+        row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
         rows.push(row);
     }
     let mut out = format!("\n{}\n{}", paint(heading, BOLD, look), grid::draw(&rows, look.width, look.colour));
     if shown.len() < tools.len() {
-        let note = format!("{} more tools in the JSON report", tools.len() - shown.len());
+        let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
         out.push_str(&format!("  {}\n", paint(&note, DIM, look)));
     }
     out
@@ -225,7 +230,7 @@ fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
     case.metrics.get(id).and_then(|e| e.value)
 }
 
-fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize) -> Cell {
+fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell {
     let result = &tool.cases[case];
     let required = report.cases[case].issues.iter().filter(|i| i.acceptance == Acceptance::Required).count();
     if required == 0 {
@@ -233,7 +238,8 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize) -> Cell {
             Some(1.0) => Cell::left("clean").styled(GOOD),
             Some(_) => {
                 let alarms: usize = result.trials.iter().map(|t| t.fp).sum();
-                Cell::left(if alarms > 0 { count(alarms, "false alarm") } else { "failed".to_owned() }).styled(BAD)
+                let words = if short { format!("{alarms} false") } else { count(alarms, "false alarm") };
+                Cell::left(if alarms > 0 { words } else { "failed".to_owned() }).styled(BAD)
             }
             None => Cell::left("–"),
         };
@@ -246,7 +252,8 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize) -> Cell {
         Some(f1) if f1 < 0.4 => BAD,
         _ => Style::new(),
     };
-    Cell::left(format!("{}  {found}/{all} found", three(f1))).styled(style)
+    let word = if short { "" } else { " found" };
+    Cell::left(format!("{}  {found}/{all}{word}", three(f1))).styled(style)
 }
 
 /// Goldens that no tool found in any trial.

@@ -64,7 +64,9 @@ pub enum ReadyError {
         names: String,
     },
     /// Something it is to read or write would give the goldens away.
-    #[error("`{path}` would let it see the suite or the store, which no tool may; take it out of `expose` and `writable`")]
+    #[error(
+        "`{path}` would let it see the suite or the store, which no tool may; take it out of `expose` and `writable`"
+    )]
     Reveals {
         /// The path.
         path: String,
@@ -126,11 +128,8 @@ impl CommandTool {
         }
         tool.exposed = tool.needs(&tool.program.command, site)?;
         let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
-        let facts = ToolFactsV1 {
-            version,
-            isolation: tool.isolation_words(),
-            program: Some(found.display().to_string()),
-        };
+        let facts =
+            ToolFactsV1 { version, isolation: tool.isolation_words(), program: Some(found.display().to_string()) };
         Ok((tool, facts))
     }
 
@@ -345,7 +344,13 @@ impl CommandTool {
     }
 
     /// Runs a command outside any trial, in an empty folder.
-    fn once(&self, command: &[String], time: Duration, setting_up: bool, site: &Site<'_>) -> Result<Finished, ReadyError> {
+    fn once(
+        &self,
+        command: &[String],
+        time: Duration,
+        setting_up: bool,
+        site: &Site<'_>,
+    ) -> Result<Finished, ReadyError> {
         let root = site.folder();
         trial_folder::make(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
@@ -390,7 +395,10 @@ impl CommandTool {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is a different thing that trials, set-up and version differ in")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing that trials, set-up and version differ in"
+    )]
     fn job(
         &self,
         command: Vec<OsString>,

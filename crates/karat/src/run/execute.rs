@@ -8,7 +8,7 @@ use super::site::Site;
 use super::templates::Templates;
 use super::{patterns, plan::Wanted};
 use crate::diagnostic::Faults;
-use crate::format::run::{PlannedToolV1, ToolFactsV1};
+use crate::format::run::{NOTHING_EXECUTED, PlannedToolV1, ToolFactsV1};
 use crate::format::tool::ToolManifestV1;
 use crate::import::ImportError;
 use crate::import::rule_map::RuleMap;
@@ -78,9 +78,6 @@ pub enum LoadError {
         why: String,
     },
 }
-
-/// What nothing executes is isolated from everything.
-const NOTHING_EXECUTED: &str = "nothing is executed";
 
 /// Reads everything a tool names. Relative files lie in the suite.
 pub fn load(

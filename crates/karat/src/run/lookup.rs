@@ -6,7 +6,7 @@ use crate::document::suggest::nearest;
 use crate::document::{Syntax, decode_bytes, schema_of};
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
 use crate::suite::LoadedSuite;
-use crate::tool::catalogue;
+use crate::tool::catalogue::{CATALOGUE, shipped};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -55,10 +55,10 @@ pub fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, LookupErro
     if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
         return Ok(vec![from_file(Path::new(text))?]);
     }
-    if let Some(ready) = catalogue::find(text) {
+    if let Some(ready) = shipped(text) {
         return Ok(vec![(text.to_owned(), ready.manifest()?)]);
     }
-    let known = loaded.config.tools.keys().map(String::as_str).chain(catalogue::names());
+    let known = loaded.config.tools.keys().map(String::as_str).chain(CATALOGUE.iter().map(|ready| ready.name));
     Err(LookupError::Unknown { text: text.to_owned(), near: nearest(text, known).map(str::to_owned) })
 }
 
@@ -81,7 +81,9 @@ fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>, Looku
     let trials = replay::read(loaded, submission).map_err(|error| match error {
         RecordingError::Io { file, source } => LookupError::Io { file, source },
         RecordingError::Faults(faults) => LookupError::Faults(faults),
-        RecordingError::NoTrials { file, .. } => LookupError::Io { file, source: io::Error::other("it holds no trial") },
+        RecordingError::NoTrials { file, .. } => {
+            LookupError::Io { file, source: io::Error::other("it holds no trial") }
+        }
     })?;
     let mut names: Vec<String> = Vec::new();
     for trial in &trials {
@@ -110,7 +112,9 @@ fn from_file(path: &Path) -> Result<Named, LookupError> {
     }
     // A program that is named by a path lies beside the manifest too, wherever trials take place.
     for command in [&mut manifest.command, &mut manifest.setup, &mut manifest.version] {
-        if let Some(program) = command.first_mut().filter(|program| program.starts_with("./") || program.starts_with("../")) {
+        if let Some(program) =
+            command.first_mut().filter(|program| program.starts_with("./") || program.starts_with("../"))
+        {
             *program = folder.join(&*program).to_string_lossy().into_owned();
         }
     }

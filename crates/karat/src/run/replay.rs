@@ -84,10 +84,9 @@ impl Recording {
         let recorded = self.trials.get(&(key.case.clone(), key.number));
         let trial = match recorded {
             Some(trial) => Trial { tool: key.tool.clone(), ..trial.clone() },
-            None => Trial {
-                outcome: Outcome::Skipped,
-                ..Trial::reported(key.case.clone(), key.tool.clone(), key.number)
-            },
+            None => {
+                Trial { outcome: Outcome::Skipped, ..Trial::reported(key.case.clone(), key.tool.clone(), key.number) }
+            }
         };
         let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
         let detail = TrialDetailV1 { reason, ..TrialDetailV1::default() };

@@ -53,7 +53,8 @@ impl CasePattern {
         };
         let expression = regex::escape(value).replace(r"\*", ".*").replace(r"\?", ".");
         let value = Regex::new(&format!("^(?i:{expression})$"));
-        let value = value.map_err(|error| SelectionError::BadPattern { text: text.to_owned(), why: error.to_string() })?;
+        let value =
+            value.map_err(|error| SelectionError::BadPattern { text: text.to_owned(), why: error.to_string() })?;
         Ok(Self { text: text.to_owned(), field, value })
     }
 

@@ -80,13 +80,10 @@ impl ResultFolder {
 
     pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
         match fs::read(self.folder.join(RESULT)) {
-            Ok(bytes) if bytes.len() > most => {
-                Err(format!("its result is larger than {most} bytes (limits.output)"))
-            }
+            Ok(bytes) if bytes.len() > most => Err(format!("its result is larger than {most} bytes (limits.output)")),
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("its result cannot be read: {error}")),
         }
     }
 }
-

@@ -28,8 +28,8 @@ pub use export::Exported;
 pub use gc::{Gc, GcReport};
 pub use lock::RunLock;
 pub use portable::Imported;
-pub use sink::Sink;
 pub use runs::{NewRun, RunId, RunInfo, RunState};
+pub use sink::Sink;
 pub use trials::StoredTrial;
 pub use verify::Problem;
 

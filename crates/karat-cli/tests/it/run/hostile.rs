@@ -1,8 +1,8 @@
 //! Hostile tools: each becomes the right outcome, and the trials around it are unharmed.
 
+use super::sandboxed;
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
 use crate::project::{Project, skipped};
-use super::sandboxed;
 
 /// Runs a hostile tool between two trials of an honest one, all at once, and gives its outcomes; the honest one is unharmed.
 #[track_caller]
@@ -31,9 +31,15 @@ fn writes_outside_its_copy() {
     }
     let project = with_cases(2);
     let outside = project.path("outside");
-    let script = format!("echo x > {0}; echo x > {1}/x; echo x >> /etc/karat-was-here; {FINDS_IT}", outside.display(), project.path("suite").display());
+    let script = format!(
+        "echo x > {0}; echo x > {1}/x; echo x >> /etc/karat-was-here; {FINDS_IT}",
+        outside.display(),
+        project.path("suite").display()
+    );
     assert_eq!(beside_an_honest_one(&project, &script, ""), "reported 4");
-    assert!(!outside.exists() && !project.path("suite/x").exists() && !std::path::Path::new("/etc/karat-was-here").exists());
+    assert!(
+        !outside.exists() && !project.path("suite/x").exists() && !std::path::Path::new("/etc/karat-was-here").exists()
+    );
 }
 
 #[test]
@@ -45,7 +51,9 @@ fn opens_a_loopback_connection() {
     let port = listener.local_addr().unwrap().port();
     listener.set_nonblocking(true).unwrap();
     let project = with_cases(2);
-    let script = format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' || exit 5; {FINDS_IT}");
+    let script = format!(
+        "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' || exit 5; {FINDS_IT}"
+    );
     assert_eq!(beside_an_honest_one(&project, &script, ""), "crashed 4");
     assert!(listener.accept().is_err(), "it got through");
     // With the network allowed the same tool gets through, so it does try.
@@ -70,8 +78,13 @@ fn ignores_being_asked_to_end() {
 
 #[test]
 fn prints_without_end() {
-    let project = check("yes 0123456789abcdef0123456789abcdef", "limits = { output = \"2MiB\" }\ntimeout = \"60s\"", "crashed 4");
-    assert!(super::reasons(&project).iter().any(|why| why.contains("printed more than")), "{:?}", super::reasons(&project));
+    let project =
+        check("yes 0123456789abcdef0123456789abcdef", "limits = { output = \"2MiB\" }\ntimeout = \"60s\"", "crashed 4");
+    assert!(
+        super::reasons(&project).iter().any(|why| why.contains("printed more than")),
+        "{:?}",
+        super::reasons(&project)
+    );
     check("yes complaints >&2", "limits = { output = \"2MiB\" }\ntimeout = \"60s\"", "crashed 4");
 }
 

@@ -17,12 +17,24 @@ fn mixed() -> Project {
             "{{\"case\":\"case-{case}\",\"tool\":\"told\",\"trial\":{trial},\"outcome\":\"reported\",\"findings\":[{{\"id\":\"f\",\"title\":\"SQL\",\"file\":\"app.py\",\"line_start\":2}}]}}\n"
         )
     };
-    project.write("told.jsonl", (1..=6).flat_map(|case| (1..=3).map(move |trial| line(case, trial))).collect::<String>());
+    project
+        .write("told.jsonl", (1..=6).flat_map(|case| (1..=3).map(move |trial| line(case, trial))).collect::<String>());
     project
 }
 
-const RUN: &[&str] =
-    &["run", "suite", "--tool", "tools/it.toml", "tools/odd.toml", "replay:told.jsonl", "patterns", "--trials", "3", "-q", "--json"];
+const RUN: &[&str] = &[
+    "run",
+    "suite",
+    "--tool",
+    "tools/it.toml",
+    "tools/odd.toml",
+    "replay:told.jsonl",
+    "patterns",
+    "--trials",
+    "3",
+    "-q",
+    "--json",
+];
 
 fn start(project: &Project, arguments: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_karat"))
@@ -60,7 +72,8 @@ fn kill_at(moments: impl Iterator<Item = u64>) {
             let ran = project.run("store verify --json");
             assert_eq!(ran.code, Some(0), "{when}, killed at {moment}: {}{}", ran.out, ran.err);
         };
-        let began = project.path(".karat").exists() && project.json("store list --json").as_array().is_some_and(|runs| !runs.is_empty());
+        let began = project.path(".karat").exists()
+            && project.json("store list --json").as_array().is_some_and(|runs| !runs.is_empty());
         let report = if began {
             clean("after the kill");
             resumed += 1;
@@ -72,7 +85,8 @@ fn kill_at(moments: impl Iterator<Item = u64>) {
         assert_eq!(steady(report), undisturbed, "killed at {moment}");
         let exported = project.ok("store export latest");
         let trials: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let keys: BTreeSet<String> = trials.iter().map(|t| format!("{} {} {}", t["tool"], t["case"], t["trial"])).collect();
+        let keys: BTreeSet<String> =
+            trials.iter().map(|t| format!("{} {} {}", t["tool"], t["case"], t["trial"])).collect();
         assert_eq!((trials.len(), keys.len()), (4 * 6 * 3, 4 * 6 * 3), "killed at {moment}");
         let attempts = project.json("store show latest --json")["attempts"].as_u64();
         assert_eq!(attempts, Some(4 * 6 * 3), "killed at {moment}: a trial was kept twice");
@@ -119,7 +133,15 @@ fn stop(project: &Project, signal: &str) -> String {
 fn stopping_is_quick_and_leaves_nobody_behind() {
     let project = with_cases(3);
     // It neither ends when asked to, nor do its children.
-    with_tool(&project, "slow", &format!("[ -e {0} ] && {{ {FINDS_IT}; exit 0; }}; trap '' TERM INT; (trap '' TERM INT; sleep 600) & sleep 600; wait", project.path("go").display()), &format!("expose = [\"{}\"]", project.path("go").display()));
+    with_tool(
+        &project,
+        "slow",
+        &format!(
+            "[ -e {0} ] && {{ {FINDS_IT}; exit 0; }}; trap '' TERM INT; (trap '' TERM INT; sleep 600) & sleep 600; wait",
+            project.path("go").display()
+        ),
+        &format!("expose = [\"{}\"]", project.path("go").display()),
+    );
     for signal in ["-INT", "-TERM"] {
         let said = stop(&project, signal);
         assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");

@@ -35,9 +35,8 @@ pub(crate) fn with_tool(project: &Project, name: &str, script: &str, more: &str)
     project.write(&program, format!("#!/bin/sh\n{script}\n"));
     let path = project.path(&program);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let manifest = format!(
-        "command = [\"./{name}.sh\", \"{{checkout}}\", \"{{output}}\"]\nformat = \"karat\"\n{more}\n"
-    );
+    let manifest =
+        format!("command = [\"./{name}.sh\", \"{{checkout}}\", \"{{output}}\"]\nformat = \"karat\"\n{more}\n");
     project.write(&format!("tools/{name}.toml"), manifest);
 }
 
@@ -47,7 +46,8 @@ pub(crate) fn sandboxed() -> bool {
 }
 
 /// A script that reports the one issue there is.
-pub(crate) const FINDS_IT: &str = r#"echo '{"findings":[{"title":"SQL injection","file":"app.py","line_start":2}]}' > "$2""#;
+pub(crate) const FINDS_IT: &str =
+    r#"echo '{"findings":[{"title":"SQL injection","file":"app.py","line_start":2}]}' > "$2""#;
 
 /// Runs one tool and gives the report.
 #[track_caller]

@@ -93,7 +93,9 @@ fn a_run_without_a_single_report_fails() {
 fn failures_can_end_a_run_early() {
     let project = with_cases(6);
     with_tool(&project, "it", "exit 9", "");
-    project.run("run suite --tool tools/it.toml -j 1 --fail-fast").says(5, &["stopped after 1 failed trial", "--resume"]);
+    project
+        .run("run suite --tool tools/it.toml -j 1 --fail-fast")
+        .says(5, &["stopped after 1 failed trial", "--resume"]);
     let done = project.json("store list --json")[0]["outcomes"]["crashed"].as_u64().unwrap();
     assert_eq!(done, 1);
     project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped after 3 failed trials"]);

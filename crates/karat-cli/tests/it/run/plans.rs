@@ -7,8 +7,16 @@ use crate::project::Project;
 fn a_dry_run_prints_the_plan_and_does_nothing() {
     let project = with_cases(3);
     with_tool(&project, "it", "exit 1", "model = \"{model}\"\n");
-    let out = project.ok("run suite --tool tools/it.toml patterns --trials 2 --only case-1 case-3 --model m-1 --seed 7 --dry-run");
-    for line in ["small · 2 of 3 cases", "only case-1, only case-3", "seed       7", "2 trials each", "model m-1", "8 trials in all"] {
+    let out = project
+        .ok("run suite --tool tools/it.toml patterns --trials 2 --only case-1 case-3 --model m-1 --seed 7 --dry-run");
+    for line in [
+        "small · 2 of 3 cases",
+        "only case-1, only case-3",
+        "seed       7",
+        "2 trials each",
+        "model m-1",
+        "8 trials in all",
+    ] {
         assert!(out.contains(line), "{line}:\n{out}");
     }
     assert!(!project.path(".karat").exists());
@@ -51,10 +59,15 @@ fn stored_runs_are_found_by_every_name() {
     project.run("report fir --json").says(2, &["no run `fir`", "first"]);
     project.run("run starter --name first -q").says(2, &["first"]);
     let scored = project.json("score first --json --set threshold=0.9");
-    assert!(scored["tools"][0]["metrics"]["recall"]["value"].as_f64() < project.json("report first --json")["tools"][0]["metrics"]["recall"]["value"].as_f64());
+    assert!(
+        scored["tools"][0]["metrics"]["recall"]["value"].as_f64()
+            < project.json("report first --json")["tools"][0]["metrics"]["recall"]["value"].as_f64()
+    );
     let told = project.ok("explain py-order-search-sqli --tool careful-reviewer --run first");
     assert!(told.contains("py-order-search-sqli · careful-reviewer"), "{told}");
-    assert!(project.ok("compare first --tools noisy-scanner,careful-reviewer").contains("noisy-scanner → careful-reviewer"));
+    assert!(
+        project.ok("compare first --tools noisy-scanner,careful-reviewer").contains("noisy-scanner → careful-reviewer")
+    );
     project.run("compare first latest").says(4, &["different cases"]);
 }
 
@@ -142,7 +155,8 @@ fn wrong_words_are_explained() {
     check("run suite --tool patterns --require-isolation=bubblegum", 2, &["bubblewrap"]);
     project.write("tools/odd.toml", "comand = [\"x\"]\n");
     check("run suite --tool tools/odd.toml", 4, &["comand", "did you mean `command`"]);
-    project.write("tools/gone.toml", "command = [\"karat-no-such-program\"]\nformat = \"sarif\"\ninstall = \"get it\"\n");
+    project
+        .write("tools/gone.toml", "command = [\"karat-no-such-program\"]\nformat = \"sarif\"\ninstall = \"get it\"\n");
     check("run suite --tool tools/gone.toml", 5, &["the tool `gone` cannot be run", "was not found", "get it"]);
     project.write("tools/model.toml", "command = [\"true\", \"{model}\"]\nformat = \"sarif\"\n");
     check("run suite --tool tools/model.toml", 2, &["--model"]);

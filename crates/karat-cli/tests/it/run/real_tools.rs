@@ -5,7 +5,8 @@ use crate::project::{Project, Ran, skipped};
 
 /// The folder with the installed scanners; `None`, told, where there is none.
 fn installed() -> Option<String> {
-    let folder = std::env::var("KARAT_TEST_TOOLS").ok().filter(|folder| std::path::Path::new(folder).join("bandit").exists());
+    let folder =
+        std::env::var("KARAT_TEST_TOOLS").ok().filter(|folder| std::path::Path::new(folder).join("bandit").exists());
     if folder.is_none() {
         skipped("bandit and ruff are not installed; scripts/test-tools installs them");
     }
@@ -31,7 +32,9 @@ fn bandit_and_ruff_are_run_and_scored() {
         let cases = report["tools"][tool]["cases"].as_array().unwrap();
         let trials = cases.iter().flat_map(|case| case["trials"].as_array().unwrap());
         let findings = trials.flat_map(|trial| trial["findings"].as_array().unwrap());
-        findings.map(|f| format!("{} {}", f["rule_id"].as_str().unwrap_or(""), f["file"].as_str().unwrap_or(""))).collect()
+        findings
+            .map(|f| format!("{} {}", f["rule_id"].as_str().unwrap_or(""), f["file"].as_str().unwrap_or("")))
+            .collect()
     };
     // The search builds its SQL by hand, which both know a rule for; paths are those of the case.
     assert!(findings(0).iter().any(|f| f == "B608 shop/orders.py"), "{:?}", findings(0));

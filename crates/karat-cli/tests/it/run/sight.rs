@@ -1,8 +1,8 @@
 //! What a tool sees: a fresh repository, the pull request, its own folders, and nothing that gives the answer away.
 
+use super::sandboxed;
 use super::{FINDS_IT, outcomes, report, with_cases, with_tool};
 use crate::project::{Project, skipped};
-use super::sandboxed;
 
 /// Lines that a script writes to its standard output in the first trial of the first case.
 #[track_caller]
@@ -48,12 +48,18 @@ grep '^[+-]' "$KARAT_DIFF_FILE" | head -4"#;
 #[test]
 fn the_environment_is_a_short_list() {
     let project = with_cases(1);
-    with_tool(&project, "it", &format!("env; {FINDS_IT}"), "env = { MINE = \"{base}-{trial}\" }\npass_env = [\"HANDED_OVER\"]");
+    with_tool(
+        &project,
+        "it",
+        &format!("env; {FINDS_IT}"),
+        "env = { MINE = \"{base}-{trial}\" }\npass_env = [\"HANDED_OVER\"]",
+    );
     let mut command = project.command();
     command.env("SECRET_TOKEN", "hidden").env("HANDED_OVER", "shown").env("TZ", "Asia/Tokyo").env("LC_ALL", "de_DE");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q"]).assert().success();
     let env = project.ok("store show latest --trial it case-1 1 --artifact stdout");
-    for line in ["TZ=UTC", "LC_ALL=C.UTF-8", "MINE=main-1", "HANDED_OVER=shown", "KARAT_BASE=main", "PYTHONHASHSEED=0"] {
+    for line in ["TZ=UTC", "LC_ALL=C.UTF-8", "MINE=main-1", "HANDED_OVER=shown", "KARAT_BASE=main", "PYTHONHASHSEED=0"]
+    {
         assert!(env.lines().any(|own| own == line), "{line}:\n{env}");
     }
     assert!(!env.contains("hidden") && !env.contains("case-1") && !env.contains("suite"), "{env}");
@@ -65,7 +71,8 @@ fn the_environment_is_a_short_list() {
 
 #[test]
 fn every_trial_has_an_empty_home_and_temp() {
-    let script = r#"ls -A "$HOME" "$TMPDIR" | grep -v '^$' | grep -v ':$'; echo x > "$HOME/x"; echo x > "$TMPDIR/x"; echo done"#;
+    let script =
+        r#"ls -A "$HOME" "$TMPDIR" | grep -v '^$' | grep -v ':$'; echo x > "$HOME/x"; echo x > "$TMPDIR/x"; echo done"#;
     let project = with_cases(1);
     with_tool(&project, "it", &format!("{script}\n{FINDS_IT}"), "");
     report(&project, "it", "--trials 3 -j 1");
@@ -87,8 +94,12 @@ fn no_tool_finds_the_goldens() {
     let yaml = project.read("suite/cases/case-1/case.yaml");
     project.write("suite/cases/case-1/case.yaml", yaml.replace("SQL query built from input", marker));
     project.write("home/notes.txt", marker);
-    for words in [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", marker]] {
-        assert!(std::process::Command::new("git").args(words).current_dir(project.path("")).status().unwrap().success());
+    for words in
+        [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", marker]]
+    {
+        assert!(
+            std::process::Command::new("git").args(words).current_dir(project.path("")).status().unwrap().success()
+        );
     }
     let root = project.path("").canonicalize().unwrap();
     let script = format!(
@@ -139,7 +150,8 @@ fn a_manifest_cannot_open_the_suite() {
 fn set_up_runs_once_and_the_version_is_kept() {
     let project = with_cases(2);
     let manifest = "setup = [\"sh\", \"-c\", \"echo once >> {tool_dir}/made\"]\nversion = [\"echo\", \"it 1.2.3\"]\n";
-    let script = format!("cat \"$KARAT_TOOL_DIR/made\"; echo more >> \"$KARAT_TOOL_DIR/made\" && echo wrote; {FINDS_IT}");
+    let script =
+        format!("cat \"$KARAT_TOOL_DIR/made\"; echo more >> \"$KARAT_TOOL_DIR/made\" && echo wrote; {FINDS_IT}");
     with_tool(&project, "it", &script, manifest);
     report(&project, "it", "--trials 2");
     for case in ["case-1", "case-2"] {
