@@ -39,6 +39,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Drift(args) => commands::drift::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
+        Command::Tools(args) => commands::tools::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     }
 }

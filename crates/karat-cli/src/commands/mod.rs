@@ -12,3 +12,4 @@ pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod suite;
+pub(crate) mod tools;

@@ -15,3 +15,4 @@ mod machine;
 mod project;
 mod schemas;
 mod score;
+mod tools;

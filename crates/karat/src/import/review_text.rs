@@ -229,8 +229,9 @@ impl Reader {
 
     fn close(&mut self) {
         let Some(Open { mut finding, text, .. }) = self.open.take() else { return };
-        if markdown::title(&place::without(&text)).is_none() {
-            // A place and no word about it is a heading for what follows, not a remark.
+        let named = finding.title.is_some() && has_lines(&finding);
+        if !named && markdown::title(&place::without(&text)).is_none() {
+            // A file and no word about it is a heading for what follows, not a remark.
             return;
         }
         finding.message = Some(text);

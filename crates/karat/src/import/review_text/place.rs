@@ -148,7 +148,7 @@ mod tests {
         check("**src/a.py** (lines 3-5): The loop", "The loop");
         check("In `src/a.py`, line 3: the loop", "the loop");
         check("The loop in `src/a.py:3` never ends", "The loop in `src/a.py:3` never ends");
-        check("**[HIGH]** `src/a.py:3`: the loop", "HIGH]** : the loop");
+        check("**[HIGH]** `src/a.py:3`: the loop", "HIGH]** ``: the loop");
         check("Lines 3-5: the loop", "the loop");
         check("In the loop of line 3", "In the loop of line 3");
         check("src/a.py:3", "");

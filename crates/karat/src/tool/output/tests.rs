@@ -82,7 +82,7 @@ fn failures_of_the_tool_are_kept() {
 #[test]
 fn what_cannot_be_read_is_unparsable() {
     check("bandit", "{\"results\":[", "unparsable\noutput:1:12: the file ends in the middle of its JSON (EOF while parsing a list); copy the whole file, or run the tool to its end");
-    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected value");
+    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected JSON, which starts with `{` or `[`, and found `T`");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn our_own_format_in_a_fence() {
 fn faults_of_our_own_format_have_places() {
     check("karat", "{\n  \"findings\": [{\"titel\": \"x\"}]}", "unparsable\noutput:2:17: unknown key `titel`; did you mean `title`?");
     check("karat", "[\n {\"file\": \"a.py\"}]", "unparsable\noutput:2:2: the finding `f1` needs a title, a message or a rule_id");
-    check("karat", "Look:\n\n```json\n[{\"title\": 3}]\n```", "unparsable\noutput:4:12: expected a text, found the number 3");
+    check("karat", "Look:\n\n```json\n[{\"title\": 3}]\n```", "unparsable\noutput:4:12: expected text for `title`, found the number 3; quote it: \"3\"");
     check("karat", "{\"confidence\": 7}", "unparsable\noutput:1:16: 7 is more than 1");
     check("karat", "7", "unparsable\nthe result is neither JSON nor has JSON in a Markdown fence");
     let bytes = read_text("karat", Some(b"{\"a\": \"\xff\"}"));
