@@ -7,8 +7,8 @@ use crate::terminal::{draw_on_stdout, print, print_json};
 use karat::diagnostic::Level;
 use karat::report::number::count;
 use karat::suite::lint::lint;
-use karat::tool::manifest::faults_of_suite;
 use karat::suite::{load_what_is_there, locate};
+use karat::tool::manifest::faults_of_suite;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));

@@ -89,7 +89,9 @@ fn faults_of_declared_tools_have_places() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|d| format!("{} {}:{}:{}", d["code"].as_str().unwrap(), d["file"].as_str().unwrap(), d["line"], d["column"]))
+        .map(|d| {
+            format!("{} {}:{}:{}", d["code"].as_str().unwrap(), d["file"].as_str().unwrap(), d["line"], d["column"])
+        })
         .collect();
     let expect = [
         "unknown-placeholder ./karat.toml:5:20",
@@ -152,14 +154,22 @@ fn run_real(tools: &Path, name: &str, checkout: &Path) -> Read {
 fn real_tools_are_read_through_the_shipped_manifests() {
     let Some(tools) = real_tools() else { return skipped("bandit and ruff are not there: run scripts/test-tools") };
     let project = Project::new()
-        .with("code/app/run.py", "import subprocess\n\n\ndef run(word):\n    subprocess.call('ls ' + word, shell=True)\n")
+        .with(
+            "code/app/run.py",
+            "import subprocess\n\n\ndef run(word):\n    subprocess.call('ls ' + word, shell=True)\n",
+        )
         .with("clean/app.py", "def add(a, b):\n    return a + b\n")
         .with("broken/app.py", "import subprocess\nsubprocess.call('ls', shell=True)\n")
         .with("broken/bad.py", "def (:\n");
     for (name, rule) in [("bandit", "B602"), ("ruff", "S602")] {
         let found = run_real(&tools, name, &project.path("code"));
         assert_eq!((found.trial.outcome, found.problem.as_deref()), (Outcome::Reported, None), "{name}");
-        let hit = found.trial.findings.iter().find(|f| f.rule_id.as_deref() == Some(rule)).unwrap_or_else(|| panic!("{found:#?}"));
+        let hit = found
+            .trial
+            .findings
+            .iter()
+            .find(|f| f.rule_id.as_deref() == Some(rule))
+            .unwrap_or_else(|| panic!("{found:#?}"));
         assert_eq!((hit.file.as_ref().unwrap().as_str(), hit.line_start), ("app/run.py", Some(5)), "{name}");
         assert_eq!(found.trial.tool.as_str(), name);
         assert_eq!(found.trial.notes, Vec::<String>::new(), "{name}");

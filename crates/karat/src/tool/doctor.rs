@@ -202,7 +202,8 @@ fn boxed(stream: impl Read + 'static) -> Box<dyn Read> {
     Box::new(stream)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::{Syntax, decode, schema_of};
@@ -261,7 +262,11 @@ mod tests {
              set-up is run once before the first trial, with the network",
         );
         check("kind = \"patterns\"", &[], "usable\nruns no program");
-        check("command = []", &[], "unusable\nruns no program\ncommand: names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]\nneeds `format`, what the tool writes; there are karat, sarif, semgrep, bandit, eslint, slither, rdjson, rdjsonl, github-review, review-text, scan-findings, csv");
+        check(
+            "command = []",
+            &[],
+            "unusable\nruns no program\ncommand: names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]\nneeds `format`, what the tool writes; there are karat, sarif, semgrep, bandit, eslint, slither, rdjson, rdjsonl, github-review, review-text, scan-findings, csv",
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@ use super::placeholders::{self, PlaceholderError};
 use crate::diagnostic::Diagnostic;
 use crate::document::Segment;
 use crate::document::suggest::nearest;
+use crate::format::id_fault;
 use crate::format::submission::MOST_TRIALS;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::format::id_fault;
 use crate::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -235,11 +235,8 @@ impl Check<'_> {
         for (key, stated, kinds) in keys {
             if stated && !kinds.contains(&kind) {
                 let kinds: Vec<String> = kinds.iter().map(|kind| format!("kind = \"{}\"", kind.as_str())).collect();
-                let message = format!(
-                    "means nothing for kind = \"{}\"; remove it, or say {}",
-                    kind.as_str(),
-                    kinds.join(" or ")
-                );
+                let message =
+                    format!("means nothing for kind = \"{}\"; remove it, or say {}", kind.as_str(), kinds.join(" or "));
                 self.fault(&[key], "foreign-key", message);
             }
         }
@@ -265,7 +262,8 @@ impl Check<'_> {
     fn program(&mut self, model: Option<&str>) -> Program {
         let raw = self.raw;
         if raw.command.first().is_none_or(|program| program.trim().is_empty()) {
-            let message = "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
+            let message =
+                "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
             self.fault(&["command"], "no-command", message);
         }
         let mut used: BTreeSet<String> = self.words("command", &raw.command, None);
@@ -335,7 +333,11 @@ impl Check<'_> {
                 used.into_iter().map(str::to_owned).collect()
             }
             Err(error) => {
-                let code = if matches!(error, PlaceholderError::Unknown { .. }) { "unknown-placeholder" } else { "bad-placeholder" };
+                let code = if matches!(error, PlaceholderError::Unknown { .. }) {
+                    "unknown-placeholder"
+                } else {
+                    "bad-placeholder"
+                };
                 self.fault(path, code, error.to_string());
                 Vec::new()
             }
@@ -373,7 +375,8 @@ impl Check<'_> {
     fn variable(&mut self, path: &[&str], name: &str) {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(plain) {
-            let message = format!("{name:?} is no name of a variable; expected letters, digits and `_`, such as API_KEY");
+            let message =
+                format!("{name:?} is no name of a variable; expected letters, digits and `_`, such as API_KEY");
             self.fault(path, "bad-variable", message);
         } else if FROZEN.contains(&name) {
             let message = format!("`{name}` is the same for every tool and cannot be set; remove it");
@@ -402,7 +405,11 @@ impl Check<'_> {
             self.fault(&["ok_exit"], "no-exit", "with no exit code allowed every trial would fail; name at least one");
         }
         for (index, code) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
-            self.fault(&["ok_exit", &index.to_string()], "out-of-range", format!("{code} is no exit code; expected 0 to 255"));
+            self.fault(
+                &["ok_exit", &index.to_string()],
+                "out-of-range",
+                format!("{code} is no exit code; expected 0 to 255"),
+            );
         }
         codes
     }

@@ -85,7 +85,8 @@ impl Patterns {
         for (extension, rules) in indices {
             let expressions = rules.iter().map(|index| compiled[*index].rule.regex.as_str());
             let set = RegexSetBuilder::new(expressions).size_limit(LARGEST_SET).build();
-            let too_large = |_| document.at(&["rules".into()], "too-large", "these rules together are too large to be compiled");
+            let too_large =
+                |_| document.at(&["rules".into()], "too-large", "these rules together are too large to be compiled");
             by_extension.insert(extension, Group { rules, set: set.map_err(|error| Faults(vec![too_large(error)]))? });
         }
         Ok(Self { rules: compiled, by_extension })
@@ -134,7 +135,10 @@ impl Patterns {
     fn firing<'a>(&'a self, group: &'a Group, line: &'a str) -> impl Iterator<Item = usize> + 'a {
         let rules = group.set.matches(line).into_iter().filter_map(|index| group.rules.get(index).copied());
         let quiet = |rule: &Compiled| rule.unless.as_ref().is_some_and(|unless| unless.is_match(line));
-        rules.filter(move |index| self.rules.get(*index).is_some_and(|rule| !quiet(rule))).collect::<Vec<_>>().into_iter()
+        rules
+            .filter(move |index| self.rules.get(*index).is_some_and(|rule| !quiet(rule)))
+            .collect::<Vec<_>>()
+            .into_iter()
     }
 
     fn finding(&self, number: usize, path: RepoPath, line: u32, index: usize) -> Finding {

@@ -99,7 +99,11 @@ pub(super) fn compile(rule: &RuleV1, earlier: &[RuleV1]) -> Result<Option<Regex>
     }
     for unknown in rule.languages.iter().filter(|name| !LANGUAGES.iter().any(|(known, _)| known == name)) {
         let names: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).collect();
-        fault("languages", "unknown-language", format!("there is no language `{unknown}`; there are {}", names.join(", ")));
+        fault(
+            "languages",
+            "unknown-language",
+            format!("there is no language `{unknown}`; there are {}", names.join(", ")),
+        );
     }
     let build = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build();
     let regex = build(&rule.regex).map_err(|error| fault("regex", "bad-regex", error.to_string())).ok();

@@ -24,7 +24,8 @@ fn every_built_in_rule_fires_on_its_hit_alone() {
 #[test]
 fn every_language_is_covered() {
     let patterns = Patterns::built_in().unwrap();
-    for language in ["python", "javascript", "typescript", "java", "go", "rust", "c", "cpp", "ruby", "solidity", "any"] {
+    for language in ["python", "javascript", "typescript", "java", "go", "rust", "c", "cpp", "ruby", "solidity", "any"]
+    {
         let own = patterns.rules.iter().filter(|rule| rule.rule.languages.iter().any(|l| l == language)).count();
         assert!(own >= 5, "{language} has {own} rules");
     }
@@ -78,7 +79,8 @@ fn scanned(files: &[(&str, &str)], touched: Option<&[(&str, u32, u32)]>) -> Stri
 #[test]
 fn changed_lines_alone_are_held_against_the_rules() {
     let text = "eval(a)\neval(b)  # TODO\nliteral_eval(c)\neval(d)\r\n";
-    let check = |touched: Option<&[(&str, u32, u32)]>, expect: &str| assert_eq!(scanned(&[("a.py", text)], touched), expect);
+    let check =
+        |touched: Option<&[(&str, u32, u32)]>, expect: &str| assert_eq!(scanned(&[("a.py", text)], touched), expect);
     check(None, "f1 b a.py:1\nf2 b a.py:2\nf3 a a.py:2\nf4 b a.py:4\n");
     check(Some(&[("a.py", 2, 3)]), "f1 b a.py:2\nf2 a a.py:2\n");
     check(Some(&[("b.py", 1, 9)]), "");
@@ -114,7 +116,11 @@ fn faults_of_a_file_come_at_once_and_with_places() {
     check("unless = 'literal'", "unless = '('", &["bad-regex mine.toml:6"]);
     check("\"python\"", "\"pyhton\"", &["unknown-language mine.toml:4"]);
     check("id = \"a\"", "id = \"b\"", &["duplicate-id mine.toml:16"]);
-    check("hit = \"TODO\"\nmiss = \"todo\"", "hit = \"x\"\nmiss = \"TODO\"", &["no-hit mine.toml:23", "no-miss mine.toml:24"]);
+    check(
+        "hit = \"TODO\"\nmiss = \"todo\"",
+        "hit = \"x\"\nmiss = \"TODO\"",
+        &["no-hit mine.toml:23", "no-miss mine.toml:24"],
+    );
     check("languages = [\"any\"]\n", "", &["no-language mine.toml:16"]);
     check("severity = \"high\"", "severity = \"awful\"", &["unknown-value mine.toml:9"]);
     assert!(Patterns::load("", "mine.toml").is_err());
