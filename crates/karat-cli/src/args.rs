@@ -122,6 +122,8 @@ A RUN is an id or the beginning of one, a name, or `latest`.")]
     Store(StoreArgs),
     /// List or print the profiles: the rules of matching and scoring.
     Profile(ProfileArgs),
+    /// List tools, print how they are declared, and see which could run here.
+    Tools(ToolsArgs),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]
     Completions(CompletionsArgs),
@@ -661,6 +663,54 @@ pub(crate) enum ProfileCommand {
         /// Change a single value; may be given again.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    #[command(subcommand)]
+    pub(crate) command: ToolsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the tools of the catalogue, and those a suite declares.
+    #[command(after_help = "Examples:\n  karat tools list\n  karat tools list --suite my-suite --json")]
+    List {
+        /// A suite whose tools are listed too.
+        #[arg(long, value_name = "SUITE")]
+        suite: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a tool's manifest, ready to be pasted into karat.toml.
+    #[command(after_help = "Examples:\n  karat tools show bandit >> my-suite/karat.toml\n  karat tools show sarif")]
+    Show {
+        /// The tool.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// A suite that may declare it.
+        #[arg(long, value_name = "SUITE")]
+        suite: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// See which tools could run here: programs, versions and keys. A named tool that could not makes the exit code 5.
+    #[command(
+        after_help = "Examples:\n  karat tools doctor\n  karat tools doctor bandit ruff\n  karat tools doctor --suite my-suite --json"
+    )]
+    Doctor {
+        /// The tools to look at; all where absent.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// A suite whose tools are looked at too.
+        #[arg(long, value_name = "SUITE")]
+        suite: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,

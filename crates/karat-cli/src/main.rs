@@ -53,6 +53,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
+        Command::Tools(args) => commands::tools::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     }
 }

@@ -8,9 +8,17 @@ use karat::diagnostic::Level;
 use karat::report::number::count;
 use karat::suite::lint::lint;
 use karat::suite::{load_what_is_there, locate};
+use karat::tool::manifest::faults_of_suite;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
+    // Where karat.toml itself is at fault, what is left of its tools says nothing about them.
+    let config = loaded.files.display("karat.toml");
+    let tools = if diagnostics.iter().any(|d| d.file == config) {
+        Vec::new()
+    } else {
+        faults_of_suite(&loaded, std::env::home_dir().as_deref())
+    };
     let profile = inputs::profile(&args.rules, Some(&loaded));
     let mut facts = None;
     if let (true, Err(Failure::Faults(faults))) = (diagnostics.is_empty(), &profile) {
@@ -37,6 +45,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             Err(_) => {}
         }
     }
+    diagnostics.extend(tools);
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
     if args.json {

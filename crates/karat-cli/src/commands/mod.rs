@@ -16,3 +16,4 @@ pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod store;
 pub(crate) mod suite;
+pub(crate) mod tools;

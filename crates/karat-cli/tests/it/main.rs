@@ -18,3 +18,4 @@ mod sandbox;
 mod schemas;
 mod score;
 mod store;
+mod tools;

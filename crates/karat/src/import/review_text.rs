@@ -50,7 +50,8 @@ fn import(input: Input<'_>, harvest: &mut Harvest) -> Result<(), ImportError> {
     reader.close();
     if reader.found.is_empty() && !says_nothing_is_wrong(&text) {
         let words = text.split_whitespace().count();
-        let message = format!("no finding could be made out in {words} words of prose; a finding names a file and a line");
+        let message =
+            format!("no finding could be made out in {words} words of prose; a finding names a file and a line");
         harvest.failures.push(ToolFailure { tool: None, file: None, message, fatal: false });
     }
     if reader.found.len() > MOST_FINDINGS {
@@ -159,7 +160,8 @@ impl Reader {
         if item {
             self.items.push((block.indent, own.clone()));
         }
-        let within = self.open.as_ref().is_some_and(|open| open.item && block.indent > open.indent && has_lines(&open.finding));
+        let within =
+            self.open.as_ref().is_some_and(|open| open.item && block.indent > open.indent && has_lines(&open.finding));
         match place {
             Some(place) if !within => {
                 // An item that names only a file is a heading to the items below it, so it may come to nothing.
@@ -178,10 +180,8 @@ impl Reader {
                 return false;
             }
             set_lines(&mut open.finding, own.lines);
-        } else if let Some(lines) = place::lines(&block.text) {
-            if !has_lines(&open.finding) {
-                set_lines(&mut open.finding, Some(lines));
-            }
+        } else if !has_lines(&open.finding) {
+            set_lines(&mut open.finding, place::lines(&block.text));
         }
         self.append(block);
         true
@@ -212,7 +212,9 @@ impl Reader {
 
     /// Adds a block to the finding that is open; what belongs to none is counted.
     fn append(&mut self, block: &Block<'_>) {
-        let belongs = |open: &Open| open.heading.is_some() || !open.item || block.indent > open.indent || block.shape == Shape::Code;
+        let belongs = |open: &Open| {
+            open.heading.is_some() || !open.item || block.indent > open.indent || block.shape == Shape::Code
+        };
         match &mut self.open {
             Some(open) if belongs(open) || label_of(&block.text).is_some() => {
                 open.text.push_str("\n\n");
@@ -229,8 +231,9 @@ impl Reader {
 
     fn close(&mut self) {
         let Some(Open { mut finding, text, .. }) = self.open.take() else { return };
-        if markdown::title(&place::without(&text)).is_none() {
-            // A place and no word about it is a heading for what follows, not a remark.
+        let named = finding.title.is_some() && has_lines(&finding);
+        if !named && markdown::title(&place::without(&text)).is_none() {
+            // A file and no word about it is a heading for what follows, not a remark.
             return;
         }
         finding.message = Some(text);
@@ -249,8 +252,9 @@ fn set_lines(finding: &mut Finding, lines: Option<(u32, u32)>) {
 
 /// A title without its number, its mark of severity and its end where it is long.
 fn shortened(title: &str) -> String {
-    static MARKS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(&format!(r"(?i)^\W*(?:\d{{1,3}}[.)]\s+)?(?:\W*(?:{LEVELS})[\])*:]+[\s:–—-]*)?")).ok());
+    static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(&format!(r"(?i)^\W*(?:\d{{1,3}}[.)]\s+)?(?:\W*(?:{LEVELS})[\])*:]+[\s:–—-]*)?")).ok()
+    });
     let cut = MARKS.as_ref().and_then(|regex| regex.find(title)).map_or(0, |found| found.end());
     // Quotation marks and brackets at the start belong to what is quoted.
     let opening = title[..cut].len() - title[..cut].trim_end_matches(['"', '\'', '(', '[', '<', '$', '@', '_']).len();
@@ -267,9 +271,29 @@ const LEVELS: &str = "critical|blocker|high|major|medium|moderate|low|minor|info
 /// The word before the colon that a labelled part begins with.
 fn label_of(text: &str) -> Option<&'static str> {
     const LABELS: &[&str] = &[
-        "file", "path", "location", "line", "lines", "severity", "priority", "description", "details", "issue",
-        "problem", "impact", "fix", "suggestion", "suggested fix", "recommendation", "confidence", "category", "type",
-        "why", "rationale", "explanation", "cwe",
+        "file",
+        "path",
+        "location",
+        "line",
+        "lines",
+        "severity",
+        "priority",
+        "description",
+        "details",
+        "issue",
+        "problem",
+        "impact",
+        "fix",
+        "suggestion",
+        "suggested fix",
+        "recommendation",
+        "confidence",
+        "category",
+        "type",
+        "why",
+        "rationale",
+        "explanation",
+        "cwe",
     ];
     let start: String = text.chars().take(40).collect::<String>().to_lowercase();
     let (word, _) = start.split_once(':')?;
@@ -296,7 +320,9 @@ fn heading_severity(title: Option<&str>) -> Option<Severity> {
     let sorts = ["issues", "issue", "severity", "priority", "findings", "problems", "bugs", "risk"];
     match words.as_slice() {
         [level] => severity::from_word(level),
-        [level, rest @ ..] if rest.len() <= 2 && rest.iter().all(|word| sorts.contains(&word.to_lowercase().as_str())) => {
+        [level, rest @ ..]
+            if rest.len() <= 2 && rest.iter().all(|word| sorts.contains(&word.to_lowercase().as_str())) =>
+        {
             severity::from_word(level)
         }
         _ => None,

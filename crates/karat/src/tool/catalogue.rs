@@ -1,0 +1,143 @@
+//! Ready manifests of well-known tools, shipped in the binary as TOML with comments, to be used or copied.
+
+use crate::diagnostic::Faults;
+use crate::document::suggest::nearest;
+use crate::document::{Syntax, decode, schema_of};
+use crate::format::tool::ToolManifestV1;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A shipped manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// What the tool is called.
+    pub name: &'static str,
+    /// Its table `[tools.NAME]`, with comments, as it goes into `karat.toml`.
+    pub toml: &'static str,
+}
+
+macro_rules! shipped {
+    ($name:literal) => {
+        Shipped { name: $name, toml: include_str!(concat!("../../catalogue/", $name, ".toml")) }
+    };
+}
+
+/// All shipped manifests, in the order in which they are listed: the baseline, scanners, reviewers, and a template.
+pub static CATALOGUE: &[Shipped] = &[
+    shipped!("patterns"),
+    shipped!("bandit"),
+    shipped!("ruff"),
+    shipped!("semgrep"),
+    shipped!("eslint"),
+    shipped!("solhint"),
+    shipped!("slither"),
+    shipped!("clippy"),
+    shipped!("gosec"),
+    shipped!("golangci-lint"),
+    shipped!("codeql"),
+    shipped!("pr-agent"),
+    shipped!("shippie"),
+    shipped!("claude-code"),
+    shipped!("codex"),
+    shipped!("sarif"),
+];
+
+/// The shipped manifest of that name.
+pub fn shipped(name: &str) -> Option<&'static Shipped> {
+    CATALOGUE.iter().find(|shipped| shipped.name == name)
+}
+
+/// The shipped name that a mistyped one probably stands for.
+pub fn nearest_name(name: &str) -> Option<&'static str> {
+    nearest(name, CATALOGUE.iter().map(|shipped| shipped.name))
+}
+
+/// A manifest as the table that goes into `karat.toml`.
+pub fn to_toml(name: &str, manifest: &ToolManifestV1) -> String {
+    let named = BTreeMap::from([("tools", BTreeMap::from([(name, manifest)]))]);
+    toml::to_string(&named).unwrap_or_default()
+}
+
+impl Shipped {
+    /// The manifest, read.
+    pub fn manifest(&self) -> Result<ToolManifestV1, Faults> {
+        let file = format!("{}.toml", self.name);
+        let (table, document) = decode::<TableV1>(&file, self.toml, Syntax::Toml, &schema_of::<TableV1>()).whole()?;
+        let absent = || Faults(vec![document.at(&[], "no-such-tool", format!("there is no [tools.{}]", self.name))]);
+        table.tools.into_iter().find(|(name, _)| name == self.name).map(|(_, manifest)| manifest).ok_or_else(absent)
+    }
+}
+
+/// The part of `karat.toml` that a shipped file is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TableV1 {
+    tools: BTreeMap<String, ToolManifestV1>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::manifest::{Context, Kind, Manifest};
+    use super::*;
+    use std::path::Path;
+
+    fn resolved(shipped: &Shipped) -> Manifest {
+        let raw = shipped.manifest().unwrap_or_else(|faults| panic!("{faults:#?}"));
+        let context = Context { model: Some("model"), home: Some(Path::new("/home/me")) };
+        Manifest::resolve(shipped.name, &raw, Path::new(""), &context)
+            .unwrap_or_else(|faults| panic!("{}: {faults:#?}", shipped.name))
+    }
+
+    #[test]
+    fn every_shipped_manifest_resolves_and_says_how_to_get_it() {
+        for one in CATALOGUE {
+            let raw = one.manifest().unwrap_or_else(|faults| panic!("{}: {faults:#?}", one.name));
+            let manifest = resolved(one);
+            assert_eq!(shipped(one.name), Some(one));
+            assert!(raw.description.is_some(), "{} has no description", one.name);
+            assert!(one.toml.starts_with("# ") && one.toml.ends_with('\n'), "{} has no comment", one.name);
+            let Kind::Command(program) = manifest.kind else { continue };
+            assert!(raw.homepage.is_some() && raw.install.is_some(), "{} does not say where to get it", one.name);
+            assert!(raw.timeout.is_some(), "{} has no time limit of its own", one.name);
+            // What needs a key talks to somebody, and what talks to somebody is asked again: models do not repeat themselves.
+            let keys = program.pass_env.iter().any(|name| name.ends_with("KEY"));
+            assert_eq!(keys, program.network, "{}", one.name);
+            assert_eq!(keys, raw.model.is_some(), "{}", one.name);
+            assert!(one.name == "sarif" || keys != (raw.trials == Some(1)), "{}", one.name);
+        }
+        let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue")).unwrap();
+        assert_eq!(files.count(), CATALOGUE.len(), "a file of the catalogue is not listed");
+    }
+
+    #[test]
+    fn agents_are_asked_the_same() {
+        let prompt = |name: &str| {
+            let raw = shipped(name).unwrap().manifest().unwrap();
+            raw.command.into_iter().find(|word| word.contains("Review the change")).unwrap()
+        };
+        assert_eq!(prompt("claude-code"), prompt("codex"));
+        // The form that is asked for is the form that is read.
+        let filled = prompt("codex").replace("{{", "{").replace("}}", "}");
+        let form = filled.lines().find(|line| line.starts_with("{\"findings\"")).unwrap();
+        let (case, tool) = (karat_core::ids::CaseId::new("c"), karat_core::ids::ToolName::new("t"));
+        let output = super::super::output::Output { format: "karat", bytes: Some(form.as_bytes()) };
+        let about = super::super::output::About {
+            case: &case,
+            tool: &tool,
+            number: 1,
+            roots: &[],
+            rules: None,
+            sources: &|_| None,
+        };
+        let read = super::super::output::read(&output, &about);
+        assert_eq!((read.problem, read.trial.findings.len()), (None, 1));
+    }
+
+    #[test]
+    fn mistyped_names_are_seen() {
+        assert_eq!(nearest_name("bandti"), Some("bandit"));
+        assert_eq!(nearest_name("golangcilint"), Some("golangci-lint"));
+        assert!(shipped("nothing").is_none() && nearest_name("nothing").is_none());
+    }
+}

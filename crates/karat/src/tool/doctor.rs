@@ -1,1 +1,290 @@
-//! x
+//! Which tools could run here: is the program there, which version is it, is a key at hand. Nothing is run on a case.
+
+use super::manifest::{Context, Kind, Manifest, Program};
+use super::placeholders;
+use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use serde::Serialize;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The machine as a tool would find it.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Where programs are looked for, as in the variable PATH.
+    pub path: Option<&'a OsStr>,
+    /// The user's home folder.
+    pub home: Option<&'a Path>,
+    /// Whether a variable is set to something; what to is nobody's business.
+    pub is_set: &'a dyn Fn(&str) -> bool,
+}
+
+/// What was found out about a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Examined {
+    /// The tool.
+    pub tool: String,
+    /// How it comes to findings.
+    pub kind: ToolKindV1,
+    /// Whether it could run here.
+    pub usable: bool,
+    /// What it calls its version.
+    pub version: Option<String>,
+    /// The programs it needs.
+    pub programs: Vec<Needed>,
+    /// The variables it is handed, and whether they are set.
+    pub variables: Vec<Variable>,
+    /// What it is cut off from, and what not.
+    pub isolation: String,
+    /// Why it could not run, or what to give it.
+    pub remarks: Vec<String>,
+}
+
+/// A program that a tool needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Needed {
+    /// As the manifest names it.
+    pub name: String,
+    /// Where it lies.
+    pub found: Option<PathBuf>,
+}
+
+/// A variable that a tool is handed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Whether it is set.
+    pub set: bool,
+}
+
+/// A version is printed at once or not at all.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer answers are no version.
+const LONGEST_VERSION: usize = 200;
+
+/// Looks at one tool. Its version command is run, and nothing else.
+pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> Examined {
+    let mut examined = Examined {
+        tool: name.to_owned(),
+        kind: raw.kind,
+        usable: true,
+        version: None,
+        programs: Vec::new(),
+        variables: Vec::new(),
+        isolation: "runs no program".to_owned(),
+        remarks: Vec::new(),
+    };
+    let context = Context { model: Some("any"), home: around.home };
+    match Manifest::resolve(name, raw, Path::new(""), &context) {
+        Err(faults) => {
+            examined.usable = false;
+            examined.remarks.extend(faults.iter().map(ToString::to_string));
+        }
+        Ok(Manifest { kind: Kind::Command(program), .. }) => look(&program, raw, around, &mut examined),
+        Ok(_) => {}
+    }
+    examined
+}
+
+/// The file that a program's name stands for, looked for along PATH where the name is no path.
+pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|file| is_program(file));
+    }
+    std::env::split_paths(path?)
+        // An empty entry stands for the folder one happens to be in, where anything may lie.
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| is_program(file))
+}
+
+fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, examined: &mut Examined) {
+    for words in [&program.command, &program.version, &program.setup] {
+        // What set-up prepares is not there yet.
+        let first = words.first().filter(|word| placeholders::used(word).is_ok_and(|used| used.is_empty()));
+        let Some(first) = first.filter(|first| !examined.programs.iter().any(|known| known.name == **first)) else {
+            continue;
+        };
+        let found = find_program(first, around.path);
+        if found.is_none() {
+            examined.usable = false;
+            let install = raw.install.as_ref().map(|how| format!("; to install: {how}")).unwrap_or_default();
+            examined.remarks.push(format!("`{first}` is not found{install}"));
+        }
+        examined.programs.push(Needed { name: first.clone(), found });
+    }
+    let variable = |name: &String| Variable { name: name.clone(), set: (around.is_set)(name) };
+    examined.variables = program.pass_env.iter().map(variable).collect();
+    let keys: Vec<&Variable> = examined.variables.iter().filter(|variable| is_key(&variable.name)).collect();
+    if !keys.is_empty() && !keys.iter().any(|key| key.set) {
+        examined.usable = false;
+        let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
+        examined.remarks.push(format!("no key is at hand: set {}", names.join(" or ")));
+    }
+    if raw.model.as_deref().is_some_and(|model| model.contains("{model}")) {
+        examined.remarks.push("say which model with --model NAME or KARAT_TOOL_MODEL".to_owned());
+    }
+    if !program.setup.is_empty() {
+        examined.remarks.push("set-up is run once before the first trial, with the network".to_owned());
+    }
+    examined.isolation = isolation(program);
+    let plain = program.version.iter().all(|word| placeholders::used(word).is_ok_and(|used| used.is_empty()));
+    if let Some(found) = examined.programs.iter().find(|p| Some(&p.name) == program.version.first()).filter(|_| plain) {
+        examined.version = found.found.as_deref().and_then(|file| version(file, &program.version[1..]));
+        if found.found.is_some() && examined.version.is_none() {
+            examined.remarks.push(format!("`{}` does not say its version", program.version.join(" ")));
+        }
+    }
+}
+
+fn isolation(program: &Program) -> String {
+    let network = if program.network { "network open" } else { "no network" };
+    let seen: Vec<String> = program.expose.iter().map(|place| place.display().to_string()).collect();
+    let written: Vec<String> = program.writable.iter().map(|place| place.display().to_string()).collect();
+    let mut parts = vec![network.to_owned()];
+    if !seen.is_empty() {
+        parts.push(format!("reads {}", seen.join(", ")));
+    }
+    if !written.is_empty() {
+        parts.push(format!("writes {}", written.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn is_key(name: &str) -> bool {
+    ["KEY", "TOKEN", "SECRET"].iter().any(|word| name.ends_with(word))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// The first line with words that a command prints; `None` where it fails, says nothing, or takes too long.
+fn version(program: &Path, arguments: &[String]) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().ok()?;
+    let begun = Instant::now();
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.success(),
+            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
+            _ => {
+                // It may have ended by itself in the meantime, which is as good.
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    };
+    let mut said = String::new();
+    for stream in [child.stdout.take().map(boxed), child.stderr.take().map(boxed)].into_iter().flatten() {
+        let mut bytes = Vec::new();
+        stream.take(4096).read_to_end(&mut bytes).ok()?;
+        said.push_str(&String::from_utf8_lossy(&bytes));
+        said.push('\n');
+    }
+    let line = said.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric)).filter(|_| ended)?;
+    Some(line.chars().take(LONGEST_VERSION).collect())
+}
+
+fn boxed(stream: impl Read + 'static) -> Box<dyn Read> {
+    Box::new(stream)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Syntax, decode, schema_of};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text, mode) in [
+            ("scan", "#!/bin/sh\necho\necho \"scan 1.2 $*\"\n", 0o755),
+            ("broken", "#!/bin/sh\necho no >&2\nexit 3\n", 0o755),
+            ("data", "not a program", 0o644),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        folder
+    }
+
+    #[track_caller]
+    fn check(manifest: &str, set: &[&str], expect: &str) {
+        let folder = folder();
+        let schema = schema_of::<ToolManifestV1>();
+        let raw = decode::<ToolManifestV1>("t.toml", manifest, Syntax::Toml, &schema).whole().unwrap().0;
+        let is_set = |name: &str| set.contains(&name);
+        let around =
+            Surroundings { path: Some(folder.path().as_os_str()), home: Some(Path::new("/home/me")), is_set: &is_set };
+        let found = examine("t", &raw, &around);
+        let mut told = vec![if found.usable { "usable" } else { "unusable" }.to_owned()];
+        told.extend(found.version.map(|version| format!("version {version}")));
+        told.push(found.isolation);
+        told.extend(found.remarks);
+        let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        assert_eq!(told.join("\n"), expect.join("\n"), "{manifest}");
+    }
+
+    #[test]
+    fn tools_are_looked_at() {
+        let known = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\nversion = [\"scan\", \"--version\"]\n";
+        check(known, &[], "usable\nversion scan 1.2 --version\nno network");
+        check(
+            "command = [\"absent\"]\nformat = \"sarif\"\ninstall = \"make it\"",
+            &[],
+            "unusable\nno network\n`absent` is not found; to install: make it",
+        );
+        check("command = [\"data\"]\nformat = \"sarif\"", &[], "unusable\nno network\n`data` is not found");
+        check(
+            "command = [\"scan\"]\nformat = \"sarif\"\nversion = [\"broken\"]",
+            &[],
+            "usable\nno network\n`broken` does not say its version",
+        );
+        check(
+            &format!("{known}setup = [\"npm\"]\nexpose = [\"~/x\"]\nwritable = [\"/y\"]"),
+            &[],
+            "unusable\nversion scan 1.2 --version\nno network; reads /home/me/x; writes /y\n`npm` is not found\n\
+             set-up is run once before the first trial, with the network",
+        );
+        check("kind = \"patterns\"", &[], "usable\nruns no program");
+        check(
+            "command = []",
+            &[],
+            "unusable\nruns no program\ncommand: names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]\nneeds `format`, what the tool writes; there are karat, sarif, semgrep, bandit, eslint, slither, rdjson, rdjsonl, github-review, review-text, scan-findings, csv",
+        );
+    }
+
+    #[test]
+    fn keys_are_needed_and_never_told() {
+        let keyed = "command = [\"scan\"]\nformat = \"karat\"\nnetwork = true\nmodel = \"{model}\"\npass_env = [\"A_KEY\", \"B_KEY\", \"LANGUAGE\"]";
+        let model = "say which model with --model NAME or KARAT_TOOL_MODEL";
+        check(keyed, &["B_KEY"], &format!("usable\nnetwork open\n{model}"));
+        check(keyed, &["LANGUAGE"], &format!("unusable\nnetwork open\nno key is at hand: set A_KEY or B_KEY\n{model}"));
+    }
+
+    #[test]
+    fn programs_are_looked_for_along_the_path() {
+        let folder = folder();
+        let path = std::env::join_paths([Path::new(""), Path::new("/nowhere"), folder.path()]).unwrap();
+        assert_eq!(find_program("scan", Some(&path)), Some(folder.path().join("scan")));
+        assert_eq!(find_program("data", Some(&path)), None);
+        assert_eq!(find_program("scan", None), None);
+        let direct = folder.path().join("scan");
+        assert_eq!(find_program(direct.to_str().unwrap(), None), Some(direct.clone()));
+    }
+}

@@ -7,9 +7,9 @@ use super::placeholders::{self, PlaceholderError};
 use crate::diagnostic::Diagnostic;
 use crate::document::Segment;
 use crate::document::suggest::nearest;
+use crate::format::id_fault;
 use crate::format::submission::MOST_TRIALS;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::format::id_fault;
 use crate::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,6 +130,9 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Variables that are the same for every tool and every trial, so that no manifest can set them.
 pub static FROZEN: &[&str] = &["HOME", "TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LC_ALL", "PWD"];
 
+/// The code of the fault that `{model}` is used and no model is given.
+pub const NO_MODEL: &str = "no-model";
+
 /// Placeholders that have a value before any case is at hand.
 const WITHOUT_CASE: &[&str] = &["tool_dir", "home", "tmp", "model"];
 
@@ -235,11 +238,8 @@ impl Check<'_> {
         for (key, stated, kinds) in keys {
             if stated && !kinds.contains(&kind) {
                 let kinds: Vec<String> = kinds.iter().map(|kind| format!("kind = \"{}\"", kind.as_str())).collect();
-                let message = format!(
-                    "means nothing for kind = \"{}\"; remove it, or say {}",
-                    kind.as_str(),
-                    kinds.join(" or ")
-                );
+                let message =
+                    format!("means nothing for kind = \"{}\"; remove it, or say {}", kind.as_str(), kinds.join(" or "));
                 self.fault(&[key], "foreign-key", message);
             }
         }
@@ -259,13 +259,14 @@ impl Check<'_> {
     }
 
     fn no_model(&mut self, path: &[&str]) {
-        self.fault(path, "no-model", "`{model}` stands for no model: give one with --model NAME or KARAT_TOOL_MODEL");
+        self.fault(path, NO_MODEL, "`{model}` stands for no model: give one with --model NAME or KARAT_TOOL_MODEL");
     }
 
     fn program(&mut self, model: Option<&str>) -> Program {
         let raw = self.raw;
         if raw.command.first().is_none_or(|program| program.trim().is_empty()) {
-            let message = "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
+            let message =
+                "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
             self.fault(&["command"], "no-command", message);
         }
         let mut used: BTreeSet<String> = self.words("command", &raw.command, None);
@@ -335,7 +336,11 @@ impl Check<'_> {
                 used.into_iter().map(str::to_owned).collect()
             }
             Err(error) => {
-                let code = if matches!(error, PlaceholderError::Unknown { .. }) { "unknown-placeholder" } else { "bad-placeholder" };
+                let code = if matches!(error, PlaceholderError::Unknown { .. }) {
+                    "unknown-placeholder"
+                } else {
+                    "bad-placeholder"
+                };
                 self.fault(path, code, error.to_string());
                 Vec::new()
             }
@@ -373,7 +378,8 @@ impl Check<'_> {
     fn variable(&mut self, path: &[&str], name: &str) {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(plain) {
-            let message = format!("{name:?} is no name of a variable; expected letters, digits and `_`, such as API_KEY");
+            let message =
+                format!("{name:?} is no name of a variable; expected letters, digits and `_`, such as API_KEY");
             self.fault(path, "bad-variable", message);
         } else if FROZEN.contains(&name) {
             let message = format!("`{name}` is the same for every tool and cannot be set; remove it");
@@ -402,7 +408,11 @@ impl Check<'_> {
             self.fault(&["ok_exit"], "no-exit", "with no exit code allowed every trial would fail; name at least one");
         }
         for (index, code) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
-            self.fault(&["ok_exit", &index.to_string()], "out-of-range", format!("{code} is no exit code; expected 0 to 255"));
+            self.fault(
+                &["ok_exit", &index.to_string()],
+                "out-of-range",
+                format!("{code} is no exit code; expected 0 to 255"),
+            );
         }
         codes
     }

@@ -132,7 +132,8 @@ fn take(harvest: Harvest, trial: &mut Trial, roots: &Roots<'_>, notes: &mut Vec<
     if harvest.failures.len() > MOST_TOLD {
         trial.notes.push(format!("incomplete: and {} more failures", harvest.failures.len() - MOST_TOLD));
     }
-    let numbered = |(index, finding): (usize, Finding)| Finding { id: FindingId::new(format!("f{}", index + 1)), ..finding };
+    let numbered =
+        |(index, finding): (usize, Finding)| Finding { id: FindingId::new(format!("f{}", index + 1)), ..finding };
     trial.findings = harvest.findings.into_iter().map(|reported| reported.finding).enumerate().map(numbered).collect();
     notes.extend(harvest.notes);
     Ok(())

@@ -16,8 +16,14 @@ pub struct Placeholder {
 
 /// All placeholders, in the order in which they are listed.
 pub static PLACEHOLDERS: &[Placeholder] = &[
-    Placeholder { name: "checkout", stands_for: "the folder of the code, a git repository with the change checked out" },
-    Placeholder { name: "output", stands_for: "the file to write the result to; without it the result is standard output" },
+    Placeholder {
+        name: "checkout",
+        stands_for: "the folder of the code, a git repository with the change checked out",
+    },
+    Placeholder {
+        name: "output",
+        stands_for: "the file to write the result to; without it the result is standard output",
+    },
     Placeholder { name: "model", stands_for: "the model given to every tool, with --model NAME or KARAT_TOOL_MODEL" },
     Placeholder { name: "base", stands_for: "the branch before the change: main" },
     Placeholder { name: "head", stands_for: "the branch with the change: change" },
@@ -156,7 +162,10 @@ mod tests {
             let error = fill(text, &BTreeMap::new()).unwrap_err().to_string();
             assert!(error.contains(expect), "{text:?}: {error}");
         };
-        check("{chekout}", "there is no placeholder `{chekout}`, did you mean `{checkout}`?; there are {checkout} {output}");
+        check(
+            "{chekout}",
+            "there is no placeholder `{chekout}`, did you mean `{checkout}`?; there are {checkout} {output}",
+        );
         check("{suite}", "there is no placeholder `{suite}`; there are");
         check("é}", "the `}` at character 2 belongs to no placeholder; write `}}`");
         check("a{", "the `{` at character 2");

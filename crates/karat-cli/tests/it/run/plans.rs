@@ -56,7 +56,7 @@ fn stored_runs_are_found_by_every_name() {
         assert_eq!(by(reference), 10, "{reference}");
     }
     assert_eq!(by("latest"), 2);
-    project.run("report fir --json").says(2, &["no run `fir`", "first"]);
+    project.run("report firts --json").says(2, &["no run `firts`", "did you mean `first`?"]);
     project.run("run starter --name first -q").says(2, &["first"]);
     let scored = project.json("score first --json --set threshold=0.9");
     assert!(

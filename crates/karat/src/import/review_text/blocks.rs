@@ -71,7 +71,7 @@ fn push_line(blocks: &mut [Block<'_>], line: &str) {
 
 /// The columns before the first sign, quotation marks of quoted lines left out, and the rest.
 fn indented(line: &str) -> (usize, &str) {
-    let unquoted = line.trim_start_matches(|c| c == '>' || c == ' ' || c == '\t');
+    let unquoted = line.trim_start_matches(['>', ' ', '\t']);
     let quoted = line[..line.len() - unquoted.len()].contains('>');
     let blank = |c: char| c == ' ' || c == '\t';
     let line = if quoted { line.trim_start_matches(blank).trim_start_matches('>') } else { line };
@@ -89,7 +89,8 @@ fn is_rule(line: &str) -> bool {
 fn heading(line: &str) -> Option<(usize, &str)> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
-    ((1..=6).contains(&level) && rest.starts_with([' ', '\t'])).then(|| (level, rest.trim().trim_end_matches('#').trim_end()))
+    ((1..=6).contains(&level) && rest.starts_with([' ', '\t']))
+        .then(|| (level, rest.trim().trim_end_matches('#').trim_end()))
 }
 
 fn item(line: &str) -> Option<&str> {
@@ -121,7 +122,10 @@ mod tests {
         check("a\nb\n\nc", &[(Paragraph, 0, "a\nb"), (Paragraph, 0, "c")]);
         check("## A ##\ntext", &[(Heading(2), 0, "A"), (Paragraph, 0, "text")]);
         check("#hash", &[(Paragraph, 0, "#hash")]);
-        check("- a\n  b\n  - c\n\n  d\n1. e", &[(Item, 0, "a\nb"), (Item, 2, "c"), (Paragraph, 2, "d"), (Item, 0, "e")]);
+        check(
+            "- a\n  b\n  - c\n\n  d\n1. e",
+            &[(Item, 0, "a\nb"), (Item, 2, "c"), (Paragraph, 2, "d"), (Item, 0, "e")],
+        );
         check("* [ ] a\n-b", &[(Item, 0, "a\n-b")]);
         check("a\n---\nb\n***", &[(Paragraph, 0, "a"), (Paragraph, 0, "b")]);
         check("```py\n# no heading\n```\na", &[(Code, 0, "```py\n# no heading\n```"), (Paragraph, 0, "a")]);

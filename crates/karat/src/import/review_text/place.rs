@@ -14,18 +14,88 @@ pub(super) struct Place {
 
 /// Extensions by which a word is known to be a file.
 const EXTENSIONS: &[&str] = &[
-    "bash", "c", "cc", "cfg", "cjs", "clj", "conf", "cpp", "cs", "css", "cts", "cxx", "dart", "erb", "erl", "ex",
-    "exs", "fs", "go", "gradle", "graphql", "h", "hcl", "hh", "hpp", "hs", "htm", "html", "hxx", "ini", "java", "jl",
-    "js", "json", "jsx", "kt", "kts", "lua", "m", "md", "mjs", "mm", "mts", "php", "pl", "properties", "proto", "ps1",
-    "py", "pyi", "r", "rake", "rb", "rs", "scala", "scss", "sh", "sol", "sql", "svelte", "swift", "tf", "toml", "ts",
-    "tsx", "txt", "vue", "vy", "xml", "yaml", "yml", "zig",
+    "bash",
+    "c",
+    "cc",
+    "cfg",
+    "cjs",
+    "clj",
+    "conf",
+    "cpp",
+    "cs",
+    "css",
+    "cts",
+    "cxx",
+    "dart",
+    "erb",
+    "erl",
+    "ex",
+    "exs",
+    "fs",
+    "go",
+    "gradle",
+    "graphql",
+    "h",
+    "hcl",
+    "hh",
+    "hpp",
+    "hs",
+    "htm",
+    "html",
+    "hxx",
+    "ini",
+    "java",
+    "jl",
+    "js",
+    "json",
+    "jsx",
+    "kt",
+    "kts",
+    "lua",
+    "m",
+    "md",
+    "mjs",
+    "mm",
+    "mts",
+    "php",
+    "pl",
+    "properties",
+    "proto",
+    "ps1",
+    "py",
+    "pyi",
+    "r",
+    "rake",
+    "rb",
+    "rs",
+    "scala",
+    "scss",
+    "sh",
+    "sol",
+    "sql",
+    "svelte",
+    "swift",
+    "tf",
+    "toml",
+    "ts",
+    "tsx",
+    "txt",
+    "vue",
+    "vy",
+    "xml",
+    "yaml",
+    "yml",
+    "zig",
 ];
 
 /// A word that may be a file, with the lines that may follow it at once.
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let lines = r"(?::(?P<a>\d{1,7})(?:(?:-|–|:L?)(?P<b>\d{1,7}))?|#L(?P<c>\d{1,7})(?:-L?(?P<d>\d{1,7}))?)?";
     let name = r"(?P<file>[\w.@+~-][\w.@+~()\[\]/-]*?\.(?P<extension>[A-Za-z][A-Za-z0-9]{0,9}))";
-    Regex::new(&format!(r"(?P<before>^|[\s`'\x22(\[<*_|,;:/])(?P<slash>/?){name}{lines}(?P<after>[`'\x22)\]>*_|,;:.!?\s]|$)")).ok()
+    Regex::new(&format!(
+        r"(?P<before>^|[\s`'\x22(\[<*_|,;:/])(?P<slash>/?){name}{lines}(?P<after>[`'\x22)\]>*_|,;:.!?\s]|$)"
+    ))
+    .ok()
 });
 
 /// Lines by a word: "line 12", "lines 12-15", "L12", "Lines: 12 to 15".
@@ -148,7 +218,7 @@ mod tests {
         check("**src/a.py** (lines 3-5): The loop", "The loop");
         check("In `src/a.py`, line 3: the loop", "the loop");
         check("The loop in `src/a.py:3` never ends", "The loop in `src/a.py:3` never ends");
-        check("**[HIGH]** `src/a.py:3`: the loop", "HIGH]** : the loop");
+        check("**[HIGH]** `src/a.py:3`: the loop", "HIGH]** ``: the loop");
         check("Lines 3-5: the loop", "the loop");
         check("In the loop of line 3", "In the loop of line 3");
         check("src/a.py:3", "");

@@ -48,7 +48,7 @@ fn paragraphs_go_on_until_the_next_place() {
         "review-text",
         "In `a.py:3` the index is off.\n\nIt should start at 0.\n\nThe name in lib/b.py:9 is taken.\n",
         r#"
-        finding -: title="In a.py:3 the index is off." message="In `a.py:3` the index is off.\n\nIt should start at 0." file="a.py" start="3" end="3"
+        finding -: title="the index is off." message="In `a.py:3` the index is off.\n\nIt should start at 0." file="a.py" start="3" end="3"
         finding -: title="The name in lib/b.py:9 is taken." message="The name in lib/b.py:9 is taken." file="lib/b.py" start="9" end="9"
         "#,
     );
@@ -60,7 +60,7 @@ fn prose_without_a_finding_is_not_silence() {
         "review-text",
         "The loop looks wrong to me, and the name is odd.",
         r#"
-        partial failure - -: no finding could be made out in 10 words of prose; a finding names a file and a line
+        partial failure - -: no finding could be made out in 11 words of prose; a finding names a file and a line
         note in: prose that names no place in the code left out (1)
         "#,
     );

@@ -91,11 +91,7 @@ fn the_model_is_filled_in() {
     check("env = { MODEL = \"{model}\" }", None, Err(&format!("command: {missing}")));
     check("env = { MODEL = \"{model}\" }", Some("sonnet"), Ok(Some("sonnet")));
     check("env = { MODEL = \"{model}\" }\nmodel = \"opus\"", None, Ok(Some("opus")));
-    check(
-        "model = \"{seed}\"",
-        Some("sonnet"),
-        Err("model: `{seed}` has no value here; there are {model}\n"),
-    );
+    check("model = \"{seed}\"", Some("sonnet"), Err("model: `{seed}` has no value here; there are {model}\n"));
 }
 
 /// Every fault of a manifest, one line each.
@@ -133,7 +129,9 @@ fn faults_are_named_all_at_once() {
 #[test]
 fn variables_are_checked() {
     check(
-        &format!("{SMALL}env = {{ \"A B\" = \"1\", HOME = \"/\", PATH = \"/bin\" }}\npass_env = [\"TZ\", \"PATH\", \"9X\"]"),
+        &format!(
+            "{SMALL}env = {{ \"A B\" = \"1\", HOME = \"/\", PATH = \"/bin\" }}\npass_env = [\"TZ\", \"PATH\", \"9X\"]"
+        ),
         &[
             "bad-variable env: A B: \"A B\" is no name of a variable",
             "frozen-variable env: HOME: `HOME` is the same for every tool",
@@ -153,7 +151,11 @@ fn keys_of_another_kind_are_faults() {
     check("kind = \"replay\"", &["no-submission kind = \"replay\" needs `submission`"]);
     check(
         "kind = \"replay\"\nsubmission = \"a.jsonl\"\ntimeout = \"5m\"\nnetwork = true\nrule_map = \"m.csv\"",
-        &["foreign-key timeout: ", "foreign-key network: ", "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\" or kind = \"patterns\""],
+        &[
+            "foreign-key timeout: ",
+            "foreign-key network: ",
+            "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\" or kind = \"patterns\"",
+        ],
     );
     check("kind = \"patterns\"\nformat = \"sarif\"", &["foreign-key format: "]);
 }
@@ -162,7 +164,10 @@ fn keys_of_another_kind_are_faults() {
 fn set_up_knows_no_case() {
     check(
         &format!("{SMALL}setup = [\"fetch\", \"{{checkout}}\"]\nversion = [\"scan\", \"{{output}}\"]"),
-        &["bad-placeholder setup: 1: `{checkout}` has no value here; there are {tool_dir}", "bad-placeholder version: 1: "],
+        &[
+            "bad-placeholder setup: 1: `{checkout}` has no value here; there are {tool_dir}",
+            "bad-placeholder version: 1: ",
+        ],
     );
     check("command = [\"{tool_dir}/scan\"]\nformat = \"sarif\"", &["no-setup command: "]);
 }
@@ -172,12 +177,8 @@ fn files_lie_in_the_suite() {
     check("kind = \"patterns\"\nrules = \"../rules.toml\"", &["bad-path rules: \"../rules.toml\" leads elsewhere"]);
     check("kind = \"patterns\"\nrules = \"/etc/rules.toml\"", &["bad-path rules: "]);
     check(&format!("{SMALL}expose = [\"\"]"), &["bad-path expose: 0: "]);
-    let homeless = Manifest::resolve(
-        "scan",
-        &manifest(&format!("{SMALL}expose = [\"~/x\"]")),
-        Path::new(""),
-        &Context::default(),
-    );
+    let homeless =
+        Manifest::resolve("scan", &manifest(&format!("{SMALL}expose = [\"~/x\"]")), Path::new(""), &Context::default());
     assert!(homeless.unwrap_err()[0].message.contains("HOME is not set"));
 }
 

@@ -43,9 +43,8 @@ static ANSWER: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// The schema of a plain list of findings.
-static LIST: LazyLock<Value> = LazyLock::new(|| {
-    json!({ "type": "array", "items": { "$ref": "#/$defs/FindingV1" }, "$defs": ANSWER["$defs"] })
-});
+static LIST: LazyLock<Value> =
+    LazyLock::new(|| json!({ "type": "array", "items": { "$ref": "#/$defs/FindingV1" }, "$defs": ANSWER["$defs"] }));
 
 /// The answer with everything that the tool need not say.
 fn completed(value: Value, trial: &Trial) -> Result<TrialV1, String> {
@@ -87,7 +86,9 @@ fn place(document: &Document, list: bool, fault: &crate::format::ValueFault) -> 
 fn said(faults: &[Diagnostic]) -> String {
     let Some(first) = faults.first() else { return "the result cannot be read".to_owned() };
     let place = if first.line > 0 { format!(":{}:{}", first.line, first.column) } else { String::new() };
-    let help = first.help.as_ref().or(first.label.as_ref()).map(|help| format!("; {help}")).unwrap_or_default();
+    // Other labels say again what the message says.
+    let near = first.label.as_ref().filter(|label| label.starts_with("did you mean"));
+    let help = first.help.as_ref().or(near).map(|help| format!("; {help}")).unwrap_or_default();
     let more = if faults.len() > 1 { format!(" (and {} more faults)", faults.len() - 1) } else { String::new() };
     format!("{}{place}: {}{help}{more}", first.file, first.message)
 }
@@ -105,7 +106,9 @@ fn unfenced(text: &str) -> Result<String, String> {
         // Empty lines stand for what came before, so that faults keep their places.
         [only] => Ok(format!("{}{}", "\n".repeat(only.line), only.text)),
         [] => Err("the result is neither JSON nor has JSON in a Markdown fence".to_owned()),
-        several => Err(format!("the result has {} fences of JSON, and which is the answer cannot be told", several.len())),
+        several => {
+            Err(format!("the result has {} fences of JSON, and which is the answer cannot be told", several.len()))
+        }
     }
 }
 
@@ -135,7 +138,9 @@ fn fences(text: &str) -> Vec<Fence<'_>> {
             None => {
                 let length = trimmed.len() - trimmed.trim_start_matches(['`', '~']).len();
                 let mark = trimmed.get(..length).filter(|mark| mark.len() >= 3);
-                open = mark.map(|mark| (Fence { info: trimmed[length..].trim(), text: String::new(), line: number + 1 }, mark));
+                open = mark.map(|mark| {
+                    (Fence { info: trimmed[length..].trim(), text: String::new(), line: number + 1 }, mark)
+                });
             }
         }
     }

@@ -81,8 +81,12 @@ fn failures_of_the_tool_are_kept() {
 
 #[test]
 fn what_cannot_be_read_is_unparsable() {
-    check("bandit", "{\"results\":[", "unparsable\noutput:1:12: the file ends in the middle of its JSON (EOF while parsing a list); copy the whole file, or run the tool to its end");
-    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected value");
+    check(
+        "bandit",
+        "{\"results\":[",
+        "unparsable\noutput:1:12: the file ends in the middle of its JSON (EOF while parsing a list); copy the whole file, or run the tool to its end",
+    );
+    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected JSON, which starts with `{` or `[`, and found `T`");
 }
 
 #[test]
@@ -104,7 +108,11 @@ fn our_own_format() {
     assert_eq!((read.trial.response.as_deref(), read.trial.notes.as_slice()), (Some("text"), &["n".to_owned()][..]));
     // A tool cannot say whose trial it is.
     check("karat", r#"{"case":"other","tool":"other","trial":9,"outcome":"reported"}"#, "reported");
-    check("karat", r#"{"outcome":"crashed","notes":["no key"]}"#, "unparsable\nthe tool says that its own outcome is crashed: no key");
+    check(
+        "karat",
+        r#"{"outcome":"crashed","notes":["no key"]}"#,
+        "unparsable\nthe tool says that its own outcome is crashed: no key",
+    );
 }
 
 #[test]
@@ -122,10 +130,26 @@ fn our_own_format_in_a_fence() {
 
 #[test]
 fn faults_of_our_own_format_have_places() {
-    check("karat", "{\n  \"findings\": [{\"titel\": \"x\"}]}", "unparsable\noutput:2:17: unknown key `titel`; did you mean `title`?");
-    check("karat", "[\n {\"file\": \"a.py\"}]", "unparsable\noutput:2:2: the finding `f1` needs a title, a message or a rule_id");
-    check("karat", "Look:\n\n```json\n[{\"title\": 3}]\n```", "unparsable\noutput:4:12: expected a text, found the number 3");
-    check("karat", "{\"confidence\": 7}", "unparsable\noutput:1:16: 7 is more than 1");
+    check(
+        "karat",
+        "{\n  \"findings\": [{\"titel\": \"x\"}]}",
+        "unparsable\noutput:2:17: unknown key `titel`; did you mean `title`?",
+    );
+    check(
+        "karat",
+        "[\n {\"file\": \"a.py\"}]",
+        "unparsable\noutput:2:2: the finding `f1` needs a title, a message or a rule_id",
+    );
+    check(
+        "karat",
+        "Look:\n\n```json\n[{\"title\": 3}]\n```",
+        "unparsable\noutput:4:12: expected text for `title`, found the number 3; quote it: \"3\"",
+    );
+    check(
+        "karat",
+        "{\"confidence\": 7}",
+        "unparsable\noutput:1:16: expected a number of at most 1.0 for `confidence`, found the number 7",
+    );
     check("karat", "7", "unparsable\nthe result is neither JSON nor has JSON in a Markdown fence");
     let bytes = read_text("karat", Some(b"{\"a\": \"\xff\"}"));
     assert_eq!(bytes.problem.as_deref(), Some("the result is not UTF-8 text from byte 7 on"));
@@ -141,7 +165,10 @@ fn the_rule_map_is_applied() {
     let about = About { rules: Some(&rules), ..about(&case, &tool, &|_| None) };
     let bytes = br#"[{"rule_id":"B1"}]"#;
     let read = read(&Output { format: KARAT, bytes: Some(bytes) }, &about);
-    assert_eq!((read.trial.findings[0].category.as_deref(), &read.trial.findings[0].cwe[..]), (Some("injection"), &[89][..]));
+    assert_eq!(
+        (read.trial.findings[0].category.as_deref(), &read.trial.findings[0].cwe[..]),
+        (Some("injection"), &[89][..])
+    );
 }
 
 #[test]

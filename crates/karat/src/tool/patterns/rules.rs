@@ -1,0 +1,128 @@
+//! A rule of the baseline, as it is written.
+
+use karat_core::golden::Severity;
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A file with rules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "pattern rules")]
+pub struct RulesV1 {
+    /// The rules.
+    pub rules: Vec<RuleV1>,
+}
+
+/// A rule: an expression that a suspicious line fits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuleV1 {
+    /// Unique in the file.
+    #[schemars(length(min = 1))]
+    pub id: String,
+    /// The languages it is for, such as `python`; `any` is every file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<String>,
+    /// Extensions of files it is for besides, such as `tf`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<String>,
+    /// What a line has to fit.
+    #[schemars(length(min = 1))]
+    pub regex: String,
+    /// What the same line must not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless: Option<String>,
+    /// What is wrong, in a few words.
+    #[schemars(length(min = 1))]
+    pub title: String,
+    /// What is wrong, and what to do.
+    #[schemars(length(min = 1))]
+    pub message: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The kind of issue.
+    #[schemars(length(min = 1))]
+    pub category: String,
+    /// Weakness numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cwe: Vec<u32>,
+    /// A line it fires on.
+    pub hit: String,
+    /// A line like it that it does not fire on.
+    pub miss: String,
+}
+
+/// What is wrong with a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RuleFault {
+    pub(super) key: &'static str,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+/// Languages and the extensions of their files.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("any", &[""]),
+    ("c", &["c", "h"]),
+    ("cpp", &["cpp", "cc", "cxx", "hpp", "hh", "hxx", "h"]),
+    ("go", &["go"]),
+    ("java", &["java"]),
+    ("javascript", &["js", "jsx", "mjs", "cjs"]),
+    ("python", &["py", "pyw", "pyi"]),
+    ("ruby", &["rb", "rake", "erb"]),
+    ("rust", &["rs"]),
+    ("solidity", &["sol"]),
+    ("typescript", &["ts", "tsx", "mts", "cts"]),
+];
+
+/// An expression beyond this size is no grep.
+const LARGEST: usize = 1 << 20;
+
+/// The extensions of the files a rule is for; the empty one stands for all.
+pub(super) fn extensions(rule: &RuleV1) -> BTreeSet<String> {
+    let of = |language: &String| LANGUAGES.iter().find(|(name, _)| name == language).map(|(_, extensions)| *extensions);
+    let known = rule.languages.iter().filter_map(of).flatten().map(|extension| (*extension).to_owned());
+    known.chain(rule.extensions.iter().map(|extension| extension.to_ascii_lowercase())).collect()
+}
+
+/// Checks a rule; gives its exception, compiled.
+pub(super) fn compile(rule: &RuleV1, earlier: &[RuleV1]) -> Result<Option<Regex>, Vec<RuleFault>> {
+    let mut faults = Vec::new();
+    let mut fault = |key, code, message: String| faults.push(RuleFault { key, code, message });
+    if earlier.iter().any(|other| other.id == rule.id) {
+        fault("id", "duplicate-id", format!("the rule `{}` stands twice", rule.id));
+    }
+    if rule.languages.is_empty() && rule.extensions.is_empty() {
+        fault("id", "no-language", format!("`{}` is for no file; name its languages or extensions", rule.id));
+    }
+    for unknown in rule.languages.iter().filter(|name| !LANGUAGES.iter().any(|(known, _)| known == name)) {
+        let names: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).collect();
+        fault(
+            "languages",
+            "unknown-language",
+            format!("there is no language `{unknown}`; there are {}", names.join(", ")),
+        );
+    }
+    let build = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build();
+    let regex = build(&rule.regex).map_err(|error| fault("regex", "bad-regex", error.to_string())).ok();
+    let unless = match rule.unless.as_deref().map(build) {
+        Some(Err(error)) => {
+            fault("unless", "bad-regex", error.to_string());
+            return Err(faults);
+        }
+        Some(Ok(unless)) => Some(unless),
+        None => None,
+    };
+    if let Some(regex) = regex {
+        let fires = |line: &str| regex.is_match(line) && !unless.as_ref().is_some_and(|unless| unless.is_match(line));
+        if !fires(&rule.hit) {
+            fault("hit", "no-hit", format!("`{}` does not fire on its own example", rule.id));
+        }
+        if fires(&rule.miss) {
+            fault("miss", "no-miss", format!("`{}` fires on the line it should leave alone", rule.id));
+        }
+    }
+    if faults.is_empty() { Ok(unless) } else { Err(faults) }
+}
