@@ -44,6 +44,14 @@ fn two_may_save_at_once_and_nothing_is_lost() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
+/// A thread of its own may do the saving.
+#[test]
+fn a_store_goes_from_thread_to_thread() {
+    let place = Place::new();
+    let mut store = place.store();
+    std::thread::spawn(move || begin(&mut store)).join().unwrap();
+}
+
 #[test]
 fn one_at_a_time_works_on_a_run() {
     let place = Place::new();
