@@ -195,5 +195,6 @@ fn a_damaged_store_is_told_and_left_alone() {
     let bytes = damage(whole.len() - 4096..whole.len());
     project.run("store verify").says(5, &["nothing was changed"]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
-    assert_eq!(project.run("store verify --json").expect(5).out.contains("\"sound\": false"), true);
+    let json = project.run("store verify --json").expect(5).out;
+    assert!(json.contains("\"sound\": false"), "{json}");
 }

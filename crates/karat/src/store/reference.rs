@@ -3,7 +3,7 @@
 use super::Store;
 use super::error::StoreError;
 use super::moment::shown;
-use super::runs::RunInfo;
+use super::runs::{RunId, RunInfo, infos};
 use crate::document::suggest;
 
 /// Stands for the run that was begun last.
@@ -16,6 +16,11 @@ impl Store {
     /// The run that a person means.
     pub fn find(&mut self, reference: &str) -> Result<RunInfo, StoreError> {
         choose(self.runs()?, reference)
+    }
+
+    /// The id of the run that a person means. No trial is looked at, so it is found where trials are damaged.
+    pub fn identify(&mut self, reference: &str) -> Result<RunId, StoreError> {
+        choose(infos(&mut self.database)?, reference).map(|run| run.id)
     }
 }
 
