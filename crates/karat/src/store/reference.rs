@@ -87,11 +87,9 @@ fn unknown(runs: &[RunInfo], reference: &str) -> StoreError {
     let near = suggest::nearest(reference, words.chain([LATEST]));
     let hint = match near {
         Some(_) if runs.is_empty() => ", since none is stored yet".to_owned(),
-        Some(near) => format!("; did you mean `{near}`?"),
+        Some(near) => format!(" (did you mean `{near}`?)"),
         None => String::new(),
     };
-    // A question mark and a semicolon do not stand together well.
-    let hint = hint.trim_end_matches('?').to_owned();
     StoreError::NoRun { reference: reference.to_owned(), hint }
 }
 
