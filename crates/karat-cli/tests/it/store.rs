@@ -81,6 +81,8 @@ fn what_a_trial_left_behind_can_be_seen() {
     stored(&project, None);
     let trial = project.ok("store show latest --trial loud sqli 1");
     assert!(trial.contains("stderr") && trial.contains("12 B") && !trial.contains('\u{1b}'), "{trial}");
+    assert!(trial.contains("  crashed\n"), "a failed trial did not find nothing:\n{trial}");
+    assert!(project.ok("store show latest --trial bandit sqli 1").contains("reported, 1 finding"));
     // Another program gets the bytes as they are.
     assert_eq!(project.ok("store show latest --trial loud sqli 1 --artifact stderr"), "\u{1b}[31mno key\n");
     let json = project.json("store show latest --trial bandit sqli 1 --json");
