@@ -111,17 +111,17 @@ fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
 }
 
 fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json: bool) -> Result<Exit, Failure> {
-    let info = store.find(run)?;
+    let run = store.identify(run)?;
     if let (true, Some(path)) = (whole, output) {
-        store.export_run_file(&info.id, path)?;
+        store.export_run_file(&run, path)?;
         if json {
-            print_json(&json!({ "run": info.id, "file": path, "whole": true }))?;
+            print_json(&json!({ "run": run, "file": path, "whole": true }))?;
         }
-        tell(&format!("wrote {}, the whole run {}", path.display(), info.short_id));
+        tell(&format!("wrote {}, the whole run {}", path.display(), run));
         return Ok(Exit::Ok);
     }
     let mut lines = Vec::new();
-    let exported = store.export(&info.id, &mut lines)?;
+    let exported = store.export(&run, &mut lines)?;
     match output {
         None => print(&String::from_utf8_lossy(&lines))?,
         Some(path) => {
@@ -129,7 +129,7 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
                 .map_err(|error| Failure::unwritten(path.display(), error))?;
             if json {
                 print_json(&json!({
-                    "run": info.id, "file": path, "whole": false,
+                    "run": run, "file": path, "whole": false,
                     "trials": exported.trials, "unreadable": exported.unreadable,
                 }))?;
             }
@@ -141,7 +141,7 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
     }
     notes(&exported.unreadable);
     let left_out = count(exported.unreadable.len(), "trial");
-    tell(&format!("error: {left_out} of the run {} could not be read and were left out", info.short_id));
+    tell(&format!("error: {left_out} of the run {} could not be read and were left out", run));
     Ok(Exit::Failed)
 }
 

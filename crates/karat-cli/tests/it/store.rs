@@ -81,6 +81,8 @@ fn what_a_trial_left_behind_can_be_seen() {
     stored(&project, None);
     let trial = project.ok("store show latest --trial loud sqli 1");
     assert!(trial.contains("stderr") && trial.contains("12 B") && !trial.contains('\u{1b}'), "{trial}");
+    assert!(trial.contains("  crashed\n"), "a failed trial did not find nothing:\n{trial}");
+    assert!(project.ok("store show latest --trial bandit sqli 1").contains("reported, 1 finding"));
     // Another program gets the bytes as they are.
     assert_eq!(project.ok("store show latest --trial loud sqli 1 --artifact stderr"), "\u{1b}[31mno key\n");
     let json = project.json("store show latest --trial bandit sqli 1 --json");
@@ -195,5 +197,6 @@ fn a_damaged_store_is_told_and_left_alone() {
     let bytes = damage(whole.len() - 4096..whole.len());
     project.run("store verify").says(5, &["nothing was changed"]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
-    assert_eq!(project.run("store verify --json").expect(5).out.contains("\"sound\": false"), true);
+    let json = project.run("store verify --json").expect(5).out;
+    assert!(json.contains("\"sound\": false"), "{json}");
 }

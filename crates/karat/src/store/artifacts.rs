@@ -176,5 +176,8 @@ mod tests {
         check(15_000, "zstd", |_| {}, "coded as `zstd`");
         check(15_000, "deflate", |content| content.truncate(20), "artifact");
         check(15_000, "deflate", |content| content[5] ^= 1, "artifact");
+        let short = Packed::of(b"short");
+        let error = unpack(&short.hash, 5, short.coding, b"shirt".to_vec()).unwrap_err();
+        assert!(error.contains("other bytes than were stored"), "{error}");
     }
 }

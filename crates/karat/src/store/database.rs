@@ -29,7 +29,7 @@ pub(super) enum Access {
 }
 
 /// So long another process is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Database {
     /// Connects to a file. With [`Access::Write`] it is made where it is absent.

@@ -32,7 +32,7 @@ pub enum StoreError {
     },
     /// The disk has no room left.
     #[error(
-        "the disk is full: {} cannot grow. What was saved before is safe; make room and go on, with `karat store gc` perhaps",
+        "the disk is full: {} cannot grow. What was saved before is safe; make room on the disk and go on",
         file.display()
     )]
     Full {

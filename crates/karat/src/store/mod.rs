@@ -33,10 +33,11 @@ pub use sink::Sink;
 pub use trials::StoredTrial;
 pub use verify::Problem;
 
-use database::{Access, Database};
-use std::fs::{File, OpenOptions};
+use database::{Access, Database, PATIENCE};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The folder a store lies in, beside the suite.
 pub const FOLDER: &str = ".karat";
@@ -159,7 +160,13 @@ fn peek(file: &Path) -> Result<(Database, i64), StoreError> {
         Ok((database, version))
     };
     if has_log(file) {
-        return look(Access::Read);
+        return look(Access::Read).map_err(|error| match error {
+            StoreError::ReadOnly { file, .. } => {
+                let detail = "an interrupted process left a log beside it, and reading that needs writing".to_owned();
+                StoreError::ReadOnly { file, detail }
+            }
+            other => other,
+        });
     }
     match look(Access::Frozen) {
         // Somebody may have begun to write just now.
@@ -182,8 +189,15 @@ fn turn(folder: &Path) -> Result<File, StoreError> {
     let file = std::fs::create_dir_all(&folder)
         .and_then(|()| OpenOptions::new().create(true).append(true).open(&path))
         .map_err(|source| unwritable(path.clone(), source))?;
-    file.lock().map_err(|source| StoreError::Io { path, source })?;
-    Ok(file)
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { file: path }),
+            Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, source }),
+        }
+    }
 }
 
 /// What a failure to write in the folder means.

@@ -3,7 +3,7 @@
 use super::Store;
 use super::error::StoreError;
 use super::moment::shown;
-use super::runs::RunInfo;
+use super::runs::{RunId, RunInfo, infos};
 use crate::document::suggest;
 
 /// Stands for the run that was begun last.
@@ -16,6 +16,11 @@ impl Store {
     /// The run that a person means.
     pub fn find(&mut self, reference: &str) -> Result<RunInfo, StoreError> {
         choose(self.runs()?, reference)
+    }
+
+    /// The id of the run that a person means. No trial is looked at, so it is found where trials are damaged.
+    pub fn identify(&mut self, reference: &str) -> Result<RunId, StoreError> {
+        choose(infos(&mut self.database)?, reference).map(|run| run.id)
     }
 }
 
@@ -82,11 +87,9 @@ fn unknown(runs: &[RunInfo], reference: &str) -> StoreError {
     let near = suggest::nearest(reference, words.chain([LATEST]));
     let hint = match near {
         Some(_) if runs.is_empty() => ", since none is stored yet".to_owned(),
-        Some(near) => format!("; did you mean `{near}`?"),
+        Some(near) => format!(" (did you mean `{near}`?)"),
         None => String::new(),
     };
-    // A question mark and a semicolon do not stand together well.
-    let hint = hint.trim_end_matches('?').to_owned();
     StoreError::NoRun { reference: reference.to_owned(), hint }
 }
 

@@ -207,15 +207,8 @@ impl Store {
     pub fn runs(&mut self) -> Result<Vec<RunInfo>, StoreError> {
         self.database.read(|database| {
             let mut outcomes = outcomes(database)?;
-            let rows = database.query(
-                "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, \
-                 report, scratch, karat FROM runs ORDER BY created_ms DESC, id DESC",
-                Vec::new(),
-            )?;
-            let mut runs = rows.iter().map(|row| info(database, row)).collect::<Result<Vec<_>, _>>()?;
-            let short = short_ids(runs.iter().map(|run| run.id.as_str()));
-            for (run, short) in runs.iter_mut().zip(short) {
-                run.short_id = short;
+            let mut runs = infos(database)?;
+            for run in &mut runs {
                 run.outcomes = outcomes.remove(run.id.as_str()).unwrap_or_default();
             }
             Ok(runs)
@@ -363,6 +356,21 @@ fn outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome
         found.entry(row.text(0)?).or_default().insert(outcome(database, &row.text(1)?)?, count);
     }
     Ok(found)
+}
+
+/// All runs, the newest first, as far as their own table tells of them.
+pub(super) fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
+    let rows = database.query(
+        "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, report, scratch, karat \
+         FROM runs ORDER BY created_ms DESC, id DESC",
+        Vec::new(),
+    )?;
+    let mut runs = rows.iter().map(|row| info(database, row)).collect::<Result<Vec<_>, _>>()?;
+    let short = short_ids(runs.iter().map(|run| run.id.as_str()));
+    for (run, short) in runs.iter_mut().zip(short) {
+        run.short_id = short;
+    }
+    Ok(runs)
 }
 
 fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {

@@ -88,9 +88,14 @@ pub(super) fn trial(
         return Ok(Exit::Ok);
     }
     let (trial, detail) = (&stored.trial, &stored.detail);
+    // A trial that failed did not find nothing.
+    let found = match trial.outcome {
+        Outcome::Reported => format!(", {}", count(trial.findings.len(), "finding")),
+        _ => String::new(),
+    };
     let mut lines = vec![
         format!("trial {} of {} on {}, attempt {}", trial.number, trial.tool, trial.case, stored.attempt),
-        format!("  {}, {}", trial.outcome.as_str(), count(trial.findings.len(), "finding")),
+        format!("  {}{found}", trial.outcome.as_str()),
         format!("  begun {} UTC", shown(detail.started_ms)),
     ];
     lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));

@@ -234,3 +234,27 @@ fn damaged_trials_are_left_out_of_an_export_and_named() {
     assert!(exported.unreadable[0].contains("trial 1 of zeta on a"), "{:?}", exported.unreadable);
     assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 6);
 }
+
+#[test]
+fn a_damaged_page_costs_only_the_trials_on_it() {
+    let place = Place::new();
+    let mut store = place.store();
+    let cases: Vec<String> = (0..100).map(|n| format!("case-{n}")).collect();
+    let run = store.begin(&new_run(&cases.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
+    store.save(&run, &cases.iter().map(|case| record("zeta", case, 1)).collect::<Vec<_>>()).unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(place.file()).unwrap();
+    let wanted = b"{\"case\":\"case-50\"";
+    let page = bytes.windows(wanted.len()).position(|window| window == wanted).unwrap() / 4096 * 4096;
+    bytes[page..page + 16].fill(0xff);
+    std::fs::write(place.file(), &bytes).unwrap();
+
+    let mut store = Store::open(&place.folder()).unwrap();
+    assert!(store.find("latest").is_err());
+    assert_eq!(store.identify("latest").unwrap(), run);
+    let mut out = Vec::new();
+    let exported = store.export(&run, &mut out).unwrap();
+    assert_eq!(exported.trials + exported.unreadable.len(), 100);
+    assert!(exported.trials > 50, "{exported:?}");
+    assert!(exported.unreadable.iter().any(|told| told.contains("zeta on case-50,")), "{exported:?}");
+}

@@ -44,6 +44,17 @@ fn a_run_is_kept_whole() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
+/// Nothing less survives a power cut.
+#[test]
+fn every_commit_is_synced() {
+    let place = Place::new();
+    let mut store = place.store();
+    let mut setting = |sql| store.database.query_one(sql, Vec::new()).unwrap().unwrap();
+    assert_eq!(setting("PRAGMA journal_mode").text(0).unwrap(), "wal");
+    assert_eq!(setting("PRAGMA synchronous").int(0).unwrap(), 2);
+    assert_eq!(setting("PRAGMA foreign_keys").int(0).unwrap(), 1);
+}
+
 #[test]
 fn the_latest_attempt_counts() {
     let place = Place::new();

@@ -44,6 +44,14 @@ fn two_may_save_at_once_and_nothing_is_lost() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
+/// A thread of its own may do the saving.
+#[test]
+fn a_store_goes_from_thread_to_thread() {
+    let place = Place::new();
+    let mut store = place.store();
+    std::thread::spawn(move || begin(&mut store)).join().unwrap();
+}
+
 #[test]
 fn one_at_a_time_works_on_a_run() {
     let place = Place::new();
@@ -58,6 +66,47 @@ fn one_at_a_time_works_on_a_run() {
     drop(lock);
     assert!(!other.is_locked(&run));
     other.lock(&run).unwrap();
+}
+
+/// Saves until it is killed, and says what is saved. Run by the test below in a process of its own.
+#[test]
+#[ignore = "never ends"]
+#[expect(clippy::print_stdout, reason = "the other process listens")]
+fn saves_until_it_is_killed() {
+    let Some(folder) = std::env::var_os("KARAT_TEST_STORE") else { return };
+    let mut store = Store::open(folder.as_ref()).unwrap();
+    let run = store.identify("latest").unwrap();
+    let _lock = store.lock(&run).unwrap();
+    for number in 1.. {
+        store.save(&run, &[record("zeta", "a", number)]).unwrap();
+        println!("\nsaved {number}");
+    }
+}
+
+#[test]
+fn what_is_reported_done_survives_the_process() {
+    use std::io::BufRead;
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "store::tests::sharing::saves_until_it_is_killed"])
+        .env("KARAT_TEST_STORE", place.folder())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let saved: Vec<u32> = lines.filter_map(|line| line.strip_prefix("saved ")?.parse().ok()).take(30).collect();
+    let was_locked = store.is_locked(&run);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(was_locked);
+    assert_eq!(saved, (1..=30).collect::<Vec<_>>());
+    store.lock(&run).unwrap();
+    let done: Vec<u32> = store.done(&run).unwrap().keys().map(|key| key.number).collect();
+    assert_eq!(done, (1..=done.len() as u32).collect::<Vec<_>>());
+    assert!(done.len() >= 30, "{} of 30 are left", done.len());
+    assert_eq!(store.database.check().unwrap(), [""; 0]);
 }
 
 /// A process that is killed leaves the log of the database as it was at that moment.
