@@ -1,7 +1,7 @@
 //! The supervising process: starts one tool, watches what it uses, and outlives everything it started.
 
 use super::channel;
-use super::job::{Limits, Resource};
+use super::job::{LONGEST, Limits, Resource};
 use super::order::{How, Order, Report, Start, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
@@ -132,7 +132,7 @@ fn wait(started: &Started, limits: &Limits, channel: BorrowedFd<'_>) -> (Why, Op
             if cfg!(not(target_os = "linux")) {
                 let _ = rustix::process::kill_process_group(main, Signal::TERM);
             }
-            over = Some(Instant::now() + limits.grace);
+            over = Some(Instant::now() + limits.grace.min(LONGEST));
         }
         if looked.elapsed() >= tick {
             let begun = Instant::now();
