@@ -2,7 +2,7 @@
 
 use super::channel;
 use super::job::{LONGEST, Limits, Resource};
-use super::order::{How, Order, Report, Start, Watch, Wish};
+use super::order::{How, Order, Report, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -59,7 +59,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // Bubblewrap may have to be privileged to set things up, and sees to this itself.
-        if !matches!(order.start, Start::Bubblewrap) {
+        if !matches!(order.start, super::order::Start::Bubblewrap) {
             rustix::thread::set_no_new_privs(true)?;
         }
     }
