@@ -55,7 +55,8 @@ pub(super) fn rules(sight: &Sight) -> Rules {
 
 /// Puts the rules on this process, for good.
 pub(super) fn restrict(rules: &Rules) -> Result<(), String> {
-    // A root user without capabilities owns its files and nothing more.
+    // A root user without capabilities owns its files and nothing more. With them, it could read the environment of any process
+    // past these rules: the kernel lets whoever may measure performance read memory.
     for capability in CapabilitySet::all().iter() {
         // Who has none to give up is refused, and has nothing to lose.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);

@@ -47,6 +47,9 @@ pub struct View {
     pub network: bool,
 }
 
+/// The longest time that is told from none: clocks cannot count for ever.
+pub(super) const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+
 /// What a program may use up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {

@@ -25,14 +25,16 @@ pub fn locate_program(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
 /// What must be readable for a program to run where `masked` and the places that are always masked cannot be read: itself,
 /// the programs that run it, and what is installed with them. Never a masked folder as a whole.
 pub fn exposures(program: &Path, masked: &[PathBuf]) -> Vec<PathBuf> {
-    let masked = all_masked(masked);
-    let mut needed = Needed { masked, found: BTreeSet::new() };
+    let whole = masked.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut needed = Needed { masked: all_masked(masked), whole, found: BTreeSet::new() };
     needed.program(program, DEEPEST);
     needed.found.into_iter().collect()
 }
 
 struct Needed {
     masked: Vec<PathBuf>,
+    /// Folders that were asked to be masked, also those within others.
+    whole: Vec<PathBuf>,
     found: BTreeSet<PathBuf>,
 }
 
@@ -97,7 +99,8 @@ impl Needed {
     /// Adds a file or folder, unless that would show a masked folder as a whole.
     fn add(&mut self, path: &Path) {
         let Ok(path) = path.canonicalize() else { return };
-        if within(&path, &self.masked) && !self.masked.contains(&path) && !is_home(&path) {
+        let whole = self.masked.iter().chain(&self.whole).any(|masked| masked.starts_with(&path));
+        if within(&path, &self.masked) && !whole && !is_home(&path) {
             self.found.insert(path);
         }
     }
@@ -130,4 +133,89 @@ fn interpreters(script: &Path) -> Vec<PathBuf> {
     let named = words.find(|word| by_env && !word.starts_with('-') && !word.contains('='));
     let named = named.and_then(|name| locate_program(OsStr::new(name), &path));
     [interpreter].into_iter().chain(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Makes a home of files and links (`name -> target`), all executable, and compares what a program in it needs, from the
+    /// home on. `~` in a file's content stands for the home.
+    #[track_caller]
+    fn check(files: &[(&str, &str)], program: &str, expect: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap().join("u");
+        for (name, content) in files {
+            let (name, target) = name.split_once(" -> ").map_or((*name, None), |(name, target)| (name, Some(target)));
+            let path = home.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match target {
+                Some(target) => symlink(target.replace('~', home.to_str().unwrap()), &path).unwrap(),
+                None => {
+                    std::fs::write(&path, content.replace('~', home.to_str().unwrap())).unwrap();
+                    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+                }
+            }
+        }
+        let program = locate_program(home.join(program).as_os_str(), OsStr::new("")).unwrap();
+        let found = exposures(&program, std::slice::from_ref(&home));
+        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect();
+        assert_eq!(found.join(" "), expect);
+    }
+
+    #[test]
+    fn a_program_needs_itself_and_what_is_installed_with_it() {
+        check(&[("x/tool", "")], "x/tool", "x/tool");
+        check(&[(".cargo/bin/tool", ""), (".cargo/credentials", "")], ".cargo/bin/tool", ".cargo/bin .cargo/bin/tool");
+        check(
+            &[(".local/bin/t", "#!/bin/sh\n"), (".local/lib/m", ""), (".local/share/s", "")],
+            ".local/bin/t",
+            ".local/bin .local/bin/t .local/lib",
+        );
+    }
+
+    #[test]
+    fn links_and_interpreters_are_followed() {
+        let venv = [
+            ("bin/t -> ../venvs/t/bin/t", ""),
+            ("venvs/t/bin/t", "#!~/venvs/t/bin/python\n"),
+            ("venvs/t/bin/python -> ~/py/3/bin/python3", ""),
+            ("venvs/t/lib/m", ""),
+            ("venvs/t/pyvenv.cfg", "home = ~/py/3/bin\nversion = 3\n"),
+            ("py/3/bin/python3", ""),
+            ("py/3/lib/m", ""),
+        ];
+        let expect = "bin bin/t py/3/bin py/3/bin/python3 py/3/lib venvs/t/bin venvs/t/bin/python venvs/t/bin/t venvs/t/lib venvs/t/pyvenv.cfg";
+        check(&venv, "bin/t", expect);
+        check(&[("a/t", "#!/usr/bin/env -S X=1 ~/b/run -v\n"), ("b/run", "")], "a/t", "a/t b/run");
+        check(&[("a/t -> u", ""), ("a/u", "#!~/a/t")], "a/t", "a/t a/u");
+    }
+
+    #[test]
+    fn version_managers_and_packages_of_node_are_whole() {
+        check(
+            &[(".pyenv/shims/p", "#!/bin/sh\n"), (".pyenv/versions/v", "")],
+            ".pyenv/shims/p",
+            ".pyenv .pyenv/shims/p",
+        );
+        let node =
+            [("p/node_modules/.bin/t -> ../t/b.js", ""), ("p/node_modules/t/b.js", "#!/bin/sh\n"), ("p/secret", "")];
+        check(&node, "p/node_modules/.bin/t", "p/node_modules p/node_modules/.bin/t p/node_modules/t/b.js");
+    }
+
+    #[test]
+    fn no_home_is_shown_as_a_whole() {
+        check(&[("shims/p", ""), ("secret", "")], "shims/p", "shims/p");
+        check(&[("lib -> .", ""), ("bin/p", ""), ("secret", "")], "bin/p", "bin bin/p");
+        check(&[("x/lib -> ..", ""), ("x/bin/p", ""), ("secret", "")], "x/bin/p", "x/bin x/bin/p");
+    }
+
+    #[test]
+    fn programs_elsewhere_need_nothing() {
+        let shell = locate_program(OsStr::new("sh"), OsStr::new("/nowhere:/usr/bin:/bin")).unwrap();
+        assert_eq!(exposures(&shell, &[PathBuf::from("/root")]), Vec::<PathBuf>::new());
+        assert_eq!(locate_program(OsStr::new("no-such-program"), OsStr::new("/usr/bin")), None);
+        assert_eq!(locate_program(OsStr::new("/etc/passwd"), OsStr::new("/usr/bin")), None);
+    }
 }

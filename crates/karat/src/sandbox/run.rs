@@ -1,7 +1,7 @@
 //! Karat's side of a job: starts the supervisor, reads what the tool prints, and says when it is enough.
 
 use super::isolation::{Isolation, available};
-use super::job::{Cancel, Captured, Ended, Finished, Job, Resource, SandboxError, Supervisor, seen_root};
+use super::job::{Cancel, Captured, Ended, Finished, Job, LONGEST, Resource, SandboxError, Supervisor, seen_root};
 use super::order::{Exec, How, Order, Report, Start, Watch, Wish};
 use super::view::Sight;
 use super::{bubblewrap, channel, processes};
@@ -50,14 +50,11 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
     let [stdout, stderr] = running.streams.map(|stream| stream.captured);
     let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
     let cut = (stdout.cut || stderr.cut).then_some(Ended::Overran(Resource::Output));
-    let ended = match (&report, cut, running.asked) {
-        (_, Some(cut), _) => cut,
-        (Some(Report { how: How::Stopped, .. }) | None, _, Some(asked)) => asked,
-        (Some(Report { how: How::Stopped, .. }) | None, _, None) => {
-            return Err(SandboxError::Lost { status: status.to_string() });
-        }
-        (Some(report), ..) => ended(&report.how, job, &stderr),
-    };
+    // Until it has left the terminal's session, the supervisor hears a Ctrl-C as well, and perhaps before Karat does.
+    let asked = running.asked.or_else(|| cancel.is_cancelled().then_some(Ended::Cancelled));
+    let told = report.as_ref().and_then(|report| ended(&report.how, job, &stderr));
+    let lost = || SandboxError::Lost { status: status.to_string() };
+    let ended = cut.or(told).or(asked).ok_or_else(lost)?;
     let (cpu, ended_after) = report.map_or((None, None), |report| (report.cpu, report.ended_after));
     Ok(Finished { ended, stdout, stderr, wall, cpu, ended_after })
 }
@@ -107,8 +104,9 @@ fn tasks(processes: usize) -> Option<u64> {
     (!rustix::process::geteuid().is_root()).then(|| before() + 16 * processes.max(256) as u64)
 }
 
-fn ended(how: &How, job: &Job, stderr: &Captured) -> Ended {
-    match how {
+/// How the tool ended, unless Karat itself wished it to.
+fn ended(how: &How, job: &Job, stderr: &Captured) -> Option<Ended> {
+    Some(match how {
         How::Exited(code) => Ended::Exited(*code),
         How::Signalled(signal) => Ended::Signalled(*signal),
         How::Overran(resource) => Ended::Overran(*resource),
@@ -120,8 +118,8 @@ fn ended(how: &How, job: &Job, stderr: &Captured) -> Ended {
             let program = job.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
             Ended::NotStarted(format!("{program}: {why}"))
         }
-        How::Stopped => Ended::Cancelled,
-    }
+        How::Stopped => return None,
+    })
 }
 
 /// A job under way.
@@ -135,7 +133,7 @@ struct Running {
 impl Running {
     /// Reads until the supervisor has reported or is gone.
     fn follow(&mut self, job: &Job, child: &mut Child, cancel: &Cancel, begun: Instant) -> io::Result<Option<Report>> {
-        let late = begun + job.limits.time;
+        let late = begun + job.limits.time.min(LONGEST);
         let mut too_late = None;
         loop {
             if self.asked.is_none() {
@@ -150,7 +148,7 @@ impl Running {
                     // A supervisor that is gone by now is seen below.
                     let _ = channel::send_bytes(self.channel.as_fd(), &[wish.byte()]);
                     self.asked = Some(why);
-                    too_late = Some(Instant::now() + job.limits.grace + PATIENCE);
+                    too_late = Some(Instant::now() + job.limits.grace.min(LONGEST) + PATIENCE);
                 }
             }
             if too_late.is_some_and(|too_late| Instant::now() >= too_late) {

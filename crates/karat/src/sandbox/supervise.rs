@@ -1,8 +1,8 @@
 //! The supervising process: starts one tool, watches what it uses, and outlives everything it started.
 
 use super::channel;
-use super::job::{Limits, Resource};
-use super::order::{How, Order, Report, Start, Watch, Wish};
+use super::job::{LONGEST, Limits, Resource};
+use super::order::{How, Order, Report, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -59,7 +59,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // Bubblewrap may have to be privileged to set things up, and sees to this itself.
-        if !matches!(order.start, Start::Bubblewrap) {
+        if !matches!(order.start, super::order::Start::Bubblewrap) {
             rustix::thread::set_no_new_privs(true)?;
         }
     }
@@ -132,7 +132,7 @@ fn wait(started: &Started, limits: &Limits, channel: BorrowedFd<'_>) -> (Why, Op
             if cfg!(not(target_os = "linux")) {
                 let _ = rustix::process::kill_process_group(main, Signal::TERM);
             }
-            over = Some(Instant::now() + limits.grace);
+            over = Some(Instant::now() + limits.grace.min(LONGEST));
         }
         if looked.elapsed() >= tick {
             let begun = Instant::now();

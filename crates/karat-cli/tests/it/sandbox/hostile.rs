@@ -1,6 +1,7 @@
 //! Tools that mean harm. Each comes to the right end, and the next trial is unharmed.
 
 use super::*;
+use crate::project::skipped;
 use std::net::TcpListener;
 
 #[test]
@@ -10,7 +11,8 @@ fn writing_elsewhere_is_refused() {
         let path = folder.path().canonicalize().unwrap();
         std::fs::write(path.join("old"), "old").unwrap();
         let script = "echo x > $there/new; echo x > $there/old; rm -f $there/old; mkdir $there/d; mv $there/old .; \
-                      truncate -s 0 $there/old; chmod 777 $there/old; echo x > /usr/karat-new; echo x > /dev/karat-new; echo x > /etc/karat-new; echo done";
+                      truncate -s 0 $there/old; chmod 777 $there/old; echo x > /usr/karat-new; echo x > /dev/karat-new; echo x > /etc/karat-new; \
+                      for at in /home /root /run; do echo x > $at/karat-new && echo wrote $at; done; echo done";
         let mut trial = Trial::new(isolation, script);
         trial.job.env.insert("there".into(), path.clone().into());
         let finished = trial.run();
@@ -42,7 +44,7 @@ fn connects(isolation: Isolation, network: bool) -> (String, bool) {
 #[test]
 fn the_network_is_cut_unless_it_is_asked_for() {
     if !Path::new("/bin/bash").exists() {
-        return println!("skipped: there is no bash, which connects without another program");
+        return skipped("there is no bash, which connects without another program");
     }
     each(|isolation| {
         let apart = isolation > Isolation::Process;
@@ -185,4 +187,49 @@ fn signals_do_not_reach_out() {
         bystander.wait().unwrap();
         next_is_fine(isolation);
     });
+}
+
+/// Where no rule tells the sockets of daemons apart, none is opened; connected pairs reach nobody and stay.
+#[test]
+fn daemons_cannot_be_reached() {
+    if !Path::new("/usr/bin/perl").exists() {
+        return skipped("there is no perl, which opens sockets without another program");
+    }
+    each_apart(|isolation| {
+        let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let hidden = tempfile::tempdir().unwrap();
+        let _seen = std::os::unix::net::UnixListener::bind(folder.path().join("s")).unwrap();
+        let _hidden = std::os::unix::net::UnixListener::bind(hidden.path().join("s")).unwrap();
+        let script = "use Socket; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) && print 'pair ';
+                      for (@ARGV) { print socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un($_)) ? 'in ' : 'out ' }";
+        let mut trial = Trial::new(isolation, "");
+        trial.job.command = ["/usr/bin/perl", "-e", script].map(Into::into).to_vec();
+        trial.job.command.extend([folder.path().join("s").into(), hidden.path().join("s").into()]);
+        let printed = text(&trial.run().stdout.bytes);
+        // A namespace hides what is masked, as all places for the sockets of daemons are.
+        let expect = if isolation == Isolation::Bubblewrap { "pair in out " } else { "pair out out " };
+        assert_eq!(printed, expect, "{isolation:?}");
+    });
+}
+
+/// Even a root user is nobody special inside.
+#[test]
+fn no_privilege_is_left() {
+    each_apart(|isolation| {
+        let script = "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs)' /proc/self/status | tr -d '\\n\\t'; \
+                      mknod node b 8 0 2>/dev/null && echo made";
+        let printed = text(&Trial::new(isolation, script).run().stdout.bytes);
+        let none = "0000000000000000";
+        let bounds = printed.find("CapBnd:").map_or("", |at| &printed[at..at + 23]);
+        assert!(printed.starts_with(&format!("CapPrm:{none}CapEff:{none}")), "{isolation:?}: {printed}");
+        assert!(printed.ends_with("NoNewPrivs:1"), "{isolation:?}: {printed}");
+        if is_root() {
+            assert_eq!(bounds, format!("CapBnd:{none}"), "{isolation:?}");
+        }
+    });
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }

@@ -1,6 +1,7 @@
 //! Limits on memory, files and time.
 
 use super::*;
+use crate::project::skipped;
 use karat::sandbox::Resource;
 
 #[test]
@@ -65,7 +66,7 @@ fn output_up_to_the_limit_is_kept() {
 #[test]
 fn the_places_for_temporary_files_are_bounded() {
     if available().why_not(Isolation::Bubblewrap).is_some() {
-        return println!("skipped: bubblewrap is not there");
+        return skipped("bubblewrap is not there");
     }
     let script = "for at in /tmp /var/tmp /dev/shm /dev /run /home; do head -c 600000000 /dev/zero > $at/big && echo $at; done; echo done";
     let finished = Trial::new(Isolation::Bubblewrap, script).run();

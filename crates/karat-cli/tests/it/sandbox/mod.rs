@@ -1,11 +1,13 @@
 //! Tools that behave, and tools that do not: each is run in every isolation this system has.
 
+mod cost;
 mod ending;
 mod hidden;
 mod hostile;
 mod limits;
 mod plain;
 
+use crate::project::skipped;
 use karat::sandbox::{Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, View, available, run, seen_root};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -59,7 +61,7 @@ fn each(test: impl Fn(Isolation)) {
     for isolation in Isolation::ALL {
         match available().why_not(isolation) {
             None => test(isolation),
-            Some(why) => println!("skipped: {}: {why}", isolation.as_str()),
+            Some(why) => skipped(&format!("{}: {why}", isolation.as_str())),
         }
     }
 }
