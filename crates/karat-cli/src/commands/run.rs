@@ -101,7 +101,7 @@ fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
         return Err(Failure::usage(format!("the tool `{twice}` is asked for twice")));
     }
     let home = variable("HOME").map(PathBuf::from);
-    let context = Context { model: model.as_deref(), home: home.as_deref() };
+    let context = Context { model: model.as_deref(), home: home.as_deref(), files_anywhere: false };
     let mut wanted = Vec::new();
     let mut tools = Vec::new();
     for (name, manifest) in &asked {
@@ -150,7 +150,7 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
         note("a resumed run keeps its own plan: tools, trials and cases are those it began with");
     }
     let home = variable("HOME").map(PathBuf::from);
-    let context = Context { model: plan.model.as_deref(), home: home.as_deref() };
+    let context = Context { model: plan.model.as_deref(), home: home.as_deref(), files_anywhere: false };
     let loading = plan.tools.iter().map(|tool| Ok(load_tool(&tool.name, &tool.manifest, &loaded, &context)?.0));
     let tools = loading.collect::<Result<Vec<_>, Failure>>()?;
     Ok(Prepared { loaded, plan, tools, earlier: Some((store, info.id)) })
@@ -162,8 +162,10 @@ fn load_tool(
     loaded: &LoadedSuite,
     context: &Context<'_>,
 ) -> Result<(Loaded, Option<String>), Failure> {
-    execute::load(name, manifest, loaded, context).map_err(|error| match error {
-        LoadError::Manifest { tool, faults } if loaded.config.tools.get(&tool) == Some(manifest) => {
+    let of_suite = loaded.config.tools.get(name) == Some(manifest);
+    let context = Context { files_anywhere: !of_suite, ..*context };
+    execute::load(name, manifest, loaded, &context).map_err(|error| match error {
+        LoadError::Manifest { tool, faults } if of_suite => {
             // It stands in the suite's own file, so its faults have a place there.
             let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, &tool, fault)).collect();
             if faults.iter().any(|fault| fault.code == NO_MODEL) {

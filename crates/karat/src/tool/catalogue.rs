@@ -84,7 +84,7 @@ mod tests {
 
     fn resolved(shipped: &Shipped) -> Manifest {
         let raw = shipped.manifest().unwrap_or_else(|faults| panic!("{faults:#?}"));
-        let context = Context { model: Some("model"), home: Some(Path::new("/home/me")) };
+        let context = Context { model: Some("model"), home: Some(Path::new("/home/me")), files_anywhere: false };
         Manifest::resolve(shipped.name, &raw, Path::new(""), &context)
             .unwrap_or_else(|faults| panic!("{}: {faults:#?}", shipped.name))
     }

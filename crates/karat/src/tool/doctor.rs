@@ -77,7 +77,7 @@ pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> E
         isolation: "runs no program".to_owned(),
         remarks: Vec::new(),
     };
-    let context = Context { model: Some("any"), home: around.home };
+    let context = Context { model: Some("any"), home: around.home, files_anywhere: true };
     match Manifest::resolve(name, raw, Path::new(""), &context) {
         Err(faults) => {
             examined.usable = false;

@@ -110,6 +110,8 @@ pub struct Context<'a> {
     pub model: Option<&'a str>,
     /// The user's home folder, which `~` stands for.
     pub home: Option<&'a Path>,
+    /// Whether files may be named by their full path: yes in what the user names, no in a suite.
+    pub files_anywhere: bool,
 }
 
 /// What is wrong with a value of a manifest.
@@ -169,7 +171,7 @@ impl Manifest {
 /// All that is wrong with the tools that a suite declares, each at its place in `karat.toml`.
 pub fn faults_of_suite(loaded: &LoadedSuite, home: Option<&Path>) -> Vec<Diagnostic> {
     // Which model it will be is said when a run starts; that none is named yet is no fault of the suite.
-    let context = Context { model: Some("any"), home };
+    let context = Context { model: Some("any"), home, files_anywhere: false };
     let mut found = Vec::new();
     for (name, raw) in &loaded.config.tools {
         let faults = Manifest::resolve(name, raw, Path::new(""), &context).err().unwrap_or_default();
@@ -471,7 +473,8 @@ impl Check<'_> {
     /// A file of the suite's own.
     fn file(&mut self, key: &str, text: Option<&str>) -> Option<PathBuf> {
         let text = text?;
-        if !is_below(text) {
+        let anywhere = self.context.files_anywhere && Path::new(text).is_absolute();
+        if !anywhere && !is_below(text) {
             let message = format!("{text:?} leads elsewhere; name a file that lies beside karat.toml or below");
             self.fault(&[key], "bad-path", message);
         }

@@ -31,8 +31,8 @@ fn a_tool_that_reports_is_scored() {
 #[test]
 fn found_nothing_is_not_no_result() {
     check("echo '{\"findings\":[]}' > \"$2\"", "", "reported 2", "");
-    check("exit 0", "", "unparsable 2", "no result");
-    check(": > \"$2\"", "", "unparsable 2", "");
+    check("exit 0", "", "unparsable 2", "result");
+    check(": > \"$2\"", "", "unparsable 2", "its result is empty");
 }
 
 #[test]

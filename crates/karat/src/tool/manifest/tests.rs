@@ -7,7 +7,7 @@ fn manifest(text: &str) -> ToolManifestV1 {
 }
 
 fn resolved(text: &str, model: Option<&str>) -> Result<Manifest, Vec<ManifestFault>> {
-    let context = Context { model, home: Some(Path::new("/home/me")) };
+    let context = Context { model, home: Some(Path::new("/home/me")), files_anywhere: false };
     Manifest::resolve("scan", &manifest(text), Path::new("suite"), &context)
 }
 
