@@ -184,3 +184,34 @@ fn real_tools_are_read_through_the_shipped_manifests() {
     assert!(!broken.trial.findings.is_empty());
     assert_eq!(broken.trial.notes, ["incomplete: bad.py: syntax error while parsing AST from file"]);
 }
+
+/// Both tools on the Python cases of the starter suite, and what they found, scored.
+#[test]
+fn findings_of_real_tools_are_scored() {
+    let Some(tools) = real_tools() else { return skipped("bandit and ruff are not there: run scripts/test-tools") };
+    let project = Project::new();
+    let cases = root().join("suites/starter/cases");
+    let mut lines = String::new();
+    let mut ran = 0;
+    for folder in std::fs::read_dir(&cases).unwrap().map(|entry| entry.unwrap().path()) {
+        let case = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if !case.starts_with("py-") {
+            continue;
+        }
+        ran += 1;
+        for name in ["bandit", "ruff"] {
+            let mut trial = run_real(&tools, name, &folder.join("after")).trial;
+            trial.case = CaseId::new(&case);
+            let line = karat::format::submission::TrialV1::from(&trial);
+            lines.push_str(&format!("{}\n", serde_json::to_string(&line).unwrap()));
+        }
+    }
+    assert!(ran > 0, "the starter suite has no case in Python");
+    project.write("real.jsonl", lines);
+    let report = project.json("score starter --submission real.jsonl --json");
+    for (index, name) in ["bandit", "ruff"].iter().enumerate() {
+        let tool = &report["tools"][index];
+        assert_eq!(tool["tool"], *name);
+        assert_eq!(tool["outcomes"]["reported"], ran, "{tool:#}");
+    }
+}

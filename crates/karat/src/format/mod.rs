@@ -4,6 +4,7 @@
 pub mod case;
 pub mod config;
 pub mod judgement;
+pub mod patterns;
 pub mod report;
 pub mod run;
 pub mod schemas;

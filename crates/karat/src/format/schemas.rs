@@ -3,6 +3,7 @@
 use super::case::CaseV1;
 use super::config::ConfigV1;
 use super::judgement::JudgementV1;
+use super::patterns::RulesV1;
 use super::report::ReportV1;
 use super::run::PlanV1;
 use super::submission::TrialV1;
@@ -29,6 +30,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<Profile>("profile.json", "a fully resolved profile"),
     published::<ReportV1>("report.json", "a report"),
     published::<ToolManifestV1>("tool.json", "a tool's manifest"),
+    published::<RulesV1>("patterns.json", "rules of the built-in baseline"),
     published::<PlanV1>("plan.json", "the plan of a run"),
 ];
 

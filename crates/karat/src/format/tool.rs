@@ -39,6 +39,9 @@ pub struct ToolManifestV1 {
     /// A command that is run once before the first trial, with the network and without any case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
+    /// Programs that it calls beside the first words of its commands, so that their absence is seen before a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
     /// A command that prints the version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub version: Vec<String>,

@@ -102,9 +102,10 @@ pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
 }
 
 fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, examined: &mut Examined) {
-    for words in [&program.command, &program.version, &program.setup] {
+    let firsts = [&program.command, &program.version, &program.setup].map(|words| words.first());
+    for word in firsts.into_iter().flatten().chain(&program.needs) {
         // What set-up prepares is not there yet.
-        let first = words.first().filter(|word| placeholders::used(word).is_ok_and(|used| used.is_empty()));
+        let first = Some(word).filter(|word| placeholders::used(word).is_ok_and(|used| used.is_empty()));
         let Some(first) = first.filter(|first| !examined.programs.iter().any(|known| known.name == **first)) else {
             continue;
         };
@@ -260,6 +261,11 @@ mod tests {
             &[],
             "unusable\nversion scan 1.2 --version\nno network; reads /home/me/x; writes /y\n`npm` is not found\n\
              set-up is run once before the first trial, with the network",
+        );
+        check(
+            "command = [\"scan\"]\nformat = \"sarif\"\nneeds = [\"scan\", \"other\"]",
+            &[],
+            "unusable\nno network\n`other` is not found",
         );
         check("kind = \"patterns\"", &[], "usable\nruns no program");
         check(

@@ -71,6 +71,8 @@ pub struct Program {
     pub pass_env: Vec<String>,
     /// What is run once before the first trial; empty: nothing.
     pub setup: Vec<String>,
+    /// Programs that it calls besides.
+    pub needs: Vec<String>,
     /// What prints the version; empty: nothing.
     pub version: Vec<String>,
     /// Whether it may use the network.
@@ -219,7 +221,7 @@ impl Check<'_> {
         let raw = self.raw;
         let kind = raw.kind;
         let (command, replay, patterns) = (ToolKindV1::Command, ToolKindV1::Replay, ToolKindV1::Patterns);
-        let keys: [(&str, bool, &[ToolKindV1]); 16] = [
+        let keys: [(&str, bool, &[ToolKindV1]); 17] = [
             ("command", !raw.command.is_empty(), &[command]),
             ("format", raw.format.is_some(), &[command]),
             ("ok_exit", raw.ok_exit.is_some(), &[command]),
@@ -227,6 +229,7 @@ impl Check<'_> {
             ("env", !raw.env.is_empty(), &[command]),
             ("pass_env", !raw.pass_env.is_empty(), &[command]),
             ("setup", !raw.setup.is_empty(), &[command]),
+            ("needs", !raw.needs.is_empty(), &[command]),
             ("version", !raw.version.is_empty(), &[command]),
             ("network", raw.network, &[command]),
             ("expose", !raw.expose.is_empty(), &[command]),
@@ -297,6 +300,7 @@ impl Check<'_> {
             env: raw.env.clone(),
             pass_env: raw.pass_env.clone(),
             setup: raw.setup.clone(),
+            needs: raw.needs.clone(),
             version: raw.version.clone(),
             network: raw.network,
             expose: self.places("expose", &raw.expose),

@@ -157,20 +157,22 @@ fn leads(words: &str) -> bool {
 fn first(text: &str, expected: bool) -> Option<regex::Captures<'_>> {
     let is_place = |captures: &regex::Captures<'_>| {
         let part = |name: &str| captures.name(name).map_or("", |found| found.as_str());
-        let start = captures.name("file").map_or(0, |found| found.start());
-        // What follows `://` or a host is an address on the net. Hosts are short, and looking further back takes for ever.
-        let before = &text[text.floor_char_boundary(start.saturating_sub(400))..start];
-        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-        if word.contains("://") || word.contains("www.") {
-            return false;
-        }
         let known = EXTENSIONS.contains(&part("extension").to_ascii_lowercase().as_str());
         let lines = captures.name("a").or(captures.name("c")).is_some();
         let folder = part("file").contains('/');
         let quoted = part("before") == "`";
-        (known && (expected || lines || folder || quoted)) || (lines && folder)
+        let file = (known && (expected || lines || folder || quoted)) || (lines && folder);
+        file && !is_address(text, captures.name("file").map_or(0, |found| found.start()))
     };
     FILE.as_ref()?.captures_iter(text).find(is_place)
+}
+
+/// Whether what starts there goes on with an address on the net, after `://` or a host.
+fn is_address(text: &str, start: usize) -> bool {
+    // Hosts are short, and looking further back would take for ever in a text without blanks.
+    let before = &text[text.floor_char_boundary(start.saturating_sub(400))..start];
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    word.contains("://") || word.contains("www.")
 }
 
 fn ordered(start: u32, end: Option<u32>) -> Option<(u32, u32)> {

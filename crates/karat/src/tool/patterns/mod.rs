@@ -8,16 +8,14 @@ mod rules;
 
 use crate::diagnostic::Faults;
 use crate::document::{Document, Syntax, decode, schema_of};
+use crate::format::patterns::{RuleV1, RulesV1};
 use karat_core::finding::Finding;
 use karat_core::ids::FindingId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::Change;
 use regex::{Regex, RegexSet, RegexSetBuilder};
-use rules::{RuleV1, RulesV1};
 use std::collections::BTreeMap;
-
-pub use rules::{RuleV1 as Rule, RulesV1 as Rules};
 
 /// The built-in rules.
 pub static BUILT_IN: &str = include_str!("rules.toml");
