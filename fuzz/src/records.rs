@@ -87,6 +87,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             seed: 0,
             scorecard: &scorecard,
             notes: &[],
+            isolation: &std::collections::BTreeMap::new(),
         });
         for format in FORMATS {
             (format.draw)(&report, &Look { width: 80, colour: false });

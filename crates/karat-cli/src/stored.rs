@@ -1,7 +1,6 @@
 //! From what was typed to a store, and to a run in it with everything needed to score it again.
 
-use crate::args::{RuleArgs, StorePlace};
-use crate::commands::store;
+use crate::args::RuleArgs;
 use crate::exit::Failure;
 use crate::inputs;
 use karat::format::run::{PlanV1, ToolFactsV1};
@@ -16,19 +15,25 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
-pub(crate) fn folder(place: &StorePlace) -> PathBuf {
-    store::folder(place.folder.as_deref()).unwrap_or_else(|| PathBuf::from(FOLDER))
+pub(crate) fn folder(stated: Option<&Path>) -> PathBuf {
+    let variable = std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let Some(folder) = stated.map(Path::to_owned).or(variable) else {
+        return Store::locate(Path::new(".")).unwrap_or_else(|| PathBuf::from(FOLDER));
+    };
+    // People name the store, or the suite that it belongs to.
+    let within = folder.join(FOLDER);
+    if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder }
 }
 
 /// The store, which must be there.
-pub(crate) fn open(place: &StorePlace) -> Result<Store, Failure> {
-    store::open(place.folder.as_deref())
+pub(crate) fn open(stated: Option<&Path>) -> Result<Store, Failure> {
+    Ok(Store::open(&folder(stated))?)
 }
 
 /// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
-pub(crate) fn names_run(text: &str, place: &StorePlace) -> bool {
+pub(crate) fn names_run(text: &str, stated: Option<&Path>) -> bool {
     let suite = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
-    !suite && Store::is_at(&folder(place))
+    !suite && Store::is_at(&folder(stated))
 }
 
 /// A run with everything needed to score it again.

@@ -41,7 +41,7 @@ fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
     if std::path::Path::new(reference).is_file() {
         return inputs::report(std::path::Path::new(reference));
     }
-    let mut store = stored::open(&args.store)?;
+    let mut store = stored::open(args.store.folder.as_deref())?;
     let run = stored::run(&mut store, reference)?;
     let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
     Ok(karat::scoring::run(&run.loaded, run.work(profile, None)).report)

@@ -96,13 +96,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
 fn named_run(args: &ExplainArgs) -> Option<&str> {
     let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
     let no_suite_here = || !["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
-    let latest =
-        || (nothing_named && no_suite_here() && Store::is_at(&stored::folder(&args.store))).then_some("latest");
+    let latest = || {
+        (nothing_named && no_suite_here() && Store::is_at(&stored::folder(args.store.folder.as_deref())))
+            .then_some("latest")
+    };
     args.run.as_deref().or_else(latest)
 }
 
 fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work), Failure> {
-    let mut store = stored::open(&args.store)?;
+    let mut store = stored::open(args.store.folder.as_deref())?;
     let run = stored::run(&mut store, reference)?;
     let work = run.work(run.profile(&args.rules)?, None);
     Ok((run.loaded, work))

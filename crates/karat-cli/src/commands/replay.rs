@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let mut store = stored::open(&args.store)?;
+    let mut store = stored::open(args.store.folder.as_deref())?;
     let run = stored::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);

@@ -8,8 +8,8 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let report = if stored::names_run(&args.report, &args.store) {
-        let mut store = stored::open(&args.store)?;
+    let report = if stored::names_run(&args.report, args.store.folder.as_deref()) {
+        let mut store = stored::open(args.store.folder.as_deref())?;
         let run = stored::run(&mut store, &args.report)?;
         let profile = run.profile(&RuleArgs { profile: None, sets: Vec::new() })?;
         scoring::run(&run.loaded, run.work(profile, None)).report

@@ -135,7 +135,7 @@ fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
 
 /// A run that goes on, by the plan it began with.
 fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
-    let mut store = stored::open(&args.store)?;
+    let mut store = stored::open(args.store.folder.as_deref())?;
     let info = store.find(reference)?;
     let plan = store.plan(&info.id)?;
     let place = args.suite.as_deref().unwrap_or(&plan.suite.place);
@@ -219,7 +219,7 @@ fn execute(
     let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
     let environment = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
     let mut site = Site::new(&loaded, scratch.0.clone(), supervisor, cancel.clone(), environment, plan.seed);
-    let store_folder = stored::folder(&args.store);
+    let store_folder = stored::folder(args.store.folder.as_deref());
     let mut store = match earlier.is_some() {
         true => None,
         false => Some(Store::create(&store_folder)?),
@@ -280,13 +280,16 @@ fn execute(
     Ok((Held { store, id, loaded, _lock: lock }, ending))
 }
 
+/// What was found out about each tool.
+type Facts = BTreeMap<ToolName, ToolFactsV1>;
+
 /// Every tool, ready for its first trial, and what was found out about it. The first that is not ends the run before it begins.
 fn get_ready(
     plan: &PlanV1,
     tools: Vec<Loaded>,
     isolation: Isolation,
     site: &Site<'_>,
-) -> Result<(HashMap<ToolName, Ready>, BTreeMap<ToolName, ToolFactsV1>), Failure> {
+) -> Result<(HashMap<ToolName, Ready>, Facts), Failure> {
     let mut ready = HashMap::new();
     let mut facts = BTreeMap::new();
     for (planned, tool) in plan.tools.iter().zip(tools) {

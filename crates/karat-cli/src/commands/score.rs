@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let (loaded, mut work) = if stored::names_run(&args.suite, &args.store) { of_run(args)? } else { of_suite(args)? };
+    let (loaded, mut work) =
+        if stored::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
         if work.trials.is_empty() {
@@ -48,7 +49,7 @@ fn of_suite(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
 
 /// A stored run, by its own rules or others, beside further submissions where some are given.
 fn of_run(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
-    let mut store = stored::open(&args.store)?;
+    let mut store = stored::open(args.store.folder.as_deref())?;
     let run = stored::run(&mut store, &args.suite)?;
     let mut work = run.work(run.profile(&args.rules)?, args.seed);
     if !args.trials.submissions.is_empty() {
@@ -78,7 +79,7 @@ fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.
 fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     let Some((tool, case)) = worst_case(report) else { return };
-    let of_run = stored::names_run(&args.suite, &args.store);
+    let of_run = stored::names_run(&args.suite, args.store.folder.as_deref());
     let from = match args.suite.as_str() {
         "." => String::new(),
         run if of_run => format!(" --run {}", word(run)),

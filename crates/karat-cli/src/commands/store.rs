@@ -2,15 +2,16 @@
 
 use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
+use crate::stored::{folder, open};
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
 use karat::store::moment::shown;
-use karat::store::{FOLDER, Gc, RunInfo, RunState, Store, StoreError};
+use karat::store::{Gc, RunInfo, RunState, Store};
 use karat::whole_file;
 use karat_core::trial::Outcome;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod show;
 
@@ -33,21 +34,6 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
         StoreCommand::Import { file, name, json } => import(stated, file, name.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open(stated)?, *json),
     }
-}
-
-/// The folder of the store that is meant: the one stated, else `KARAT_STORE`, else the nearest from here upwards.
-pub(crate) fn folder(stated: Option<&Path>) -> Option<PathBuf> {
-    let variable = std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let Some(folder) = stated.map(Path::to_owned).or(variable) else { return Store::locate(Path::new(".")) };
-    // People name the store, or the suite that it belongs to.
-    let within = folder.join(FOLDER);
-    Some(if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder })
-}
-
-/// Opens the store that is meant.
-pub(crate) fn open(stated: Option<&Path>) -> Result<Store, Failure> {
-    let missing = || StoreError::Missing { folder: FOLDER.into() };
-    Ok(Store::open(&folder(stated).ok_or_else(missing)?)?)
 }
 
 fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
@@ -148,7 +134,7 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
 fn import(stated: Option<&Path>, file: &Path, name: Option<&str>, json: bool) -> Result<Exit, Failure> {
     // A file that is not there is a bad input, and no store is made for it.
     std::fs::File::open(file).map_err(|error| Failure::io(file.display(), error))?;
-    let mut store = Store::create(&folder(stated).unwrap_or_else(|| FOLDER.into()))?;
+    let mut store = Store::create(&folder(stated))?;
     let imported = store.import(file, name)?;
     let info = store.find(imported.run.as_str())?;
     if json {

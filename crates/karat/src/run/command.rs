@@ -107,9 +107,9 @@ impl CommandTool {
                 return Err(ReadyError::Reveals { path: path.display().to_string() });
             }
         }
-        let there = |name: &String| site.variable(name).is_some();
-        if !program.pass_env.is_empty() && !program.pass_env.iter().any(there) {
-            return Err(ReadyError::NoVariable { names: program.pass_env.join(" or ") });
+        let missing = program.missing_keys(&|name| site.variable(name).is_some());
+        if !missing.is_empty() {
+            return Err(ReadyError::NoVariable { names: missing.join(" or ") });
         }
         let own_folder = site.folder();
         fs::create_dir_all(&own_folder)?;
@@ -118,11 +118,15 @@ impl CommandTool {
             tool.exposed = tool.needs(&tool.program.setup, site)?;
             tool.set_up(site)?;
         }
-        let found = tool.find(&tool.program.command, site)?;
-        let Some(found) = found else {
-            let program = tool.program.command.first().cloned().unwrap_or_default();
-            return Err(ReadyError::NoProgram { program, install });
+        let first = tool.program.command.first().cloned().unwrap_or_default();
+        let Some(found) = tool.find(&first, site)? else {
+            return Err(ReadyError::NoProgram { program: first, install });
         };
+        for program in &tool.program.needs {
+            if tool.find(program, site)?.is_none() {
+                return Err(ReadyError::NoProgram { program: program.clone(), install });
+            }
+        }
         if site.secret.iter().any(|secret| found.starts_with(secret)) {
             return Err(ReadyError::InsideSecret { program: found.display().to_string() });
         }
@@ -419,10 +423,9 @@ impl CommandTool {
         Job { command, env, root: root.to_owned(), dir: root.join(dir), view, limits, isolation: self.isolation }
     }
 
-    /// Where the program of a command lies.
-    fn find(&self, command: &[String], site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
+    /// Where a program lies.
+    fn find(&self, program: &str, site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
         let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder).collect();
-        let Some(program) = command.first() else { return Ok(None) };
         let program = fill(program, &values)?;
         let path = site.variable("PATH").cloned().unwrap_or_default();
         Ok(locate_program(program.as_ref(), &path))
@@ -431,8 +434,10 @@ impl CommandTool {
     /// What must be readable for a command: what its program needs, and the files that its words name by their full path.
     fn needs(&self, command: &[String], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
         let masked: Vec<PathBuf> = site.home.iter().cloned().chain([site.scratch.clone()]).collect();
-        let program = self.find(command, site)?;
-        let mut needs = program.map(|program| exposures(&program, &masked)).unwrap_or_default();
+        let mut needs = Vec::new();
+        for program in command.first().into_iter().chain(&self.program.needs) {
+            needs.extend(self.find(program, site)?.map(|program| exposures(&program, &masked)).unwrap_or_default());
+        }
         let named = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
         needs.extend(named);
         Ok(needs)

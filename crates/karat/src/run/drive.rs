@@ -42,18 +42,24 @@ const LARGEST_BATCH: usize = 512;
 /// Executes all tasks. Every trial that was done is handed to the consumers before this returns, also when it ends early.
 pub fn drive(work: &Drive<'_>, consumers: &mut [&mut dyn Consumer]) -> Result<Ending, ConsumerError> {
     let next = AtomicUsize::new(0);
+    let failures = AtomicUsize::new(0);
     let stop = Cancel::default();
     let (sender, receiver) = sync_channel(4 * LARGEST_BATCH);
     std::thread::scope(|scope| {
         for _ in 0..work.jobs.clamp(1, work.tasks.len().max(1)) {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let (sender, next, failures, stop) = (sender.clone(), &next, &failures, &stop);
+            // Workers count failures themselves: by the time the news is out, another trial would have begun.
+            let enough = || work.most_failures.is_some_and(|most| failures.load(Ordering::Relaxed) >= most);
             scope.spawn(move || {
-                while !stop.is_cancelled() && !work.cancel.is_cancelled() {
+                while !stop.is_cancelled() && !work.cancel.is_cancelled() && !enough() {
                     let Some(task) = work.tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
                     let told = sender.send(Message::Began(task.key.clone()));
                     let message = match (work.execute)(task) {
                         Ok(None) => continue,
-                        Ok(Some(record)) => Message::Done(Box::new(record)),
+                        Ok(Some(record)) => {
+                            failures.fetch_add(usize::from(failed(record.trial.outcome)), Ordering::Relaxed);
+                            Message::Done(Box::new(record))
+                        }
                         Err(error) => Message::Failed(error),
                     };
                     if told.and_then(|()| sender.send(message)).is_err() {

@@ -19,7 +19,9 @@ pub fn locate_program(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(name)).filter(|found| is_program(found)).and_then(settle);
     }
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|found| is_program(found)).and_then(settle)
+    // An empty entry stands for the folder one happens to be in, where anything may lie.
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|found| is_program(found)).and_then(settle)
 }
 
 /// What must be readable for a program to run where `masked` and the places that are always masked cannot be read: itself,

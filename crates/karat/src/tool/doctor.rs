@@ -3,6 +3,7 @@
 use super::manifest::{Context, Kind, Manifest, Program};
 use super::placeholders;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use crate::sandbox::locate_program;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -89,18 +90,6 @@ pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> E
     examined
 }
 
-/// The file that a program's name stands for, looked for along PATH where the name is no path.
-pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|file| is_program(file));
-    }
-    std::env::split_paths(path?)
-        // An empty entry stands for the folder one happens to be in, where anything may lie.
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|file| is_program(file))
-}
-
 fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, examined: &mut Examined) {
     let firsts = [&program.command, &program.version, &program.setup].map(|words| words.first());
     for word in firsts.into_iter().flatten().chain(&program.needs) {
@@ -109,7 +98,7 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
         let Some(first) = first.filter(|first| !examined.programs.iter().any(|known| known.name == **first)) else {
             continue;
         };
-        let found = find_program(first, around.path);
+        let found = around.path.and_then(|path| locate_program(first.as_ref(), path));
         if found.is_none() {
             examined.usable = false;
             let install = raw.install.as_ref().map(|how| format!("; to install: {how}")).unwrap_or_default();
@@ -119,11 +108,10 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
     }
     let variable = |name: &String| Variable { name: name.clone(), set: (around.is_set)(name) };
     examined.variables = program.pass_env.iter().map(variable).collect();
-    let keys: Vec<&Variable> = examined.variables.iter().filter(|variable| is_key(&variable.name)).collect();
-    if !keys.is_empty() && !keys.iter().any(|key| key.set) {
+    let missing = program.missing_keys(around.is_set);
+    if !missing.is_empty() {
         examined.usable = false;
-        let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
-        examined.remarks.push(format!("no key is at hand: set {}", names.join(" or ")));
+        examined.remarks.push(format!("no key is at hand: set {}", missing.join(" or ")));
     }
     if raw.model.as_deref().is_some_and(|model| model.contains("{model}")) {
         examined.remarks.push("say which model with --model NAME or KARAT_TOOL_MODEL".to_owned());
@@ -153,21 +141,6 @@ fn isolation(program: &Program) -> String {
         parts.push(format!("writes {}", written.join(", ")));
     }
     parts.join("; ")
-}
-
-fn is_key(name: &str) -> bool {
-    ["KEY", "TOKEN", "SECRET"].iter().any(|word| name.ends_with(word))
-}
-
-#[cfg(unix)]
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(file: &Path) -> bool {
-    file.is_file()
 }
 
 /// The first line with words that a command prints; `None` where it fails, says nothing, or takes too long.
@@ -281,16 +254,5 @@ mod tests {
         let model = "say which model with --model NAME or KARAT_TOOL_MODEL";
         check(keyed, &["B_KEY"], &format!("usable\nnetwork open\n{model}"));
         check(keyed, &["LANGUAGE"], &format!("unusable\nnetwork open\nno key is at hand: set A_KEY or B_KEY\n{model}"));
-    }
-
-    #[test]
-    fn programs_are_looked_for_along_the_path() {
-        let folder = folder();
-        let path = std::env::join_paths([Path::new(""), Path::new("/nowhere"), folder.path()]).unwrap();
-        assert_eq!(find_program("scan", Some(&path)), Some(folder.path().join("scan")));
-        assert_eq!(find_program("data", Some(&path)), None);
-        assert_eq!(find_program("scan", None), None);
-        let direct = folder.path().join("scan");
-        assert_eq!(find_program(direct.to_str().unwrap(), None), Some(direct.clone()));
     }
 }

@@ -83,6 +83,15 @@ pub struct Program {
     pub writable: Vec<PathBuf>,
 }
 
+impl Program {
+    /// The keys it asks for, where not one of them is set: without any it cannot work, and one is enough.
+    pub fn missing_keys(&self, is_set: &dyn Fn(&str) -> bool) -> Vec<&str> {
+        let is_key = |name: &&str| ["KEY", "TOKEN", "SECRET"].iter().any(|end| name.ends_with(end));
+        let keys: Vec<&str> = self.pass_env.iter().map(String::as_str).filter(is_key).collect();
+        if keys.iter().any(|key| is_set(key)) { Vec::new() } else { keys }
+    }
+}
+
 /// Where a result is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFrom {
