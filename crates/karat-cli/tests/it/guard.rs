@@ -57,7 +57,12 @@ fn what_a_tool_could_not_read_is_still_told_when_its_submission_is_scored() {
     project.write("bandit.json", scan);
     project.run("import --from bandit --case a bandit.json -o s.jsonl").says(0, &["incomplete: broken.py"]);
     let report = project.json("score . --submission s.jsonl --json");
-    assert_eq!(report["warnings"], json!(["bandit: a trial 1: incomplete: broken.py: syntax error while parsing AST"]));
+    let told = [
+        "bandit: 1 trial is incomplete, by the tool's own words",
+        "bandit: a trial 1: incomplete: broken.py: syntax error while parsing AST",
+    ];
+    assert_eq!(report["warnings"], json!(told));
+    assert_eq!(report["tools"][0]["incomplete"], json!(1));
 }
 
 #[test]
