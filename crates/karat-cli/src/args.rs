@@ -263,6 +263,9 @@ pub(crate) struct RunArgs {
     /// Stop after so many failed trials.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_failures: Option<u32>,
+    /// Isolate tools by this and nothing else: bubblewrap, landlock or process; the strongest there is where absent.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) isolation: Option<String>,
     /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     pub(crate) require_isolation: Option<String>,

@@ -20,7 +20,7 @@ use karat::run::lookup::{declared, lookup};
 use karat::run::plan::{Request, describe, left, plan};
 use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::run::site::Site;
-use karat::sandbox::{Cancel, Isolation, Supervisor, strongest};
+use karat::sandbox::{Cancel, Isolation, Supervisor, available, strongest};
 use karat::scoring;
 use karat::store::{NewRun, RunId, RunLock, RunState, Store};
 use karat::suite::LoadedSuite;
@@ -66,16 +66,32 @@ struct Prepared {
     earlier: Option<(Store, RunId)>,
 }
 
-/// The strongest isolation there is; less than was asked for is refused.
+/// The isolation asked for, else the strongest there is; less than is required is refused.
 fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
-    let wanted = match args.require_isolation.as_deref() {
+    let named = |name: &str| {
+        Isolation::from_name(name).ok_or_else(|| {
+            Failure::usage(format!("there is no isolation `{name}`; there are bubblewrap, landlock and process"))
+        })
+    };
+    let required = match args.require_isolation.as_deref() {
         None => None,
         Some("any") => Some(Isolation::Landlock),
-        Some(name) => Some(Isolation::from_name(name).ok_or_else(|| {
-            Failure::usage(format!("there is no isolation `{name}`; there are bubblewrap, landlock and process"))
-        })?),
+        Some(name) => Some(named(name)?),
     };
-    strongest(wanted).map_err(|error| Failure::Message(Exit::Failed, error.to_string()))
+    let refused = |why: String| Failure::Message(Exit::Failed, why);
+    let Some(asked) = args.isolation.as_deref().map(named).transpose()? else {
+        return strongest(required).map_err(|error| refused(error.to_string()));
+    };
+    if let Some(why) = available().why_not(asked) {
+        return Err(refused(format!("the isolation {} cannot be had: {why}", asked.as_str())));
+    }
+    match required {
+        Some(required) if asked < required => {
+            let words = (asked.as_str(), required.as_str());
+            Err(Failure::usage(format!("--isolation {} is less than --require-isolation {}", words.0, words.1)))
+        }
+        _ => Ok(asked),
+    }
 }
 
 fn warn_of_weakness(plan: &PlanV1, isolation: Isolation) {

@@ -181,6 +181,13 @@ fn the_report_says_which_isolation_was_in_force() {
     let isolation = &report["measured"]["isolation"];
     assert_eq!(isolation["patterns"], "nothing is executed");
     assert_eq!(isolation["net"], format!("{}, network allowed", isolation["it"].as_str().unwrap()));
+    let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process").expect(0);
+    assert!(
+        loose.err.contains("only loosely isolated") && loose.out.contains("isolation · it: process"),
+        "{}",
+        loose.err
+    );
+    project.run("run suite --tool tools/it.toml --isolation process --require-isolation").says(2, &["is less than"]);
     let weaker = project.run("run suite --tool tools/it.toml --trials 1 --require-isolation");
     assert_eq!(weaker.code, Some(if sandboxed() { 0 } else { 5 }), "{}", weaker.err);
 }
