@@ -67,6 +67,13 @@ fn looks_like_a_path(text: &str) -> bool {
         && (slash || file && text.starts_with(char::is_uppercase))
 }
 
+/// The README shows what its first command prints.
+#[test]
+fn the_readme_shows_the_real_leaderboard() {
+    let shown = crate::project::Ran::of(crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]));
+    assert!(document("README.md").contains(&shown.expect(0).out));
+}
+
 #[test]
 fn every_path_in_the_architecture_exists() {
     for (text, expected) in [
@@ -110,6 +117,6 @@ fn the_readme_has_two_commands() {
         .iter()
         .filter(|c| c.starts_with("cargo ") || c.starts_with("./") || c.starts_with("git clone"))
         .collect();
-    let wanted = ["cargo run --release --locked -p karat-cli -- score starter", "./scripts/test"];
+    let wanted = ["cargo run --release --locked -p karat-cli -- run starter", "./scripts/test"];
     assert_eq!(set_up, wanted.iter().collect::<Vec<_>>(), "of {commands:?}");
 }

@@ -170,7 +170,7 @@ pub fn draw(comparison: &Comparison, look: &Look) -> String {
     let dim = Style::new().dimmed();
     let Comparison { a, b, metrics, gained, lost, cases } = comparison;
     let mut out = format!("{} → {}  {}\n\n", harmless(a), harmless(b), count(*cases, "case"));
-    let heads = ["before", "after", "difference"].map(|head| Cell::right(head).styled(dim));
+    let heads = [a.as_str(), b, "difference"].map(|head| Cell::right(grid::fit(head, 28)).styled(dim));
     let mut rows = vec![[Cell::left("metric").styled(dim)].into_iter().chain(heads).collect::<Vec<_>>()];
     for row in metrics {
         let difference = row.difference.map_or_else(|| "–".to_owned(), |d| format!("{d:+.3}"));
@@ -182,11 +182,11 @@ pub fn draw(comparison: &Comparison, look: &Look) -> String {
         ]);
     }
     out.push_str(&grid::draw(&rows, look.width, look.colour));
-    for (word, moved) in [("Found now", gained), ("Found no more", lost)] {
+    for (side, moved) in [(b, gained), (a, lost)] {
         if moved.is_empty() {
             continue;
         }
-        out.push_str(&format!("\n{word} ({})\n", moved.len()));
+        out.push_str(&format!("\nOnly {} finds ({})\n", harmless(side), moved.len()));
         for one in moved.iter().take(MOST_MOVED) {
             let line = format!("  {}: {}", harmless(&one.case), harmless(&one.title));
             out.push_str(&grid::fit(&line, look.width));
