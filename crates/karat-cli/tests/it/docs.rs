@@ -70,7 +70,9 @@ fn looks_like_a_path(text: &str) -> bool {
 /// The README shows what its first command prints.
 #[test]
 fn the_readme_shows_the_real_leaderboard() {
-    let shown = crate::project::Ran::of(crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]));
+    let shown = crate::project::Ran::of(
+        crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]),
+    );
     assert!(document("README.md").contains(&shown.expect(0).out));
 }
 

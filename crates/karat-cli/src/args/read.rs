@@ -1,0 +1,51 @@
+//! What is read, and how: rules, trials, where findings belong.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// The rules to score by.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArgs {
+    /// A profile's name, or a TOML file that states what differs from one; the suite's own where absent.
+    #[arg(long, value_name = "P")]
+    pub(crate) profile: Option<String>,
+    /// Change a single value of the profile; may be given again.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+}
+
+/// What to score, and by whose decisions.
+#[derive(Debug, Args)]
+pub(crate) struct TrialArgs {
+    /// A submission (.jsonl), SARIF, or any format named by --from; may be given again; `-` is standard input.
+    #[arg(long = "submission", value_name = "FILE", num_args = 1..)]
+    pub(crate) submissions: Vec<PathBuf>,
+    /// Recorded judgements; may be given again.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) judgements: Vec<PathBuf>,
+    /// Hear only this judge of the recorded judgements, or `none` at all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// How another program's findings are put to cases.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// The format of the files; `karat import --list` shows them.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+    /// Put all findings to this case.
+    #[arg(long = "case", id = "the_case", value_name = "ID", conflicts_with = "case_from")]
+    pub(crate) case: Option<String>,
+    /// Find the case in the path: the group `case`, else the first group, else the whole match.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) case_from: Option<String>,
+    /// CSV with `rule_id,category[,cwe]`, to give findings the suite's categories.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rule_map: Option<PathBuf>,
+    /// The number of the trial, for formats that do not say.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) trial_number: u32,
+}
