@@ -44,6 +44,22 @@ impl Progress {
         Self { bar, quiet, began: now, told: now, before: 0, done: 0, left: 0, failures: 0, outcomes: BTreeMap::new() }
     }
 
+    /// A bar, where somebody sits at a terminal.
+    fn show_bar(&mut self) {
+        let at_terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
+        if self.quiet || !at_terminal {
+            return;
+        }
+        let length = Some((self.before + self.left) as u64);
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(10));
+        let look = "  {wide_bar:.cyan/dim} {pos}/{len} trials · {elapsed}{msg}";
+        bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_position(self.before as u64);
+        // Trials may take minutes, and a bar that stands still looks dead.
+        bar.enable_steady_tick(Duration::from_millis(500));
+        self.bar = Some(bar);
+    }
+
     fn say(&self, text: &str) {
         match &self.bar {
             _ if self.quiet => {}
@@ -85,7 +101,11 @@ impl Progress {
         }
         let rate = self.done as f64 / seconds;
         let left = Duration::from_secs_f64(self.left.saturating_sub(self.done) as f64 / rate);
-        let shown = if rate >= 10.0 { format!("{rate:.0}/s") } else { format!("{:.1}/min", rate * 60.0) };
+        let shown = match rate {
+            10.0.. => format!("{rate:.0}/s"),
+            1.0.. => format!("{rate:.1}/s"),
+            _ => format!("{:.1}/min", rate * 60.0),
+        };
         format!("{failures} · {shown} · {} left", span(left))
     }
 
@@ -132,10 +152,7 @@ impl Consumer for Progress {
                 self.began = Instant::now();
                 self.told = self.began;
                 self.say(&headline(plan, *done));
-                if let Some(bar) = &self.bar {
-                    bar.set_length((done + left) as u64);
-                    bar.set_position(*done as u64);
-                }
+                self.show_bar();
             }
             RunEvent::ToolReady { tool, facts } => {
                 let version = facts.version.as_deref().map(|version| format!(" {version} ·")).unwrap_or_default();

@@ -201,3 +201,71 @@ fn a_damaged_store_is_left_alone() {
         assert!(std::fs::read(&file).unwrap() == bytes, "{line} changed it");
     }
 }
+
+/// Runs a shell script in which these folders of the project are small file systems of their own; its standard output.
+/// `None`, told, where that cannot be had.
+fn on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) -> Option<String> {
+    let mut command = Command::new("bwrap");
+    command.args(["--dev-bind", "/", "/"]);
+    for (folder, bytes) in folders {
+        std::fs::create_dir_all(project.path(folder)).unwrap();
+        command.args(["--size", &bytes.to_string(), "--tmpfs"]).arg(project.path(folder));
+    }
+    command.args(["--", "sh", "-c", script]).env("karat", env!("CARGO_BIN_EXE_karat")).current_dir(project.path(""));
+    let output = command.output();
+    match output {
+        Ok(output) if karat::sandbox::available().bubblewrap.is_ok() => {
+            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            Some(format!("{out}{err}"))
+        }
+        _ => {
+            crate::project::skipped("bubblewrap is not there, so no small disk can be made");
+            None
+        }
+    }
+}
+
+/// The store's disk fills up in the middle of a run. Nothing that was told as done is lost, and with room made it goes on.
+#[test]
+fn a_full_disk_ends_a_run_and_loses_nothing() {
+    let project = with_cases(10);
+    // What it prints cannot be compressed.
+    with_tool(&project, "it", &format!("head -c 60000 /dev/urandom; {FINDS_IT}"), "");
+    let script = r#"head -c 7000000 /dev/zero > .karat/ballast
+"$karat" run suite --tool tools/it.toml -q --isolation process; echo "run: $?"
+"$karat" store verify >/dev/null; echo "verify: $?"
+"$karat" store list --json | grep -c reported
+rm .karat/ballast
+"$karat" run --resume latest -q --isolation process >/dev/null; echo "resume: $?"
+"$karat" store verify >/dev/null; echo "verify: $?"
+"$karat" store export latest | wc -l"#;
+    let Some(said) = on_small_disks(&project, &[(".karat", 8_000_000)], script) else { return };
+    for line in ["run: 5", "the disk is full", "--resume", "resume: 0", "verify: 0"] {
+        assert!(said.contains(line), "{line}:\n{said}");
+    }
+    assert!(!said.contains("verify: 5") && said.lines().any(|line| line.trim() == "20"), "{said}");
+}
+
+/// The disk for checkouts is full: that is no fault of the tool, and no trial says so.
+#[test]
+fn a_full_disk_for_checkouts_is_not_blamed_on_the_tool() {
+    let project = with_cases(2);
+    with_tool(&project, "it", FINDS_IT, "");
+    project.write("suite/cases/case-2/after/large.bin", vec![7; 3_000_000]);
+    let script = r#"TMPDIR=$PWD/small "$karat" run suite --tool tools/it.toml -q -j 1 --isolation process; echo "run: $?"
+"$karat" store list --json"#;
+    let Some(said) = on_small_disks(&project, &[("small", 2_000_000)], script) else { return };
+    assert!(said.contains("run: 5") && said.contains("No space left") && said.contains("--resume"), "{said}");
+    assert!(said.contains("\"reported\": 2") && !said.contains("\"crashed\": "), "{said}");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_can_be_read() {
+    let project = Project::new();
+    project.ok("run starter -q");
+    let script = r#"bwrap --dev-bind / / --ro-bind $PWD/.karat $PWD/.karat -- sh -c '"$karat" run starter -q; echo "run: $?"; "$karat" report latest | head -3; "$karat" store verify; echo "verify: $?"'"#;
+    let Some(said) = on_small_disks(&project, &[], script) else { return };
+    assert!(said.contains("run: 5") && said.contains("cannot be written"), "{said}");
+    assert!(said.contains("careful-reviewer") || said.contains("26 goldens"), "{said}");
+    assert!(said.contains("verify: 0"), "{said}");
+}

@@ -71,6 +71,22 @@ fn what_a_tool_could_not_do_makes_its_trial_incomplete() {
     assert!(warnings.contains("app.py: cannot be parsed"), "{warnings}");
 }
 
+/// What Bandit's SARIF looks like when a file could not be parsed: the run counts as successful, and an error is listed.
+#[test]
+fn sarif_that_lists_errors_is_incomplete() {
+    let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"Bandit"}},"results":[],"invocations":[{"executionSuccessful":true,"toolExecutionNotifications":[{"level":"error","message":{"text":"syntax error while parsing AST from file"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"}}}]}]}]}]}"#;
+    let project = with_cases(1);
+    project.write("result.sarif", sarif);
+    let scan = format!("cp {} \"$2\"", project.path("result.sarif").display());
+    with_tool(&project, "it", &scan, &format!("expose = [\"{}\"]", project.path("result.sarif").display()));
+    let text = project.read("tools/it.toml").replace("\"karat\"", "\"sarif\"");
+    project.write("tools/it.toml", text);
+    let report = report(&project, "it", "");
+    assert_eq!(outcomes(&report), "reported 2");
+    assert_eq!(report["tools"][0]["incomplete"], 2);
+    assert!(report["warnings"].to_string().contains("app.py: syntax error"), "{}", report["warnings"]);
+}
+
 #[test]
 fn artifacts_are_kept() {
     let project = with_cases(1);

@@ -125,8 +125,9 @@ echo looked"#,
     assert_eq!(out, "looked\n");
     // The same tool finds them where nothing is masked, so it does look.
     let plain = std::process::Command::new(project.path("tools/it.sh"))
-        .arg(project.path("suite"))
+        .arg(project.path("suite/cases/case-1"))
         .arg(project.path("out"))
+        .env("HOME", project.path("home"))
         .current_dir(project.path(""))
         .output()
         .unwrap();
