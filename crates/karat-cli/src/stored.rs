@@ -2,10 +2,13 @@
 
 use crate::args::RuleArgs;
 use crate::exit::Failure;
+use crate::hints::word;
 use crate::inputs;
+use karat::format::report::ReportV1;
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
-use karat::scoring::Work;
+use karat::report::number::count;
+use karat::scoring::{self, Work};
 use karat::store::{FOLDER, RunInfo, Store, StoredTrial};
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::ToolName;
@@ -28,6 +31,11 @@ pub(crate) fn folder(stated: Option<&Path>) -> PathBuf {
 /// The store, which must be there.
 pub(crate) fn open(stated: Option<&Path>) -> Result<Store, Failure> {
     Ok(Store::open(&folder(stated))?)
+}
+
+/// The flag that leads another command to the same store; nothing where it finds it by itself.
+pub(crate) fn flag(stated: Option<&Path>) -> String {
+    stated.map(|folder| format!(" --store {}", word(&folder.display().to_string()))).unwrap_or_default()
 }
 
 /// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
@@ -84,7 +92,65 @@ fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure>
     Ok(loaded)
 }
 
+/// The report of a run: the one that was kept when it ended, or a new one where it has not ended yet.
+pub(crate) fn report(store: &mut Store, reference: &str) -> Result<(RunInfo, ReportV1), Failure> {
+    let info = store.find(reference)?;
+    if let Some(bytes) = store.report(&info.id)? {
+        let report = serde_json::from_slice(&bytes);
+        let unread = |error| Failure::bad_input(format!("the report of run {}: {error}", info.short_id));
+        return Ok((info.clone(), report.map_err(unread)?));
+    }
+    let run = run(store, reference)?;
+    let work = run.work(run.profile(&RuleArgs::default())?, None);
+    Ok((info, scoring::run(&run.loaded, work).report))
+}
+
 impl StoredRun {
+    /// Under which isolation each tool's trials were made; more than one where a run went on elsewhere.
+    fn isolation(&self) -> BTreeMap<String, String> {
+        let mut counted: BTreeMap<&ToolName, BTreeMap<&str, usize>> = BTreeMap::new();
+        for stored in &self.trials {
+            if let Some(words) = &stored.detail.isolation {
+                *counted.entry(&stored.trial.tool).or_default().entry(words).or_default() += 1;
+            }
+        }
+        let of_tool = |(tool, facts): (&ToolName, &ToolFactsV1)| {
+            let words = match counted.get(tool) {
+                None => facts.isolation.clone(),
+                Some(one) if one.len() == 1 => one.keys().copied().collect(),
+                Some(several) => {
+                    let each = several.iter().map(|(words, n)| format!("{words} ({n} trials)"));
+                    each.collect::<Vec<_>>().join("; ")
+                }
+            };
+            (tool.to_string(), words)
+        };
+        self.facts.iter().map(of_tool).collect()
+    }
+
+    /// Why trials did not come to a report, each reason once for each tool, with how often.
+    fn reasons(&self) -> Vec<String> {
+        let mut counted: BTreeMap<(&ToolName, &'static str, &str), usize> = BTreeMap::new();
+        for stored in &self.trials {
+            if let Some(reason) = &stored.detail.reason {
+                let outcome = stored.trial.outcome.as_str();
+                *counted.entry((&stored.trial.tool, outcome, reason)).or_default() += 1;
+            }
+        }
+        let told = |((tool, outcome, reason), n): (&(&ToolName, &str, &str), &usize)| {
+            format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
+        };
+        let mut all: Vec<(usize, String)> = counted.iter().map(|entry| (*entry.1, told(entry))).collect();
+        all.sort_by(|a, b| b.0.cmp(&a.0));
+        const MOST: usize = 10;
+        let more = all.len().saturating_sub(MOST);
+        let mut told: Vec<String> = all.into_iter().take(MOST).map(|(_, text)| text).collect();
+        if more > 0 {
+            told.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
+        }
+        told
+    }
+
     /// The rules: those asked for, else those of the run.
     pub(crate) fn profile(&self, rules: &RuleArgs) -> Result<Profile, Failure> {
         if rules.profile.is_some() || !rules.sets.is_empty() {
@@ -105,13 +171,14 @@ impl StoredRun {
             let (some, all) = (self.plan.cases.len(), self.plan.suite.cases);
             notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
         }
+        notes.extend(self.reasons());
         Work {
             trials: self.trials.iter().map(|stored| stored.trial.clone()).collect(),
             judgements: Vec::new(),
             profile,
             seed: seed.or(Some(self.plan.seed)),
             notes,
-            isolation: self.facts.iter().map(|(tool, facts)| (tool.to_string(), facts.isolation.clone())).collect(),
+            isolation: self.isolation(),
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// The rules to score by.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RuleArgs {
     /// A profile's name, or a TOML file that states what differs from one; the suite's own where absent.
     #[arg(long, value_name = "P")]

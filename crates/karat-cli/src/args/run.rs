@@ -33,7 +33,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// The model for every tool that takes one; else KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// What to call the run.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
@@ -59,11 +59,8 @@ pub(crate) struct RunArgs {
     /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     pub(crate) require_isolation: Option<String>,
-    /// Recorded judgements to score by; may be given again.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(crate) judgements: Vec<PathBuf>,
-    /// Hear only this judge of the recorded judgements, or `none` at all.
-    #[arg(long, value_name = "NAME")]
+    /// The judge to ask about pairs; `none` is the only one there is yet.
+    #[arg(long, value_name = "NAME", value_parser = ["none"])]
     pub(crate) judge: Option<String>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,

@@ -42,9 +42,15 @@ fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
         return inputs::report(std::path::Path::new(reference));
     }
     let mut store = stored::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, reference)?;
-    let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
-    Ok(karat::scoring::run(&run.loaded, run.work(profile, None)).report)
+    let (info, report) = stored::report(&mut store, reference)?;
+    let done: u64 = info.outcomes.values().sum();
+    if done < info.planned {
+        return Err(Failure::bad_input(format!(
+            "run {} is not finished: {done} of {} trials are done, and those that never ran would count as missed; go on with: karat run --resume {}",
+            info.short_id, info.planned, info.short_id
+        )));
+    }
+    Ok(report)
 }
 
 /// One side, and what it is called.

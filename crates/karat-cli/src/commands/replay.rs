@@ -9,7 +9,6 @@ use karat::diagnostic::harmless;
 use karat::run::drive::tell as tell_all;
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat::run::record::{TrialKey, TrialRecord};
-use karat::scoring;
 use karat::store::{RunState, StoredTrial};
 use std::time::{Duration, Instant};
 
@@ -36,16 +35,15 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let began = Instant::now();
     let first = in_order.first().map_or(0, |trial| trial.detail.started_ms);
     for stored in in_order {
-        wait_until(args.speed, began, stored.detail.started_ms - first);
+        wait_until(args.speed, began, stored.detail.started_ms.saturating_sub(first));
         event(&RunEvent::TrialBegan(&TrialKey::of(&stored.trial)))?;
         let (trial, attempt, detail) = (stored.trial.clone(), stored.attempt, stored.detail.clone());
         event(&RunEvent::TrialsDone(&[TrialRecord { trial, attempt, detail, artifacts: Vec::new() }]))?;
     }
     let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
     event(&RunEvent::Ended(&ending))?;
-    let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
-    let scoring = scoring::run(&run.loaded, run.work(profile, None));
-    outputs::write(&scoring.report, &args.output)?;
+    let report = stored::report(&mut store, run.info.id.as_str())?.1;
+    outputs::write(&report, &args.output)?;
     Ok(Exit::Ok)
 }
 

@@ -1,18 +1,14 @@
 //! `karat report`: a stored report, drawn again.
 
-use crate::args::{ReportArgs, RuleArgs};
+use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::{inputs, outputs, stored};
-use karat::scoring;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let report = if stored::names_run(&args.report, args.store.folder.as_deref()) {
-        let mut store = stored::open(args.store.folder.as_deref())?;
-        let run = stored::run(&mut store, &args.report)?;
-        let profile = run.profile(&RuleArgs { profile: None, sets: Vec::new() })?;
-        scoring::run(&run.loaded, run.work(profile, None)).report
+        stored::report(&mut stored::open(args.store.folder.as_deref())?, &args.report)?.1
     } else {
         inputs::report(Path::new(&args.report))?
     };

@@ -3,6 +3,7 @@
 use super::object::{Mode, ObjectId};
 use sha1_smol::Sha1;
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 
 /// One checked-out file.
 pub(super) struct Entry<'a> {
@@ -35,9 +36,7 @@ pub(super) fn index(entries: &[Entry<'_>]) -> Vec<u8> {
 }
 
 /// Changed, modified, device, inode, mode, owner, group and size; git keeps the low 32 bits of each.
-#[cfg(unix)]
 fn status(meta: &Metadata, mode: Mode) -> [u32; 10] {
-    use std::os::unix::fs::MetadataExt;
     let low = |number: u64| (number & u64::from(u32::MAX)) as u32;
     let signed = |number: i64| low(number.cast_unsigned());
     [
@@ -52,10 +51,4 @@ fn status(meta: &Metadata, mode: Mode) -> [u32; 10] {
         meta.gid(),
         low(meta.size()),
     ]
-}
-
-/// Without these numbers git looks at the content once, and finds it unchanged.
-#[cfg(not(unix))]
-fn status(meta: &Metadata, mode: Mode) -> [u32; 10] {
-    [0, 0, 0, 0, 0, 0, mode.bits(), 0, 0, (meta.len() & u64::from(u32::MAX)) as u32]
 }

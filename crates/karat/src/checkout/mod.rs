@@ -18,6 +18,7 @@ use object::{ADDRESS, AUTHOR, Mode, Pack, Packed};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The branch with the code before the change.
@@ -75,7 +76,7 @@ impl Template {
         for path in before.union(&after) {
             let old = side(loaded, &before, folder, "before", path)?;
             let new = side(loaded, &after, folder, "after", path)?;
-            patch::append(&mut diff, path, old.as_ref().map(|f| &f.bytes[..]), new.as_ref().map(|f| &f.bytes[..]));
+            patch::append(&mut diff, path, patch_side(old.as_ref()), patch_side(new.as_ref()));
             if let Some(old) = old {
                 old_tree.push((path.as_str(), old.mode, pack.blob(&old.bytes)?));
             }
@@ -149,22 +150,19 @@ impl Checked {
     }
 }
 
-#[cfg(unix)]
 fn create(path: &Path, mode: Mode) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
     let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };
     fs::OpenOptions::new().write(true).create_new(true).mode(bits).open(path)
-}
-
-#[cfg(not(unix))]
-fn create(path: &Path, _mode: Mode) -> io::Result<File> {
-    File::create_new(path)
 }
 
 /// The files of one side. What would be read as git's own is left out.
 fn names(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
     let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
     Ok(loaded.files.walk(folder)?.files.into_iter().filter(own).collect())
+}
+
+fn patch_side(side: Option<&Side>) -> Option<(Mode, &[u8])> {
+    side.map(|side| (side.mode, &side.bytes[..]))
 }
 
 struct Side {
@@ -190,16 +188,9 @@ fn side(
     Ok(Some(Side { bytes, mode, on_disk }))
 }
 
-#[cfg(unix)]
 fn mode_of(path: &Path) -> Mode {
-    use std::os::unix::fs::PermissionsExt;
     let runs = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
     if runs { Mode::Executable } else { Mode::Plain }
-}
-
-#[cfg(not(unix))]
-fn mode_of(_path: &Path) -> Mode {
-    Mode::Plain
 }
 
 /// The folders a path lies in, outermost first.

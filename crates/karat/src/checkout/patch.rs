@@ -1,31 +1,45 @@
 //! The change of a case as a unified diff, in the form git prints.
 
+use super::object::Mode;
 use crate::git::is_binary;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 
+/// One side of a file: its mode and its content.
+type Side<'a> = Option<(Mode, &'a [u8])>;
+
 /// Appends what happened to one file; nothing where nothing did.
-pub(super) fn append(out: &mut String, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
+pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side<'_>) {
     if before == after {
         return;
     }
-    out.push_str(&format!("diff --git a/{path} b/{path}\n"));
+    let (a, b) = (quoted("a/", path), quoted("b/", path));
+    out.push_str(&format!("diff --git {a} {b}\n"));
     let (old, new) = match (before, after) {
-        (None, _) => {
-            out.push_str("new file mode 100644\n");
-            ("/dev/null".to_owned(), format!("b/{path}"))
+        (None, Some((mode, _))) => {
+            out.push_str(&format!("new file mode {:o}\n", mode.bits()));
+            ("/dev/null".to_owned(), b)
         }
-        (_, None) => {
-            out.push_str("deleted file mode 100644\n");
-            (format!("a/{path}"), "/dev/null".to_owned())
+        (Some((mode, _)), None) => {
+            out.push_str(&format!("deleted file mode {:o}\n", mode.bits()));
+            (a, "/dev/null".to_owned())
         }
-        _ => (format!("a/{path}"), format!("b/{path}")),
+        (Some((old, _)), Some((new, _))) if old != new => {
+            out.push_str(&format!("old mode {:o}\nnew mode {:o}\n", old.bits(), new.bits()));
+            (a, b)
+        }
+        _ => (a, b),
     };
+    let content = |side: Side<'_>| side.map(|(_, bytes)| bytes.to_vec());
+    let (before, after) = (content(before), content(after));
+    if before == after {
+        return;
+    }
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    if is_binary(before) || is_binary(after) {
+    if is_binary(&before) || is_binary(&after) {
         out.push_str(&format!("Binary files {old} and {new} differ\n"));
         return;
     }
-    let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+    let (before, after) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&after));
     let input = InternedInput::new(&*before, &*after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
@@ -34,4 +48,23 @@ pub(super) fn append(out: &mut String, path: &str, before: Option<&[u8]>, after:
     if !hunks.is_empty() {
         out.push_str(&format!("--- {old}\n+++ {new}\n{hunks}"));
     }
+}
+
+/// A path as git writes it: in quotes where it holds what would end or confuse a line.
+fn quoted(prefix: &str, path: &str) -> String {
+    if !path.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
+        return format!("{prefix}{path}");
+    }
+    let mut out = format!("\"{prefix}");
+    for c in path.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => c.to_string().bytes().for_each(|byte| out.push_str(&format!("\\{byte:03o}"))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }

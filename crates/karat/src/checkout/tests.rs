@@ -103,7 +103,14 @@ fn commit_ids_are_those_git_gives() {
 #[test]
 fn the_diff_applies() {
     let scratch = tempfile::tempdir().unwrap();
-    let loaded = suite(&scratch.path().join("suite"), BEFORE, AFTER);
+    let odd = [("no end.txt", "a\nb"), ("odd \"name\".txt", "1\n"), ("empty", "")];
+    let changed = [("no end.txt", "a\nc"), ("odd \"name\".txt", "2\n"), ("empty", "no more"), ("new empty", "")];
+    let folder = scratch.path().join("suite");
+    suite(&folder, &[BEFORE, &odd].concat(), &[AFTER, &changed].concat());
+    // A file that can be run from now on.
+    let script = folder.join("cases/one/after/a.py");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let loaded = load(Files::Disk(folder)).unwrap();
     let template = template(&loaded);
     let checkout = scratch.path().join("checkout");
     template.write(&checkout).unwrap();
@@ -142,7 +149,15 @@ fn a_case_cannot_bring_a_repository_along() {
     assert!(!checkout.join("sub").exists());
 }
 
-#[cfg(unix)]
+#[test]
+fn a_link_cannot_bring_goldens_into_the_copy() {
+    let scratch = tempfile::tempdir().unwrap();
+    suite(scratch.path(), &[], &[("a.py", "1\n")]);
+    std::os::unix::fs::symlink("../case.yaml", scratch.path().join("cases/one/after/answers")).unwrap();
+    let faults = load(Files::Disk(scratch.path().to_owned())).unwrap_err();
+    assert!(faults.0[0].message.contains("after/answers leads out"), "{faults:?}");
+}
+
 #[test]
 fn modes_and_large_files_are_kept() {
     use std::os::unix::fs::PermissionsExt;
@@ -161,7 +176,23 @@ fn modes_and_large_files_are_kept() {
     assert_eq!(fs::read_to_string(checkout.join("large.txt")).unwrap(), large);
 }
 
-#[cfg(unix)]
+/// Deeper than a path may be long, than files may be open, and than a stack could follow.
+#[test]
+fn folders_nested_without_end_can_be_removed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("trial");
+    fs::create_dir(&folder).unwrap();
+    let script = "import os\nfor i in range(20000):\n  os.mkdir('d'); os.chdir('d')\nopen('f', 'w').close()\n";
+    let nested = Command::new("python3").args(["-c", script]).current_dir(&folder).status();
+    if !nested.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: python3 is not there to nest folders");
+    }
+    fs::create_dir_all(folder.join("0/1")).unwrap();
+    fs::write(folder.join("0/1/2"), "").unwrap();
+    remove_tree(&folder).unwrap();
+    assert!(!folder.exists());
+}
+
 #[test]
 fn what_a_tool_leaves_behind_can_be_removed() {
     use std::os::unix::fs::{PermissionsExt, symlink};

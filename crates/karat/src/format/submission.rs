@@ -144,7 +144,7 @@ pub struct MergedV1 {
 }
 
 /// Every case is planned as often as any was run, so an absurd number would plan absurdly many trials.
-pub(crate) const MOST_TRIALS: u32 = 10_000;
+pub const MOST_TRIALS: u32 = 10_000;
 
 impl TrialV1 {
     /// The trial, and every fault that the schema cannot see.

@@ -173,7 +173,9 @@ pub fn draw(comparison: &Comparison, look: &Look) -> String {
     let heads = [a.as_str(), b, "difference"].map(|head| Cell::right(grid::fit(head, 28)).styled(dim));
     let mut rows = vec![[Cell::left("metric").styled(dim)].into_iter().chain(heads).collect::<Vec<_>>()];
     for row in metrics {
-        let difference = row.difference.map_or_else(|| "–".to_owned(), |d| format!("{d:+.3}"));
+        // Less than half a thousandth either way is shown as nothing.
+        let shown = |d: f64| if d.abs() < 0.0005 { "0.000".to_owned() } else { format!("{d:+.3}") };
+        let difference = row.difference.map_or_else(|| "–".to_owned(), shown);
         rows.push(vec![
             Cell::left(title(&row.metric)),
             Cell::right(three(row.a)),

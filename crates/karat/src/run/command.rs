@@ -1,6 +1,6 @@
 //! A program run on a fresh checkout of a case, and what became of it.
 
-use super::drive::Task;
+use super::drive::{Task, failed};
 use super::environment::environment;
 use super::record::{Artifact, TrialRecord};
 use super::site::Site;
@@ -8,8 +8,9 @@ use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESUL
 use crate::checkout::{BASE, HEAD, Template, remove_tree};
 use crate::format::run::{ToolFactsV1, TrialDetailV1};
 use crate::import::rule_map::RuleMap;
-use crate::sandbox::{Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, View};
+use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, View};
 use crate::sandbox::{exposures, locate_program, run, seen_root};
+use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
 use crate::tool::output::{self, About, Output};
 use crate::tool::placeholders::{PlaceholderError, fill};
@@ -71,6 +72,26 @@ pub enum ReadyError {
         /// The path.
         path: String,
     },
+    /// Something it is to write to is not there.
+    #[error("`{path}`, which it is to write to, does not exist; make it, or take it out of `writable`")]
+    Missing {
+        /// The path.
+        path: String,
+    },
+    /// There is no room left for trials, which is nobody's fault but the disk's.
+    #[error("there is hardly any room left in {folder}; make room, or name another folder with TMPDIR")]
+    DiskFull {
+        /// Where trials take place.
+        folder: String,
+    },
+    /// A checkout could not be prepared.
+    #[error("the checkout of {case} cannot be made: {source}")]
+    Checkout {
+        /// The case.
+        case: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A placeholder has no value.
     #[error(transparent)]
     Placeholder(#[from] PlaceholderError),
@@ -89,6 +110,7 @@ pub enum ReadyError {
 const LAST_WORDS: usize = 300;
 /// Set-up may download things.
 const SETUP_TIME: Duration = Duration::from_secs(1800);
+const SHORTEST_SECRET: usize = 4;
 const VERSION_TIME: Duration = Duration::from_secs(60);
 
 impl CommandTool {
@@ -102,6 +124,9 @@ impl CommandTool {
         site: &Site<'_>,
     ) -> Result<(Self, ToolFactsV1), ReadyError> {
         for path in program.expose.iter().chain(&program.writable) {
+            if program.writable.contains(path) && !path.exists() {
+                return Err(ReadyError::Missing { path: path.display().to_string() });
+            }
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if site.secret.iter().any(|secret| real.starts_with(secret) || secret.starts_with(&real)) {
                 return Err(ReadyError::Reveals { path: path.display().to_string() });
@@ -164,7 +189,14 @@ impl CommandTool {
         let done = self.attempt(task, &template, &root, site, &mut detail);
         let trial = match done {
             Ok(done) if done.finished.ended != Ended::Cancelled => {
-                Ok(Some(self.outcome(trial, done, &root, site, &mut detail, &mut artifacts)))
+                let trial = self.outcome(trial, done, &root, site, &mut detail, &mut artifacts);
+                // A tool that fails where nobody could write anything is not to blame, and another may be.
+                let blameless = failed(trial.outcome) && !site.has_room();
+                if blameless {
+                    Err(ReadyError::DiskFull { folder: site.scratch.display().to_string() })
+                } else {
+                    Ok(Some(trial))
+                }
             }
             Ok(_) => Ok(None),
             Err(error) => Err(error),
@@ -220,11 +252,11 @@ impl CommandTool {
         for (name, text) in &self.program.env {
             env.insert(name.clone(), fill(text, &values)?.into());
         }
-        let command = filled(&self.program.command, &values)?;
+        let command = self.located(filled(&self.program.command, &values)?, site);
         let limits = Limits { time: self.program.timeout, ..self.limits() };
         let job = self.job(command, env, root, CHECKOUT, limits, self.program.network, site);
         let began = Instant::now();
-        let finished = run(&job, &site.supervisor, &site.cancel)?;
+        let finished = self.without_keys(run(&job, &site.supervisor, &site.cancel)?, site);
         detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
         Ok(Done { finished, results, seen })
     }
@@ -252,14 +284,14 @@ impl CommandTool {
         if let Some((outcome, reason)) = self.failure(&finished) {
             trial.outcome = outcome;
             detail.reason = Some(reason);
-            self.keep(artifacts, &finished, None);
+            keep(artifacts, finished, None);
             return trial;
         }
         let most = self.limits().output;
         let (bytes, unread) = match self.program.result {
-            ResultFrom::Stdout => (Some(finished.stdout.bytes.clone()), None),
+            ResultFrom::Stdout => (None, None),
             ResultFrom::File => match results.read(most) {
-                Ok(bytes) => (bytes, None),
+                Ok(bytes) => (bytes.map(|bytes| self.scrubbed(bytes, site)), None),
                 Err(why) => (None, Some(why)),
             },
         };
@@ -271,7 +303,13 @@ impl CommandTool {
             let latency = trial.latency_ms;
             let roots = [seen.join(CHECKOUT), root.join(CHECKOUT)].map(|path| path.to_string_lossy().into_owned());
             let read = output::read(
-                &Output { format: self.program.format, bytes: bytes.as_deref() },
+                &Output {
+                    format: self.program.format,
+                    bytes: match self.program.result {
+                        ResultFrom::Stdout => Some(&finished.stdout.bytes),
+                        ResultFrom::File => bytes.as_deref(),
+                    },
+                },
                 &About {
                     case: &trial.case,
                     tool: &trial.tool,
@@ -283,10 +321,11 @@ impl CommandTool {
             );
             detail.remarks.extend(read.notes);
             detail.reason = read.problem;
-            trial = Trial { latency_ms: read.trial.latency_ms.or(latency), ..read.trial };
+            // What a tool says of its own speed is not asked.
+            trial = Trial { latency_ms: latency, ..read.trial };
         }
         detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
-        self.keep(artifacts, &finished, bytes.filter(|_| self.program.result == ResultFrom::File));
+        keep(artifacts, finished, bytes);
         trial
     }
 
@@ -296,6 +335,8 @@ impl CommandTool {
         let crashed = |reason: String| Some((Outcome::Crashed, reason));
         match &finished.ended {
             Ended::Exited(code) if self.program.ok_exit.contains(code) => None,
+            // A sandbox tells an exit code above 128 as shells do: as the signal it may stand for.
+            Ended::Signalled(signal) if self.program.ok_exit.contains(&(128 + signal)) => None,
             Ended::Exited(code) => crashed(format!("it exited with {code}{}", last_words(finished))),
             Ended::Signalled(signal) => crashed(format!("it was ended by signal {signal}{}", last_words(finished))),
             Ended::NotStarted(why) => crashed(format!("it could not be started: {why}")),
@@ -317,13 +358,6 @@ impl CommandTool {
                 crashed(format!("it had more than {} processes and was ended (limits.processes)", limits.processes))
             }
         }
-    }
-
-    fn keep(&self, artifacts: &mut Vec<Artifact>, finished: &Finished, result: Option<Vec<u8>>) {
-        let printed = [("stdout", finished.stdout.bytes.clone()), ("stderr", finished.stderr.bytes.clone())];
-        let all = printed.into_iter().chain(result.map(|bytes| ("output", bytes)));
-        let kept = all.filter(|(_, bytes)| !bytes.is_empty());
-        artifacts.extend(kept.map(|(name, bytes)| Artifact { name: name.to_owned(), bytes }));
     }
 
     fn set_up(&self, site: &Site<'_>) -> Result<(), ReadyError> {
@@ -361,8 +395,10 @@ impl CommandTool {
         let seen = seen_root(self.isolation, &root);
         let values: BTreeMap<&str, String> = self.standing_values(&seen).collect();
         let network = setting_up || self.program.network;
-        let env = self.variables(site, network, &seen);
-        let command = filled(command, &values)?;
+        // Set-up may run what others wrote, with the network: no key is handed over to it.
+        let passed = if setting_up { &[][..] } else { &self.program.pass_env };
+        let env = environment(site, network, passed, &seen.join(HOME), &seen.join(TMP));
+        let command = self.located(filled(command, &values)?, site);
         let limits = Limits { time, ..self.limits() };
         let mut job = self.job(command, env, &root, CHECKOUT, limits, network, site);
         if setting_up {
@@ -370,7 +406,37 @@ impl CommandTool {
         }
         let finished = run(&job, &site.supervisor, &site.cancel);
         let _ = remove_tree(&root);
-        Ok(finished?)
+        Ok(self.without_keys(finished?, site))
+    }
+
+    /// What was printed, with the values of variables that were handed over taken out: they are never stored.
+    fn without_keys(&self, finished: Finished, site: &Site<'_>) -> Finished {
+        let scrub = |captured: Captured| Captured { bytes: self.scrubbed(captured.bytes, site), ..captured };
+        Finished { stdout: scrub(finished.stdout), stderr: scrub(finished.stderr), ..finished }
+    }
+
+    fn scrubbed(&self, mut bytes: Vec<u8>, site: &Site<'_>) -> Vec<u8> {
+        for name in &self.program.pass_env {
+            let value = site.variable(name).map(|value| value.as_encoded_bytes()).unwrap_or_default();
+            // Very short values are no secrets, and stand in every text.
+            if value.len() < SHORTEST_SECRET {
+                continue;
+            }
+            let finder = memchr::memmem::Finder::new(value);
+            if finder.find(&bytes).is_none() {
+                continue;
+            }
+            let mut clean = Vec::with_capacity(bytes.len());
+            let mut from = 0;
+            for at in finder.find_iter(&bytes) {
+                clean.extend_from_slice(&bytes[from..at]);
+                clean.extend_from_slice(format!("[{name}]").as_bytes());
+                from = at + value.len();
+            }
+            clean.extend_from_slice(&bytes[from..]);
+            bytes = clean;
+        }
+        bytes
     }
 
     /// Values that do not depend on a case.
@@ -423,10 +489,28 @@ impl CommandTool {
         Job { command, env, root: root.to_owned(), dir: root.join(dir), view, limits, isolation: self.isolation }
     }
 
-    /// Where a program lies.
+    /// The command with its program by the full path it was found under: a name, or a path from somewhere, would be looked
+    /// for again in the case under review.
+    fn located(&self, mut command: Vec<OsString>, site: &Site<'_>) -> Vec<OsString> {
+        let path = site.variable("PATH").cloned().unwrap_or_default();
+        if let Some(program) = command.first_mut()
+            && let Some(found) = locate_program(program, &path)
+        {
+            *program = found.into();
+        }
+        command
+    }
+
+    /// Where a program lies. One that is named by a path from somewhere would have to lie in the suite.
     fn find(&self, program: &str, site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
         let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder).collect();
         let program = fill(program, &values)?;
+        if program.contains('/') && !Path::new(&program).is_absolute() {
+            return Ok(match &site.loaded.files {
+                Files::Disk(root) => root.canonicalize().ok().map(|root| root.join(program)),
+                Files::Embedded(..) => None,
+            });
+        }
         let path = site.variable("PATH").cloned().unwrap_or_default();
         Ok(locate_program(program.as_ref(), &path))
     }
@@ -450,8 +534,15 @@ pub fn isolation_words(isolation: Isolation, program: &Program) -> String {
     if program.network {
         words.push("network allowed".to_owned());
     }
+    let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ");
+    if !program.pass_env.is_empty() {
+        words.push(format!("gets {}", program.pass_env.join(" ")));
+    }
+    if !program.expose.is_empty() {
+        words.push(format!("reads {}", list(&program.expose)));
+    }
     if !program.writable.is_empty() {
-        words.push("writes outside allowed".to_owned());
+        words.push(format!("writes {}", list(&program.writable)));
     }
     words.join(", ")
 }
@@ -461,6 +552,14 @@ struct Done {
     finished: Finished,
     results: ResultFolder,
     seen: PathBuf,
+}
+
+/// Keeps what a trial printed and wrote.
+fn keep(artifacts: &mut Vec<Artifact>, finished: Finished, result: Option<Vec<u8>>) {
+    let printed = [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)];
+    let all = printed.into_iter().chain(result.map(|bytes| ("output", bytes)));
+    let kept = all.filter(|(_, bytes)| !bytes.is_empty());
+    artifacts.extend(kept.map(|(name, bytes)| Artifact { name: name.to_owned(), bytes }));
 }
 
 fn filled(words: &[String], values: &BTreeMap<&str, String>) -> Result<Vec<OsString>, PlaceholderError> {

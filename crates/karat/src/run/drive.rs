@@ -38,13 +38,17 @@ enum Message {
 
 /// So many trials are handed on together; a store makes them durable at the price of one.
 const LARGEST_BATCH: usize = 512;
+/// And so many bytes of what they left behind, at most.
+const HEAVIEST_BATCH: usize = 64 << 20;
+/// So many messages wait for the collector; trials may weigh much.
+const LONGEST_QUEUE: usize = 64;
 
 /// Executes all tasks. Every trial that was done is handed to the consumers before this returns, also when it ends early.
 pub fn drive(work: &Drive<'_>, consumers: &mut [&mut dyn Consumer]) -> Result<Ending, ConsumerError> {
     let next = AtomicUsize::new(0);
     let failures = AtomicUsize::new(0);
     let stop = Cancel::default();
-    let (sender, receiver) = sync_channel(4 * LARGEST_BATCH);
+    let (sender, receiver) = sync_channel(LONGEST_QUEUE);
     std::thread::scope(|scope| {
         for _ in 0..work.jobs.clamp(1, work.tasks.len().max(1)) {
             let (sender, next, failures, stop) = (sender.clone(), &next, &failures, &stop);
@@ -53,7 +57,9 @@ pub fn drive(work: &Drive<'_>, consumers: &mut [&mut dyn Consumer]) -> Result<En
             scope.spawn(move || {
                 while !stop.is_cancelled() && !work.cancel.is_cancelled() && !enough() {
                     let Some(task) = work.tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                    let told = sender.send(Message::Began(task.key.clone()));
+                    if sender.send(Message::Began(task.key.clone())).is_err() {
+                        break;
+                    }
                     let message = match (work.execute)(task) {
                         Ok(None) => continue,
                         Ok(Some(record)) => {
@@ -62,7 +68,7 @@ pub fn drive(work: &Drive<'_>, consumers: &mut [&mut dyn Consumer]) -> Result<En
                         }
                         Err(error) => Message::Failed(error),
                     };
-                    if told.and_then(|()| sender.send(message)).is_err() {
+                    if sender.send(message).is_err() {
                         break;
                     }
                 }
@@ -90,24 +96,29 @@ fn collect(
     receiver: &Receiver<Message>,
     consumers: &mut [&mut dyn Consumer],
 ) -> Result<Ending, ConsumerError> {
-    let mut batch = Vec::new();
+    let mut batch: Vec<TrialRecord> = Vec::new();
     let (mut done, mut failures) = (0, 0);
     let (mut too_many, mut broken) = (None, None);
     while let Ok(message) = receiver.recv() {
         let mut next = Some(message);
+        let (mut began, mut weight) = (Vec::new(), 0);
         while let Some(message) = next.take() {
             match message {
-                Message::Began(key) => tell(consumers, &RunEvent::TrialBegan(&key))?,
-                Message::Done(record) => batch.push(*record),
+                Message::Began(key) => began.push(key),
+                Message::Done(record) => {
+                    weight += record.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>();
+                    batch.push(*record);
+                }
                 Message::Failed(error) => {
                     halt(work, stop);
                     broken.get_or_insert(error);
                 }
             }
-            if batch.len() < LARGEST_BATCH {
+            if batch.len() < LARGEST_BATCH && weight < HEAVIEST_BATCH {
                 next = receiver.try_recv().ok();
             }
         }
+        began.iter().try_for_each(|key| tell(consumers, &RunEvent::TrialBegan(key)))?;
         if !batch.is_empty() {
             tell(consumers, &RunEvent::TrialsDone(&batch))?;
             done += batch.len();

@@ -55,6 +55,11 @@ pub(super) fn environment(
     let with_network = ALLOWED_WITH_NETWORK.iter().filter(|_| network);
     let names = ALLOWED.iter().chain(with_network).copied().chain(passed.iter().map(String::as_str));
     variables.extend(names.filter_map(|name| Some((name.to_owned(), site.variable(name)?.clone()))));
+    // An entry that is no full path stands for the folder one happens to be in, which is the case under review.
+    if let Some(path) = variables.get_mut("PATH") {
+        let full = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect::<Vec<_>>();
+        *path = std::env::join_paths(full).unwrap_or_default();
+    }
     variables.extend(FROZEN.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))));
     let mut folder = |name: &str, path: &Path| variables.insert(name.to_owned(), path.into());
     folder("HOME", home);

@@ -209,7 +209,11 @@ impl<'a> Executor<'a> {
             Some(Ready::Patterns(rules)) => {
                 Some(patterns::execute(rules, self.site.loaded, self.cases.get(case).copied(), task))
             }
-            Some(Ready::Command(tool)) => tool.execute(task, self.templates.take(case)?, self.site)?,
+            Some(Ready::Command(tool)) => {
+                let template = self.templates.take(case);
+                let template = template.map_err(|source| ReadyError::Checkout { case: case.to_string(), source })?;
+                tool.execute(task, template, self.site)?
+            }
         };
         Ok(record.map(|mut record| {
             record.detail.started_ms = started_ms;

@@ -10,6 +10,7 @@ mod patterns;
 pub mod plan;
 pub mod record;
 pub mod replay;
+pub mod scratch;
 pub mod selection;
 pub mod site;
 pub mod templates;

@@ -4,6 +4,7 @@ use super::drive::Task;
 use super::record::TrialRecord;
 use crate::diagnostic::Faults;
 use crate::format::run::TrialDetailV1;
+use crate::import::input;
 use crate::recorded::{NamedLines, read_trials};
 use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
@@ -49,7 +50,8 @@ pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, Recor
     let file = if submission.is_absolute() { name.to_string() } else { loaded.files.display(&name) };
     let failed = |source| RecordingError::Io { file: file.clone(), source };
     let reader: Box<dyn io::BufRead> = if submission.is_absolute() {
-        Box::new(BufReader::with_capacity(1 << 16, std::fs::File::open(submission).map_err(failed)?))
+        let opened = input::open(submission).map_err(|error| failed(io::Error::other(error.to_string())))?;
+        Box::new(BufReader::with_capacity(1 << 16, opened.reader))
     } else {
         let there = loaded.files.open(&name).map_err(failed)?;
         there.ok_or_else(|| failed(io::Error::new(io::ErrorKind::NotFound, "there is no such file in the suite")))?

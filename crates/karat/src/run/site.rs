@@ -56,26 +56,52 @@ impl<'a> Site<'a> {
         self.scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
+    /// Whether trials still have room to write. Where that cannot be told, they have.
+    pub(super) fn has_room(&self) -> bool {
+        let known = rustix::fs::statvfs(&self.scratch);
+        known.map_or(true, |disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= LEAST_ROOM && disk.f_favail > 0)
+    }
+
     /// A variable of the user's, where it is set and not empty.
     pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
         self.environment.get(name).filter(|value| !value.is_empty())
     }
 }
 
-/// Git's own folders of the repositories a suite lies in: its goldens can be read from their objects.
+/// With less room than this on the disk for trials, a failure says nothing about the tool.
+const LEAST_ROOM: u64 = 1 << 20;
+
+/// What lies around a suite and holds its goldens too: git's own folders of the repositories it lies in, what they borrow
+/// objects from, their other work trees, and stores.
 fn histories(suite: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in suite.ancestors() {
+        let store = folder.join(".karat");
+        found.extend(store.is_dir().then_some(store));
         let git = folder.join(".git");
-        if git.is_dir() {
-            found.push(git);
-        } else if let Some(place) = std::fs::read_to_string(&git).ok().as_deref().and_then(linked) {
+        let shared = if git.is_dir() {
+            Some(git)
+        } else {
             // A work tree's folder of its own lies below the one that all work trees share.
-            let own = folder.join(place);
-            let shared = own.ancestors().find(|above| above.join("objects").is_dir());
-            found.push(shared.unwrap_or(&own).to_owned());
-        }
+            let place = std::fs::read_to_string(&git).ok().as_deref().and_then(linked);
+            place.map(|place| {
+                let own = folder.join(place);
+                own.ancestors().find(|above| above.join("objects").is_dir()).unwrap_or(&own).to_owned()
+            })
+        };
+        let Some(shared) = shared else { continue };
+        let lent = std::fs::read_to_string(shared.join("objects/info/alternates")).unwrap_or_default();
+        found.extend(lent.lines().map(|line| shared.join("objects").join(line)));
+        // The same suite may be checked out elsewhere: in the main work tree, and in others.
+        let below = suite.strip_prefix(folder).unwrap_or(Path::new(""));
+        let trees = std::fs::read_dir(shared.join("worktrees")).into_iter().flatten().flatten();
+        let trees = trees.filter_map(|tree| std::fs::read_to_string(tree.path().join("gitdir")).ok());
+        let trees = trees.filter_map(|place| PathBuf::from(place.trim()).parent().map(Path::to_owned));
+        let trees = trees.chain(shared.parent().map(Path::to_owned));
+        found.extend(trees.map(|tree| tree.join(below)).filter(|copy| copy.is_dir() && !folder.starts_with(copy)));
+        found.push(shared);
     }
+    found.retain(|path| path.exists() && path != Path::new("/"));
     found
 }
 

@@ -1,10 +1,9 @@
 //! The folder of one trial: what lies where in it, and how its result is taken out again.
 
+use rustix::fs::{Mode, OFlags, openat};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
-#[cfg(not(unix))]
-use std::path::PathBuf;
 
 /// The code.
 pub(super) const CHECKOUT: &str = "checkout";
@@ -35,13 +34,9 @@ pub(super) fn make(root: &Path) -> io::Result<ResultFolder> {
 
 /// The folder for the result, held open: a tool may put a link in its place, and that must not lead us anywhere.
 pub(super) struct ResultFolder {
-    #[cfg(unix)]
     folder: fs::File,
-    #[cfg(not(unix))]
-    folder: PathBuf,
 }
 
-#[cfg(unix)]
 impl ResultFolder {
     fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { folder: fs::File::open(path)? })
@@ -49,8 +44,6 @@ impl ResultFolder {
 
     /// The result; `None` where there is none. What is no plain file, or too large, is told.
     pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
-        use rustix::fs::{Mode, OFlags, openat};
-        use std::io::Read;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.folder, RESULT, flags, Mode::empty()) {
             Ok(file) => fs::File::from(file),
@@ -69,21 +62,5 @@ impl ResultFolder {
             return Err(format!("its result is larger than {most} bytes (limits.output)"));
         }
         Ok(Some(bytes))
-    }
-}
-
-#[cfg(not(unix))]
-impl ResultFolder {
-    fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { folder: path.to_owned() })
-    }
-
-    pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
-        match fs::read(self.folder.join(RESULT)) {
-            Ok(bytes) if bytes.len() > most => Err(format!("its result is larger than {most} bytes (limits.output)")),
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("its result cannot be read: {error}")),
-        }
     }
 }

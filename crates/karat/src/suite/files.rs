@@ -97,7 +97,7 @@ impl Files {
         Ok(names)
     }
 
-    /// Every file below a folder, relative to it, sorted. Links that lead out of the root are named, not followed.
+    /// Every file below a folder, relative to it, sorted. Links that lead out of that folder are named, not followed.
     pub fn walk(&self, path: &str) -> io::Result<Walk> {
         let mut walk = Walk::default();
         match self {
@@ -110,7 +110,8 @@ impl Files {
                     walk.refused.push(String::new());
                     return Ok(walk);
                 }
-                let real_root = root.canonicalize()?;
+                // A link may lead elsewhere in the suite, where goldens are: what lies in a folder lies in it for good.
+                let real_base = base.canonicalize()?;
                 let mut open = vec![base.clone()];
                 while let Some(folder) = open.pop() {
                     for entry in std::fs::read_dir(&folder)? {
@@ -121,7 +122,7 @@ impl Files {
                         if kind.is_symlink() {
                             match full.canonicalize() {
                                 // A link to a folder may close a circle, so only files are followed.
-                                Ok(target) if target.starts_with(&real_root) && target.is_file() => {
+                                Ok(target) if target.starts_with(&real_base) && target.is_file() => {
                                     walk.files.push(name)
                                 }
                                 _ => walk.refused.push(name),
@@ -160,7 +161,7 @@ impl Files {
 pub struct Walk {
     /// Relative paths with forward slashes.
     pub files: Vec<String>,
-    /// Links that lead out of the root, to folders or to nothing.
+    /// Links that lead out of the folder, to folders or to nothing.
     pub refused: Vec<String>,
 }
 

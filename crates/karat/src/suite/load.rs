@@ -63,7 +63,8 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
             Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
             Ok(tree) => {
                 for link in &tree.refused {
-                    let message = format!("the link {link} leads out of the suite, to a folder or to nothing");
+                    let message =
+                        format!("the link {link} leads out of its side of the case, to a folder or to nothing");
                     faults.push(
                         Diagnostic::of_file(&shown, "path-escapes", message).with_help("put the file itself there"),
                     );

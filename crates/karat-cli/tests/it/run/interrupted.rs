@@ -4,6 +4,7 @@ use super::{FINDS_IT, parsed, with_cases, with_tool};
 use crate::project::Project;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,7 @@ fn start(project: &Project, arguments: &[&str]) -> std::process::Child {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
+        .process_group(0)
         .spawn()
         .unwrap()
 }
@@ -109,9 +111,9 @@ fn killed_for_longer() {
 
 /// Ends a run with Ctrl-C while its tools are at work, and gives what it said.
 #[track_caller]
-fn stop(project: &Project, signal: &str) -> String {
+fn stop(project: &Project, signal: &str, whole_group: bool) -> String {
     let child = start(project, &["run", "suite", "--tool", "tools/slow.toml", "--trials", "1", "-j", "2"]);
-    let pid = child.id().to_string();
+    let pid = if whole_group { format!("-{}", child.id()) } else { child.id().to_string() };
     let mark = project.path("tools/slow.sh").display().to_string();
     let running = || !Command::new("pgrep").args(["-f", &mark]).output().unwrap().stdout.is_empty();
     let patience = Instant::now();
@@ -121,7 +123,7 @@ fn stop(project: &Project, signal: &str) -> String {
     }
     std::thread::sleep(Duration::from_millis(200));
     let asked = Instant::now();
-    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, "--", &pid]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?} to stop", asked.elapsed());
     assert!(!running(), "a tool survived");
@@ -143,12 +145,35 @@ fn stopping_is_quick_and_leaves_nobody_behind() {
         &format!("expose = [\"{}\"]", project.path("go").display()),
     );
     for signal in ["-INT", "-TERM"] {
-        let said = stop(&project, signal);
+        let said = stop(&project, signal, false);
         assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");
+    }
+    // As a terminal does it: everyone in the foreground is told.
+    for _ in 0..5 {
+        let said = stop(&project, "-INT", true);
+        assert!(said.contains("0 of 3 trials are kept"), "{said}");
     }
     project.write("go", "");
     let report = parsed(&project.run("run --resume latest --json -q"));
     assert_eq!(super::outcomes(&report), "reported 3");
+}
+
+/// What was done under one isolation is not told as done under another.
+#[test]
+fn a_run_that_went_on_elsewhere_says_so() {
+    if !super::sandboxed() {
+        return crate::project::skipped("there is only one isolation here");
+    }
+    let project = with_cases(4);
+    let script = format!("[ -e {0} ] || [ \"$KARAT_TRIAL\" = 1 ] || exit 9; {FINDS_IT}", project.path("go").display());
+    with_tool(&project, "it", &script, &format!("expose = [\"{}\"]", project.path("go").display()));
+    project.run("run suite --tool tools/it.toml --trials 2 --isolation process -j 1 --fail-fast").expect(5);
+    project.write("go", "");
+    project.run("run --resume latest --require-isolation").says(5, &["without a sandbox"]);
+    project.run("compare latest latest").says(4, &["is not finished"]);
+    let report = parsed(&project.run("run --resume latest --json"));
+    let words = report["measured"]["isolation"]["it"].as_str().unwrap().to_owned();
+    assert!(words.contains("process") && words.contains("trials)") && words.contains("; "), "{words}");
 }
 
 #[test]

@@ -40,6 +40,16 @@ fn exit_codes_mean_what_the_manifest_says() {
     check("echo boom >&2; exit 3", "", "crashed 2", "it exited with 3: boom");
     check(&format!("{FINDS_IT}; exit 3"), "ok_exit = [0, 3]", "reported 2", "");
     check("kill -SEGV $$", "", "crashed 2", "signal 11");
+    // Codes that shells use for signals mean what the manifest says, in every isolation.
+    for isolation in karat::sandbox::Isolation::ALL {
+        if karat::sandbox::available().why_not(isolation).is_some() {
+            continue;
+        }
+        let project = with_cases(1);
+        with_tool(&project, "it", &format!("{FINDS_IT}; exit 137"), "ok_exit = [0, 137]");
+        let report = report(&project, "it", &format!("--isolation {}", isolation.as_str()));
+        assert_eq!(outcomes(&report), "reported 2", "{}", isolation.as_str());
+    }
 }
 
 #[test]
@@ -109,12 +119,10 @@ fn a_run_without_a_single_report_fails() {
 fn failures_can_end_a_run_early() {
     let project = with_cases(6);
     with_tool(&project, "it", "exit 9", "");
-    project
-        .run("run suite --tool tools/it.toml -j 1 --fail-fast")
-        .says(5, &["stopped after 1 failed trial", "--resume"]);
+    project.run("run suite --tool tools/it.toml -j 1 --fail-fast").says(5, &["stopped, as 1 trial failed", "--resume"]);
     let done = project.json("store list --json")[0]["outcomes"]["crashed"].as_u64().unwrap();
     assert_eq!(done, 1);
-    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped after 3 failed trials"]);
+    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped, as 3 trials failed"]);
 }
 
 #[test]
@@ -130,5 +138,30 @@ fn failed_trials_are_tried_again_when_asked() {
     assert_eq!(outcomes(&super::parsed(&again)), "crashed 2");
     let again = project.run("run --resume latest --retry-failed --json -q").expect(0);
     assert_eq!(outcomes(&super::parsed(&again)), "reported 2");
+    // Breaking off the next attempt does not cost the run its report.
+    project.write("broken", "");
+    project.run("run --resume latest --retry-failed -q").expect(0);
     assert_eq!(project.json("store verify --json")["problems"].as_array().map(Vec::len), Some(0));
+}
+
+/// Trying failed trials again and breaking that off leaves a whole run whole.
+#[test]
+fn a_broken_off_retry_keeps_the_report() {
+    let project = with_cases(4);
+    with_tool(&project, "it", "exit 7", "");
+    project.run("run suite --tool tools/it.toml patterns --trials 1 -q").expect(0);
+    let ran = project.run("run --resume latest --retry-failed --fail-fast -q -j 1");
+    ran.says(5, &["stopped, as 4 trials failed", "--retry-failed"]);
+    let listed = project.json("store list --json");
+    assert_eq!(listed[0]["state"], "complete");
+    assert!(project.ok("report latest").contains("patterns"));
+}
+
+#[test]
+fn what_never_ran_is_told() {
+    let project = crate::project::suite(&[serde_json::json!({ "id": "a", "issues": [{ "id": "g", "title": "x" }] })]);
+    project.write("it.toml", "command = [\"true\"]\nformat = \"karat\"\n");
+    let ran = project.run("run . --tool ./it.toml --trials 1");
+    assert!(ran.out.contains("it: 1 trial skipped: the case comes without code"), "{}", ran.out);
+    ran.says(5, &["the case comes without code"]);
 }

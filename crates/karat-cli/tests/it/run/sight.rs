@@ -51,22 +51,32 @@ fn the_environment_is_a_short_list() {
     with_tool(
         &project,
         "it",
-        &format!("env; {FINDS_IT}"),
+        &format!("env; [ \"$HANDED_OVER\" = shown ] && echo right; echo $HANDED_OVER >&2; {FINDS_IT}"),
         "env = { MINE = \"{base}-{trial}\" }\npass_env = [\"HANDED_OVER\"]",
     );
     let mut command = project.command();
     command.env("SECRET_TOKEN", "hidden").env("HANDED_OVER", "shown").env("TZ", "Asia/Tokyo").env("LC_ALL", "de_DE");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q"]).assert().success();
     let env = project.ok("store show latest --trial it case-1 1 --artifact stdout");
-    for line in ["TZ=UTC", "LC_ALL=C.UTF-8", "MINE=main-1", "HANDED_OVER=shown", "KARAT_BASE=main", "PYTHONHASHSEED=0"]
-    {
+    for line in [
+        "TZ=UTC",
+        "LC_ALL=C.UTF-8",
+        "MINE=main-1",
+        "HANDED_OVER=[HANDED_OVER]",
+        "right",
+        "KARAT_BASE=main",
+        "PYTHONHASHSEED=0",
+    ] {
         assert!(env.lines().any(|own| own == line), "{line}:\n{env}");
     }
     assert!(!env.contains("hidden") && !env.contains("case-1") && !env.contains("suite"), "{env}");
     let home = env.lines().find_map(|line| line.strip_prefix("HOME=")).unwrap();
     assert_ne!(std::env::var("HOME").unwrap_or_default(), home);
-    // What was handed over is not kept anywhere.
-    assert!(!project.ok("store show latest --json").contains("shown\""));
+    // What was handed over is not kept anywhere: not in what the tool printed, and not in the bytes of the store.
+    let complained = project.ok("store show latest --trial it case-1 1 --artifact stderr");
+    assert_eq!(complained, "[HANDED_OVER]\n");
+    project.ok("store export latest --whole -o whole.jsonl");
+    assert!(!project.read("whole.jsonl").contains("shown\\n"));
 }
 
 #[test]
@@ -191,4 +201,70 @@ fn the_report_says_which_isolation_was_in_force() {
     project.run("run suite --tool tools/it.toml --isolation process --require-isolation").says(2, &["is less than"]);
     let weaker = project.run("run suite --tool tools/it.toml --trials 1 --require-isolation");
     assert_eq!(weaker.code, Some(if sandboxed() { 0 } else { 5 }), "{}", weaker.err);
+}
+
+/// The program is the one that was found before the run, whatever the case under review brings along.
+#[test]
+fn a_case_cannot_pass_its_own_program_off_as_the_tool() {
+    let project = with_cases(1);
+    with_tool(&project, "it", "echo the real one; echo '{\"findings\":[]}' > \"$2\"", "");
+    project.write("bin/mytool", project.read("tools/it.sh"));
+    project.write("suite/cases/case-1/after/mytool", format!("#!/bin/sh\necho an impostor\n{FINDS_IT}\n"));
+    for path in ["bin/mytool", "suite/cases/case-1/after/mytool"] {
+        std::fs::set_permissions(project.path(path), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    project.write("mine.toml", "command = [\"mytool\", \"{checkout}\", \"{output}\"]\nformat = \"karat\"\n");
+    let path = format!(":{}:/usr/bin:/bin:.", project.path("bin").display());
+    let mut command = project.command();
+    command.env("PATH", path).args(["run", "suite", "--tool", "./mine.toml", "--trials", "1", "-q"]).assert().success();
+    let out = project.ok("store show latest --trial mine case-1 1 --artifact stdout");
+    assert_eq!(out, "the real one\n");
+    // One that a suite names by a path would have to lie in the suite, where no tool may look.
+    let toml = "[suite]\nname = \"s\"\n[tools.own]\ncommand = [\"./mytool\"]\nformat = \"karat\"\n";
+    project.write("suite/karat.toml", toml);
+    project.run("run suite").says(5, &["the tool `own` cannot be run"]);
+}
+
+/// Another work tree, a repository that objects are borrowed from, and recorded answers hold goldens too.
+#[test]
+fn copies_of_the_goldens_are_hidden_too() {
+    if !sandboxed() {
+        return skipped("no sandbox can be had here, so nothing keeps a tool from looking");
+    }
+    let project = with_cases(1);
+    // Places that are always masked would prove nothing.
+    let folder = tempfile::tempdir_in("/opt").or_else(|_| tempfile::tempdir_in("/srv"));
+    let Ok(folder) = folder else { return skipped("there is no folder to write to outside of those always masked") };
+    let place = |name: &str| folder.path().join(name);
+    let git = |dir: &std::path::Path, words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=b"]).args(words).current_dir(dir);
+        assert!(command.output().unwrap().status.success(), "git {words:?}");
+    };
+    let copied = std::process::Command::new("cp").arg("-r").arg(project.path("suite")).arg(place("repo")).status();
+    assert!(copied.unwrap().success());
+    git(&place("repo"), &["init", "-q"]);
+    git(&place("repo"), &["add", "-A"]);
+    git(&place("repo"), &["commit", "-qm", "x"]);
+    git(&place("repo"), &["worktree", "add", "-q", "../tree"]);
+    git(folder.path(), &["clone", "-q", "--shared", "repo", "clone"]);
+    std::fs::write(
+        place("told.jsonl"),
+        "{\"case\":\"case-1\",\"tool\":\"told\",\"trial\":1,\"outcome\":\"reported\"}\n",
+    )
+    .unwrap();
+    let root = folder.path().display();
+    // A clone does not know where else its repository is checked out, but it does know whose objects it borrows.
+    for (suite, places) in
+        [("tree", "repo/cases tree/cases repo/.git/objects"), ("clone", "clone/cases repo/.git/objects")]
+    {
+        let looked: Vec<String> = places.split(' ').map(|place| format!("{root}/{place}")).collect();
+        let script = format!("ls {} 2>/dev/null; cat {root}/told.jsonl 2>/dev/null; echo looked", looked.join(" "));
+        with_tool(&project, "it", &format!("{script}\n{FINDS_IT}"), "");
+        let line = format!("run {root}/{suite} --tool tools/it.toml replay:{root}/told.jsonl --trials 1 -q");
+        project.run(&line).expect(0);
+        let out = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+        let names: Vec<&str> = out.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
+        assert_eq!(names, ["looked"], "{suite}");
+    }
 }
