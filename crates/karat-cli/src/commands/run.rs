@@ -14,6 +14,7 @@ use karat::format::tool::{ToolKindV1, ToolManifestV1};
 use karat::run::execute::{self, LoadError, Loaded};
 use karat::run::lookup::{declared, lookup};
 use karat::run::plan::{Request, describe, plan};
+use karat::run::replay::Recordings;
 use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::sandbox::{Isolation, available, strongest};
 use karat::store::{RunId, Store};
@@ -102,10 +103,11 @@ fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
     }
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: model.as_deref(), home: home.as_deref(), files_anywhere: false };
+    let mut recordings = Recordings::default();
     let mut wanted = Vec::new();
     let mut tools = Vec::new();
     for (name, manifest) in &asked {
-        let (tool, model) = load_tool(name, manifest, &loaded, &context)?;
+        let (tool, model) = load_tool(name, manifest, &loaded, &context, &mut recordings)?;
         wanted.push(tool.wanted(name, manifest, model, isolation));
         tools.push(tool);
     }
@@ -155,7 +157,9 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
     tell_ignored(args);
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: plan.model.as_deref(), home: home.as_deref(), files_anywhere: false };
-    let loading = plan.tools.iter().map(|tool| Ok(load_tool(&tool.name, &tool.manifest, &loaded, &context)?.0));
+    let mut recordings = Recordings::default();
+    let loading =
+        plan.tools.iter().map(|tool| Ok(load_tool(&tool.name, &tool.manifest, &loaded, &context, &mut recordings)?.0));
     let tools = loading.collect::<Result<Vec<_>, Failure>>()?;
     Ok(Prepared { loaded, plan, tools, earlier: Some((store, info.id)) })
 }
@@ -184,10 +188,11 @@ fn load_tool(
     manifest: &ToolManifestV1,
     loaded: &LoadedSuite,
     context: &Context<'_>,
+    recordings: &mut Recordings,
 ) -> Result<(Loaded, Option<String>), Failure> {
     let of_suite = loaded.config.tools.get(name) == Some(manifest);
     let context = Context { files_anywhere: !of_suite, ..*context };
-    execute::load(name, manifest, loaded, &context).map_err(|error| match error {
+    execute::load(name, manifest, loaded, &context, recordings).map_err(|error| match error {
         LoadError::Manifest { tool, faults } if of_suite => {
             // It stands in the suite's own file, so its faults have a place there.
             let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, &tool, fault)).collect();

@@ -25,8 +25,11 @@ const ALLOWED_WITH_NETWORK: &[&str] = &[
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// Time zone, language, looks and seeds are the same wherever a run takes place.
-const FROZEN: &[(&str, &str)] = &[
+/// Time zone, language, looks and seeds are the same wherever a run takes place; what [`manifest::FROZEN`] does not name, a
+/// manifest may set otherwise.
+///
+/// [`manifest::FROZEN`]: crate::tool::manifest::FROZEN
+const FIXED: &[(&str, &str)] = &[
     ("TZ", "UTC"),
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
@@ -52,6 +55,7 @@ pub(super) fn environment(
     tmp: &Path,
 ) -> BTreeMap<String, OsString> {
     let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
+    variables.extend(FIXED.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))));
     let with_network = ALLOWED_WITH_NETWORK.iter().filter(|_| network);
     let names = ALLOWED.iter().chain(with_network).copied().chain(passed.iter().map(String::as_str));
     variables.extend(names.filter_map(|name| Some((name.to_owned(), site.variable(name)?.clone()))));
@@ -60,7 +64,6 @@ pub(super) fn environment(
         let full = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect::<Vec<_>>();
         *path = std::env::join_paths(full).unwrap_or_default();
     }
-    variables.extend(FROZEN.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))));
     let mut folder = |name: &str, path: &Path| variables.insert(name.to_owned(), path.into());
     folder("HOME", home);
     folder("XDG_CONFIG_HOME", &home.join(".config"));

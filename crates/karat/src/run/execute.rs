@@ -3,7 +3,7 @@
 use super::command::{CommandTool, ReadyError, isolation_words};
 use super::drive::Task;
 use super::record::TrialRecord;
-use super::replay::{Recording, RecordingError};
+use super::replay::{Recording, RecordingError, Recordings};
 use super::site::Site;
 use super::templates::Templates;
 use super::{patterns, plan::Wanted};
@@ -85,20 +85,25 @@ pub fn load(
     raw: &ToolManifestV1,
     loaded: &LoadedSuite,
     context: &Context<'_>,
+    recordings: &mut Recordings,
 ) -> Result<(Loaded, Option<String>), LoadError> {
     let manifest = Manifest::resolve(name, raw, Path::new(""), context)
         .map_err(|faults| LoadError::Manifest { tool: name.to_owned(), faults })?;
     let model = manifest.model.clone();
     let tool = match &manifest.kind {
         Kind::Replay { submission, recorded_as } => {
-            let recording = Recording::of(loaded, submission, recorded_as);
+            let recording = recordings.of(loaded, submission, recorded_as);
             Loaded::Replay(recording.map_err(|source| LoadError::Recording { tool: name.to_owned(), source })?)
         }
         Kind::Patterns { rules } => Loaded::Patterns(Box::new(rules_of(name, rules.as_deref(), loaded)?)),
         Kind::Command(_) => {
             let rules = manifest.rule_map.as_deref().map(|path| {
-                let path = loaded.files.on_disk(&path.to_string_lossy()).unwrap_or_else(|| path.to_owned());
-                RuleMap::read(&path).map_err(|source| LoadError::RuleMap { tool: name.to_owned(), source })
+                let inside = || loaded.files.on_disk(&path.to_string_lossy());
+                let Some(file) = path.is_absolute().then(|| path.to_owned()).or_else(inside) else {
+                    let why = "there is no such file on disk in the suite".to_owned();
+                    return Err(LoadError::File { tool: name.to_owned(), file: path.display().to_string(), why });
+                };
+                RuleMap::read(&file).map_err(|source| LoadError::RuleMap { tool: name.to_owned(), source })
             });
             Loaded::Command(Box::new((manifest.clone(), rules.transpose()?)))
         }

@@ -110,6 +110,9 @@ fn from_file(path: &Path) -> Result<Named, LookupError> {
     for file in [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map].into_iter().flatten() {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
+    for place in manifest.expose.iter_mut().chain(&mut manifest.writable).filter(|place| !place.starts_with('~')) {
+        *place = folder.join(&*place).to_string_lossy().into_owned();
+    }
     // A program that is named by a path lies beside the manifest too, wherever trials take place.
     for command in [&mut manifest.command, &mut manifest.setup, &mut manifest.version] {
         if let Some(program) =

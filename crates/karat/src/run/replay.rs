@@ -9,9 +9,9 @@ use crate::recorded::{NamedLines, read_trials};
 use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The recorded trials of one tool.
 pub struct Recording {
@@ -59,22 +59,36 @@ pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, Recor
     Ok(read_trials(vec![NamedLines { file: file.clone(), reader }], Some(&loaded.suite))?)
 }
 
-impl Recording {
-    /// The trials of one tool in a submission.
-    pub fn of(loaded: &LoadedSuite, submission: &Path, recorded_as: &ToolName) -> Result<Self, RecordingError> {
-        let all = read(loaded, submission)?;
-        let mut there: Vec<String> = all.iter().map(|trial| trial.tool.to_string()).collect();
-        there.sort();
-        there.dedup();
-        let own = all.into_iter().filter(|trial| trial.tool == *recorded_as);
-        let trials: HashMap<_, _> = own.map(|trial| ((trial.case.clone(), trial.number), trial)).collect();
-        if trials.is_empty() {
-            let (file, tool) = (submission.display().to_string(), recorded_as.clone());
-            return Err(RecordingError::NoTrials { file, tool, there });
-        }
-        Ok(Self { trials })
-    }
+/// Submissions that were read already: one may hold the trials of many tools.
+#[derive(Default)]
+pub struct Recordings {
+    read: HashMap<PathBuf, Vec<Trial>>,
+}
 
+impl Recordings {
+    /// The trials of one tool in a submission.
+    pub fn of(
+        &mut self,
+        loaded: &LoadedSuite,
+        submission: &Path,
+        recorded_as: &ToolName,
+    ) -> Result<Recording, RecordingError> {
+        if !self.read.contains_key(submission) {
+            self.read.insert(submission.to_owned(), read(loaded, submission)?);
+        }
+        let all = self.read.get(submission).map(Vec::as_slice).unwrap_or_default();
+        let own = all.iter().filter(|trial| trial.tool == *recorded_as);
+        let trials: HashMap<_, _> = own.map(|trial| ((trial.case.clone(), trial.number), trial.clone())).collect();
+        if trials.is_empty() {
+            let there: BTreeSet<String> = all.iter().map(|trial| trial.tool.to_string()).collect();
+            let (file, tool) = (submission.display().to_string(), recorded_as.clone());
+            return Err(RecordingError::NoTrials { file, tool, there: there.into_iter().collect() });
+        }
+        Ok(Recording { trials })
+    }
+}
+
+impl Recording {
     /// How often the tool was run at most.
     pub fn most_trials(&self) -> u32 {
         self.trials.keys().map(|(_, number)| *number).max().unwrap_or_default()

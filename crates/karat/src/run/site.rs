@@ -98,7 +98,7 @@ fn histories(suite: &Path) -> Vec<PathBuf> {
         let trees = trees.filter_map(|tree| std::fs::read_to_string(tree.path().join("gitdir")).ok());
         let trees = trees.filter_map(|place| PathBuf::from(place.trim()).parent().map(Path::to_owned));
         let trees = trees.chain(shared.parent().map(Path::to_owned));
-        found.extend(trees.map(|tree| tree.join(below)).filter(|copy| copy.is_dir() && !folder.starts_with(copy)));
+        found.extend(trees.map(|tree| tree.join(below)).filter(|copy| copy.is_dir() && !suite.starts_with(copy)));
         found.push(shared);
     }
     found.retain(|path| path.exists() && path != Path::new("/"));
@@ -129,6 +129,7 @@ mod tests {
             all.into_iter().filter(|path| path.starts_with(root)).collect::<Vec<_>>()
         };
         assert_eq!(near("repo/suites/mine"), [root.join("repo/.git")]);
-        assert_eq!(near("tree/suites/mine"), [root.join("repo/.git")]);
+        // The same suite in the main work tree is hidden with it.
+        assert_eq!(near("tree/suites/mine"), [root.join("repo/suites/mine"), root.join("repo/.git")]);
     }
 }

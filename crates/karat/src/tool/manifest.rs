@@ -141,7 +141,11 @@ pub struct ManifestFault {
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Variables that are the same for every tool and every trial, so that no manifest can set them.
-pub static FROZEN: &[&str] = &["HOME", "TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LC_ALL", "PWD"];
+pub static FROZEN: &[&str] =
+    &["HOME", "TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LC_ALL", "PWD", "PYTHONHASHSEED", "SOURCE_DATE_EPOCH"];
+
+/// What is printed is held in memory and kept in the store.
+const MOST_OUTPUT: u64 = 256 << 20;
 
 /// The code of the fault that `{model}` is used and no model is given.
 pub const NO_MODEL: &str = "no-model";
@@ -244,7 +248,7 @@ impl Check<'_> {
             ("expose", !raw.expose.is_empty(), &[command]),
             ("writable", !raw.writable.is_empty(), &[command]),
             ("limits", raw.limits.is_some(), &[command]),
-            ("rule_map", raw.rule_map.is_some(), &[command, patterns]),
+            ("rule_map", raw.rule_map.is_some(), &[command]),
             ("submission", raw.submission.is_some(), &[replay]),
             ("recorded_as", raw.recorded_as.is_some(), &[replay]),
             ("rules", raw.rules.is_some(), &[patterns]),
@@ -455,12 +459,16 @@ impl Check<'_> {
                 None
             }
         };
-        Limits {
+        let limits = Limits {
             memory: size("memory", stated.memory.as_deref()),
             processes: stated.processes,
             file_size: size("file_size", stated.file_size.as_deref()),
             output: size("output", stated.output.as_deref()),
+        };
+        if limits.output.is_some_and(|bytes| bytes > MOST_OUTPUT) {
+            self.fault(&["limits", "output"], "out-of-range", "what is printed is kept, so 256MiB is the most");
         }
+        limits
     }
 
     /// Places outside the suite: absolute, below the home, or below the base.

@@ -68,8 +68,8 @@ fn other_kinds() {
     assert_eq!(replay.kind, expect);
     let renamed = resolved("kind = \"replay\"\nsubmission = \"a.jsonl\"\nrecorded_as = \"old\"\n", None).unwrap();
     assert!(matches!(renamed.kind, Kind::Replay { recorded_as, .. } if recorded_as.as_str() == "old"));
-    let patterns = resolved("kind = \"patterns\"\nrule_map = \"map.csv\"\n", None).unwrap();
-    assert_eq!((patterns.kind, patterns.rule_map), (Kind::Patterns { rules: None }, Some("suite/map.csv".into())));
+    let patterns = resolved("kind = \"patterns\"\nrules = \"own.toml\"\n", None).unwrap();
+    assert_eq!(patterns.kind, Kind::Patterns { rules: Some("suite/own.toml".into()) });
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn keys_of_another_kind_are_faults() {
         &[
             "foreign-key timeout: ",
             "foreign-key network: ",
-            "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\" or kind = \"patterns\"",
+            "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\"",
         ],
     );
     check("kind = \"patterns\"\nformat = \"sarif\"", &["foreign-key format: "]);
