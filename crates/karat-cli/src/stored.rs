@@ -94,8 +94,8 @@ impl StoredRun {
         printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
     }
 
-    /// What is to be scored of it.
-    pub(crate) fn work(&self, profile: Profile, seed: Option<u64>) -> Work {
+    /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
+    pub(crate) fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
         let mut notes = Vec::new();
         let (planned, done) = (self.info.planned as usize, self.trials.len());
         if done < planned {
@@ -106,7 +106,7 @@ impl StoredRun {
             notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
         }
         Work {
-            trials: self.trials.iter().map(|stored| stored.trial.clone()).collect(),
+            trials: std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect(),
             judgements: Vec::new(),
             profile,
             seed: seed.or(Some(self.plan.seed)),

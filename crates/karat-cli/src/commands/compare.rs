@@ -42,9 +42,10 @@ fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
         return inputs::report(std::path::Path::new(reference));
     }
     let mut store = stored::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, reference)?;
+    let mut run = stored::run(&mut store, reference)?;
     let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
-    Ok(karat::scoring::run(&run.loaded, run.work(profile, None)).report)
+    let work = run.work(profile, None);
+    Ok(karat::scoring::run(&run.loaded, work).report)
 }
 
 /// One side, and what it is called.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let mut store = stored::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, &args.run)?;
+    let mut run = stored::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);
     let mut progress = Progress::new(args.quiet);
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
     event(&RunEvent::Ended(&ending))?;
     let profile = run.profile(&crate::args::RuleArgs { profile: None, sets: Vec::new() })?;
-    let scoring = scoring::run(&run.loaded, run.work(profile, None));
+    let work = run.work(profile, None);
+    let scoring = scoring::run(&run.loaded, work);
     outputs::write(&scoring.report, &args.output)?;
     Ok(Exit::Ok)
 }

@@ -10,9 +10,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let report = if stored::names_run(&args.report, args.store.folder.as_deref()) {
         let mut store = stored::open(args.store.folder.as_deref())?;
-        let run = stored::run(&mut store, &args.report)?;
+        let mut run = stored::run(&mut store, &args.report)?;
         let profile = run.profile(&RuleArgs { profile: None, sets: Vec::new() })?;
-        scoring::run(&run.loaded, run.work(profile, None)).report
+        let work = run.work(profile, None);
+        scoring::run(&run.loaded, work).report
     } else {
         inputs::report(Path::new(&args.report))?
     };

@@ -11,10 +11,11 @@ use karat_core::trial::{Outcome, Trial};
 use std::collections::HashMap;
 use std::io::{self, BufReader};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-/// The recorded trials of one tool.
+/// The recorded trials of one tool, each of which is told once.
 pub struct Recording {
-    trials: HashMap<(CaseId, u32), Trial>,
+    trials: HashMap<(CaseId, u32), Mutex<Option<Trial>>>,
 }
 
 /// Why there is no recording.
@@ -65,7 +66,8 @@ impl Recording {
         there.sort();
         there.dedup();
         let own = all.into_iter().filter(|trial| trial.tool == *recorded_as);
-        let trials: HashMap<_, _> = own.map(|trial| ((trial.case.clone(), trial.number), trial)).collect();
+        let trials: HashMap<_, _> =
+            own.map(|trial| ((trial.case.clone(), trial.number), Mutex::new(Some(trial)))).collect();
         if trials.is_empty() {
             let (file, tool) = (submission.display().to_string(), recorded_as.clone());
             return Err(RecordingError::NoTrials { file, tool, there });
@@ -78,17 +80,18 @@ impl Recording {
         self.trials.keys().map(|(_, number)| *number).max().unwrap_or_default()
     }
 
-    /// The recorded trial, or that there is none.
+    /// The recorded trial, or that there is none. A run does no trial twice, so it is handed over and not copied.
     pub(super) fn execute(&self, task: &Task) -> TrialRecord {
         let key = &task.key;
         let recorded = self.trials.get(&(key.case.clone(), key.number));
+        let recorded = recorded.and_then(|trial| trial.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
         let trial = match recorded {
-            Some(trial) => Trial { tool: key.tool.clone(), ..trial.clone() },
+            Some(trial) => Trial { tool: key.tool.clone(), ..trial },
             None => {
                 Trial { outcome: Outcome::Skipped, ..Trial::reported(key.case.clone(), key.tool.clone(), key.number) }
             }
         };
-        let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
         let detail = TrialDetailV1 { reason, ..TrialDetailV1::default() };
         TrialRecord { trial, attempt: task.attempt, detail, artifacts: Vec::new() }
     }
