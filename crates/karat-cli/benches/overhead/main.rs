@@ -2,11 +2,7 @@
 //!
 //! Whole runs are timed from the outside, their parts from the inside. With `KARAT_BENCH_PYTHON` naming a Python that has Inspect
 //! AI, its mock model is timed too. See `bench/README.md`.
-#![expect(
-    clippy::print_stdout,
-    clippy::expect_used,
-    reason = "a benchmark prints, and may stop at the first fault"
-)]
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints, and may stop at the first fault")]
 
 mod drawn;
 mod inspect;
@@ -33,6 +29,7 @@ fn main() -> ExitCode {
     println!("|{:-<31}|-------:|---------------:|-----------:|-------:|", "");
     let replayed = show(whole::replayed());
     let executed = whole::executed(Isolation::Process).map(show);
+    whole::executed_in_memory().map(show);
     for isolation in [Isolation::Landlock, Isolation::Bubblewrap] {
         whole::executed(isolation).map(show);
     }

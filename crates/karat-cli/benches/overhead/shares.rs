@@ -20,6 +20,7 @@ use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A part of a trial, and the milliseconds of processor time that it takes.
 pub(crate) type Share = (&'static str, f64);
@@ -60,7 +61,8 @@ pub(crate) fn of_replaying() -> Vec<Share> {
 
 /// The parts of a trial in which a program is executed that does nothing, without a sandbox; and what sandboxes add.
 pub(crate) fn of_executing() -> (Vec<Share>, Vec<Share>) {
-    const COUNT: usize = 300;
+    const COUNT: usize = 100;
+    let least = |work: &mut dyn FnMut()| Spent::least_of(3, || Spent::on(|| (0..COUNT).for_each(|_| work())).0);
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().canonicalize().expect("its full name");
     let suite = root.join("suite");
@@ -69,21 +71,17 @@ pub(crate) fn of_executing() -> (Vec<Share>, Vec<Share>) {
     let case = loaded.suite.cases.first().expect("a case");
     let template = Template::of(&loaded, case).expect("the code").expect("a case with code");
     let checkout = root.join("checkout");
-    let (copying, ()) = Spent::on(|| {
-        for _ in 0..COUNT {
-            template.write(&checkout).expect("a checkout");
-            remove_tree(&checkout).expect("no checkout");
-        }
+    let copying = least(&mut || {
+        template.write(&checkout).expect("a checkout");
+        remove_tree(&checkout).expect("no checkout");
     });
-    let (bare, ()) = Spent::on(|| {
-        for _ in 0..COUNT {
-            std::process::Command::new(PROGRAM).arg(NOTHING_FOUND).output().expect("the program");
-        }
+    let bare = least(&mut || {
+        Command::new(PROGRAM).arg(NOTHING_FOUND).output().expect("the program");
     });
     let trial_root = root.join("trial");
     std::fs::create_dir(&trial_root).expect("a folder");
     template.write(&trial_root.join("checkout")).expect("a checkout");
-    let run = |isolation: Isolation| Spent::on(|| (0..COUNT).for_each(|_| execute(&trial_root, isolation))).0;
+    let run = |isolation: Isolation| least(&mut || execute(&trial_root, isolation));
     let watched = run(Isolation::Process);
     // Trials of programs take longer than storing one, so they come to the store one by one.
     let records: Vec<TrialRecord> = (1..=COUNT).map(|number| finished(case.id.as_str(), number as u32)).collect();

@@ -33,7 +33,7 @@ impl Runs {
 
 /// Trials that were recorded.
 pub(crate) fn replayed() -> Runs {
-    measure("a replayed trial", [200, 2_000], 3, drawn::recorded, &[])
+    measure("a replayed trial", [200, 2_000], 3, drawn::recorded, &|_| {})
 }
 
 /// A program that does nothing; `None` where this system has no such isolation.
@@ -47,27 +47,51 @@ pub(crate) fn executed(isolation: Isolation) -> Option<Runs> {
         Isolation::Landlock => ("a no-op command, landlock", [10, 40], 1),
         Isolation::Bubblewrap => ("a no-op command, bubblewrap", [10, 40], 1),
     };
-    Some(measure(about, cases, times, drawn::with_code, &["--isolation", isolation.as_str()]))
+    let isolated = |command: &mut Command| {
+        command.args(["--isolation", isolation.as_str()]);
+    };
+    Some(measure(about, cases, times, drawn::with_code, &isolated))
 }
 
-fn measure(about: &'static str, cases: [usize; 2], times: usize, draw: fn(&Path, usize), more: &[&str]) -> Runs {
+/// The same without a sandbox and with the trials' folders in memory, which leaves the disk out of it; `None` where that
+/// cannot be had.
+pub(crate) fn executed_in_memory() -> Option<Runs> {
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        println!("files in memory: skipped: there is no /dev/shm");
+        return None;
+    }
+    let in_memory = |command: &mut Command| {
+        command.args(["--isolation", Isolation::Process.as_str()]).env("TMPDIR", memory);
+    };
+    Some(measure("the same, files in memory", [20, 100], 1, drawn::with_code, &in_memory))
+}
+
+fn measure(
+    about: &'static str,
+    cases: [usize; 2],
+    times: usize,
+    draw: fn(&Path, usize),
+    with: &dyn Fn(&mut Command),
+) -> Runs {
     let sizes = cases.map(|cases| {
         let folder = tempfile::tempdir().expect("a folder");
         let suite = folder.path().join("suite");
         draw(&suite, cases);
         let spent = Spent::least_of(times, || {
             let store = tempfile::tempdir_in(folder.path()).expect("a folder for the store");
-            Spent::on(|| run(&suite, store.path(), more)).0
+            Spent::on(|| run(&suite, store.path(), with)).0
         });
         (cases * drawn::TRIALS, spent)
     });
     Runs { about, sizes }
 }
 
-/// Runs the suite as a person would, with a report to standard output.
-fn run(suite: &Path, store: &Path, more: &[&str]) {
+/// Runs the suite as a person would, with the table on standard output.
+fn run(suite: &Path, store: &Path, with: &dyn Fn(&mut Command)) {
     let mut command = Command::new(KARAT);
-    command.arg("run").arg(suite).arg("--store").arg(store).args(more);
+    command.arg("run").arg(suite).arg("--store").arg(store).env_remove("GITHUB_STEP_SUMMARY");
+    with(&mut command);
     let ran = command.stdin(Stdio::null()).output().expect("karat can be started");
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "karat ended with {}:\n{said}", ran.status);
