@@ -100,7 +100,7 @@ pub(crate) fn report(store: &mut Store, reference: &str) -> Result<(RunInfo, Rep
         let unread = |error| Failure::bad_input(format!("the report of run {}: {error}", info.short_id));
         return Ok((info.clone(), report.map_err(unread)?));
     }
-    let run = run(store, reference)?;
+    let mut run = run(store, reference)?;
     let work = run.work(run.profile(&RuleArgs::default())?, None);
     Ok((info, scoring::run(&run.loaded, work).report))
 }
@@ -160,8 +160,8 @@ impl StoredRun {
         printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
     }
 
-    /// What is to be scored of it.
-    pub(crate) fn work(&self, profile: Profile, seed: Option<u64>) -> Work {
+    /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
+    pub(crate) fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
         let mut notes = Vec::new();
         let (planned, done) = (self.info.planned as usize, self.trials.len());
         if done < planned {
@@ -172,13 +172,14 @@ impl StoredRun {
             notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
         }
         notes.extend(self.reasons());
+        let isolation = self.isolation();
         Work {
-            trials: self.trials.iter().map(|stored| stored.trial.clone()).collect(),
+            trials: std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect(),
             judgements: Vec::new(),
             profile,
             seed: seed.or(Some(self.plan.seed)),
             notes,
-            isolation: self.isolation(),
+            isolation,
         }
     }
 }

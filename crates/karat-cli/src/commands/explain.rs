@@ -105,7 +105,7 @@ fn named_run(args: &ExplainArgs) -> Option<&str> {
 
 fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work), Failure> {
     let mut store = stored::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, reference)?;
+    let mut run = stored::run(&mut store, reference)?;
     let work = run.work(run.profile(&args.rules)?, None);
     Ok((run.loaded, work))
 }

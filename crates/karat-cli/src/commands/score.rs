@@ -50,7 +50,7 @@ fn of_suite(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
 /// A stored run, by its own rules or others, beside further submissions where some are given.
 fn of_run(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
     let mut store = stored::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, &args.suite)?;
+    let mut run = stored::run(&mut store, &args.suite)?;
     let mut work = run.work(run.profile(&args.rules)?, args.seed);
     if !args.trials.submissions.is_empty() {
         let (more, notes) = inputs::trials(&args.trials, &run.loaded, None)?;

@@ -100,6 +100,27 @@ fn commit_ids_are_those_git_gives() {
     assert_eq!(commit("after", AFTER_SECONDS, "Faster totals\n\nSums once."), template.head.to_string());
 }
 
+/// A checkout has only the folders git cannot do without, and a tool may do more with it than look.
+#[test]
+fn git_can_work_in_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let loaded = suite(&scratch.path().join("suite"), &[("a.py", "1\n")], &[("a.py", "2\n")]);
+    let checkout = scratch.path().join("checkout");
+    template(&loaded).write(&checkout).unwrap();
+    fs::write(checkout.join("a.py"), "3\n").unwrap();
+    git(&checkout, &["stash", "--quiet"]);
+    git(&checkout, &["switch", "--quiet", "--create", "try/this", BASE]);
+    fs::write(checkout.join("b.py"), "4\n").unwrap();
+    git(&checkout, &["add", "--all"]);
+    git(&checkout, &["commit", "--quiet", "--message", "More"]);
+    git(&checkout, &["tag", "here"]);
+    git(&checkout, &["gc", "--quiet"]);
+    git(&checkout, &["sparse-checkout", "set", "--no-cone", "/b.py"]);
+    assert!(!checkout.join("a.py").exists());
+    git(&checkout, &["fsck", "--strict", "--full"]);
+    assert_eq!(git(&checkout, &["log", "--format=%s", "here"]), "More\nBefore the change\n");
+}
+
 #[test]
 fn the_diff_applies() {
     let scratch = tempfile::tempdir().unwrap();

@@ -147,8 +147,8 @@ pub struct MergedV1 {
 pub const MOST_TRIALS: u32 = 10_000;
 
 impl TrialV1 {
-    /// The trial, and every fault that the schema cannot see.
-    pub fn into_trial(self) -> (Trial, Vec<ValueFault>) {
+    /// Every fault that the schema cannot see.
+    pub fn faults(&self) -> Vec<ValueFault> {
         let mut faults: Vec<ValueFault> = id_fault(&["tool"], &self.tool).into_iter().collect();
         let share = |value: Option<f64>| value.is_some_and(|v| !(0.0..=1.0).contains(&v));
         let negative = |value: Option<f64>| value.is_some_and(|v| v < 0.0 || v.is_nan());
@@ -191,6 +191,12 @@ impl TrialV1 {
                 faults.push(ValueFault::new(&at("confidence"), "out-of-range", "expected a number from 0 to 1"));
             }
         }
+        faults
+    }
+
+    /// The trial, and every fault that the schema cannot see.
+    pub fn into_trial(self) -> (Trial, Vec<ValueFault>) {
+        let faults = self.faults();
         let trial = Trial {
             case: CaseId::new(self.case),
             tool: ToolName::new(self.tool),

@@ -12,10 +12,11 @@ use karat_core::trial::{Outcome, Trial};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// The recorded trials of one tool.
+/// The recorded trials of one tool, each of which is told once.
 pub struct Recording {
-    trials: HashMap<(CaseId, u32), Trial>,
+    trials: HashMap<(CaseId, u32), Mutex<Option<Trial>>>,
 }
 
 /// Why there is no recording.
@@ -73,18 +74,20 @@ impl Recordings {
         submission: &Path,
         recorded_as: &ToolName,
     ) -> Result<Recording, RecordingError> {
-        if !self.read.contains_key(submission) {
-            self.read.insert(submission.to_owned(), read(loaded, submission)?);
-        }
-        let all = self.read.get(submission).map(Vec::as_slice).unwrap_or_default();
-        let own = all.iter().filter(|trial| trial.tool == *recorded_as);
-        let trials: HashMap<_, _> = own.map(|trial| ((trial.case.clone(), trial.number), trial.clone())).collect();
-        if trials.is_empty() {
-            let there: BTreeSet<String> = all.iter().map(|trial| trial.tool.to_string()).collect();
+        let all = match self.read.remove(submission) {
+            // What is left of it may not hold the tool any more, if it is asked for under two names.
+            Some(left) if left.iter().any(|trial| trial.tool == *recorded_as) => left,
+            _ => read(loaded, submission)?,
+        };
+        let (own, others): (Vec<Trial>, Vec<Trial>) = all.into_iter().partition(|trial| trial.tool == *recorded_as);
+        if own.is_empty() {
+            let there: BTreeSet<String> = others.iter().map(|trial| trial.tool.to_string()).collect();
             let (file, tool) = (submission.display().to_string(), recorded_as.clone());
             return Err(RecordingError::NoTrials { file, tool, there: there.into_iter().collect() });
         }
-        Ok(Recording { trials })
+        self.read.insert(submission.to_owned(), others);
+        let own = own.into_iter().map(|trial| ((trial.case.clone(), trial.number), Mutex::new(Some(trial))));
+        Ok(Recording { trials: own.collect() })
     }
 }
 
@@ -94,17 +97,18 @@ impl Recording {
         self.trials.keys().map(|(_, number)| *number).max().unwrap_or_default()
     }
 
-    /// The recorded trial, or that there is none.
+    /// The recorded trial, or that there is none. A run does no trial twice, so it is handed over and not copied.
     pub(super) fn execute(&self, task: &Task) -> TrialRecord {
         let key = &task.key;
         let recorded = self.trials.get(&(key.case.clone(), key.number));
+        let recorded = recorded.and_then(|trial| trial.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
         let trial = match recorded {
-            Some(trial) => Trial { tool: key.tool.clone(), ..trial.clone() },
+            Some(trial) => Trial { tool: key.tool.clone(), ..trial },
             None => {
                 Trial { outcome: Outcome::Skipped, ..Trial::reported(key.case.clone(), key.tool.clone(), key.number) }
             }
         };
-        let reason = recorded.is_none().then(|| "it was not recorded".to_owned());
         let detail = TrialDetailV1 { reason, ..TrialDetailV1::default() };
         TrialRecord { trial, attempt: task.attempt, detail, artifacts: Vec::new() }
     }

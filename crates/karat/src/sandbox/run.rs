@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How much is read from a stream at once.
+/// How much can be read from a stream at once, and at least.
 const CHUNK: usize = 64 << 10;
 
 /// Runs a job to its end. When this comes back, nothing of the tool is left, however it ended.
@@ -207,11 +207,8 @@ impl Stream {
     fn read(&mut self) -> bool {
         let Some(pipe) = &self.pipe else { return false };
         let bytes = &mut self.captured.bytes;
-        let before = bytes.len();
-        bytes.resize(before + CHUNK, 0);
-        let count = rustix::io::read(pipe, bytes.get_mut(before..).unwrap_or_default());
-        bytes.truncate(before + count.unwrap_or(0));
-        match count {
+        bytes.reserve(CHUNK);
+        match rustix::io::read(pipe, rustix::buffer::spare_capacity(bytes)) {
             Ok(0) => self.pipe = None,
             Ok(_) if bytes.len() > self.most => {
                 bytes.truncate(self.most);

@@ -65,12 +65,13 @@ impl Packed {
     }
 }
 
-/// Packs many artifacts with one compressor, since making one costs more than packing something small.
-pub(super) struct Packer(Compress);
+/// Packs many artifacts with one compressor, since making one costs more than packing something small. It is made when it is
+/// first needed: most trials leave nothing that is worth it.
+pub(super) struct Packer(Option<Compress>);
 
 impl Packer {
     pub(super) fn new() -> Self {
-        Self(Compress::new(Compression::fast(), false))
+        Self(None)
     }
 
     /// Hashes and compresses; what does not become smaller stays as it is.
@@ -88,10 +89,11 @@ impl Packer {
         if bytes.len() < WORTH_IT {
             return None;
         }
-        self.0.reset();
+        let compress = self.0.get_or_insert_with(|| Compress::new(Compression::fast(), false));
+        compress.reset();
         // No room for more than it may have: compressing ends as soon as it does not pay.
         let mut content = Vec::with_capacity(bytes.len() - bytes.len() / 16);
-        let status = self.0.compress_vec(bytes, &mut content, FlushCompress::Finish).ok()?;
+        let status = compress.compress_vec(bytes, &mut content, FlushCompress::Finish).ok()?;
         (status == Status::StreamEnd).then(|| {
             content.shrink_to_fit();
             content

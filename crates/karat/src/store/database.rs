@@ -5,6 +5,7 @@ use super::error::StoreError;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
@@ -87,7 +88,8 @@ impl Database {
         let (arguments, connection) = (self.arguments(values)?, live(&mut self.connection, &self.file)?);
         let result = self.runtime.block_on(sqlx::query_with(sql, arguments).fetch_all(connection));
         let rows = result.map_err(|error| meaning(&self.file, error))?;
-        Ok(rows.into_iter().map(|row| Row { row, file: self.file.clone() }).collect())
+        let file: Arc<Path> = self.file.as_path().into();
+        Ok(rows.into_iter().map(|row| Row { row, file: Arc::clone(&file) }).collect())
     }
 
     /// The only row of a question, where there is one.
@@ -281,11 +283,16 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 /// A row of an answer. A field of another type than was written is damage, not a surprise.
 pub(super) struct Row {
     row: SqliteRow,
-    file: PathBuf,
+    file: Arc<Path>,
 }
 
 impl Row {
     pub(super) fn text(&self, column: usize) -> Result<String, StoreError> {
+        self.field(self.row.try_get(column))
+    }
+
+    /// A text that is looked at and not kept.
+    pub(super) fn str(&self, column: usize) -> Result<&str, StoreError> {
         self.field(self.row.try_get(column))
     }
 
@@ -316,7 +323,7 @@ impl Row {
     }
 
     fn damage(&self, detail: String) -> StoreError {
-        StoreError::Damaged { file: self.file.clone(), detail }
+        StoreError::Damaged { file: self.file.to_path_buf(), detail }
     }
 }
 

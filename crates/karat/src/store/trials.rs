@@ -62,7 +62,7 @@ impl Store {
             vec![run.into()],
         )?;
         // A later attempt takes the place of an earlier one.
-        rows.iter().map(|row| Ok((key(row)?, (row.count(3)?, outcome(&self.database, &row.text(4)?)?)))).collect()
+        rows.iter().map(|row| Ok((key(row)?, (row.count(3)?, outcome(&self.database, row.str(4)?)?)))).collect()
     }
 
     /// A trial from its row: tool, case, number, attempt, outcome, line, detail. The line must say what the columns say.
@@ -73,8 +73,8 @@ impl Store {
             file: self.database.file().to_owned(),
             detail: format!("{} {reason}", described(&key, attempt)),
         };
-        let line: TrialV1 = self.parsed(&row.text(5)?, what)?;
-        let detail: TrialDetailV1 = self.parsed(&row.text(6)?, what)?;
+        let line: TrialV1 = self.parsed(row.str(5)?, what)?;
+        let detail: TrialDetailV1 = self.parsed(row.str(6)?, what)?;
         let (trial, faults) = line.into_trial();
         if let Some(fault) = faults.first() {
             return Err(damaged(format!("is no trial: {}", fault.message)));
@@ -82,7 +82,7 @@ impl Store {
         if TrialKey::of(&trial) != key {
             return Err(damaged("is stored under another's key".to_owned()));
         }
-        if trial.outcome.as_str() != row.text(4)? {
+        if trial.outcome.as_str() != row.str(4)? {
             return Err(damaged("is stored with another outcome than its own".to_owned()));
         }
         Ok(StoredTrial { trial, attempt, detail })
@@ -119,7 +119,7 @@ impl Batch {
         let mirror = TrialV1::from(&record.trial);
         let (line, detail) = (store.json(&mirror)?, store.json(&record.detail)?);
         // What is stored must be a valid submission when it is exported.
-        if let Some(fault) = mirror.into_trial().1.first() {
+        if let Some(fault) = mirror.faults().first() {
             return Err(refused(&fault.message));
         }
         let mut names = BTreeSet::new();

@@ -1,0 +1,191 @@
+//! What the parts of a trial cost, each by itself and in this process, on the data of the whole runs.
+
+use crate::drawn::{self, NOTHING_FOUND, PROGRAM, TRIALS};
+use crate::spent::Spent;
+use crate::whole::KARAT;
+use karat::checkout::{Template, remove_tree};
+use karat::format::run::{PlanV1, TrialDetailV1};
+use karat::format::snapshot::SnapshotV1;
+use karat::profile;
+use karat::run::plan::{Request, Wanted, plan};
+use karat::run::record::{Artifact, TrialRecord};
+use karat::run::replay;
+use karat::run::selection::Selection;
+use karat::sandbox::{self, Cancel, Ended, Isolation, Job, Limits, Supervisor, View, available, seen_root};
+use karat::scoring::{self, Work};
+use karat::store::{NewRun, RunId, RunState, Store};
+use karat::suite::files::Files;
+use karat::suite::{LoadedSuite, load};
+use karat_core::profile::Profile;
+use karat_core::trial::Trial;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A part of a trial, and the milliseconds of processor time that it takes.
+pub(crate) type Share = (&'static str, f64);
+
+/// So many recorded trials come to the store at once.
+const BATCH: usize = 512;
+
+/// The parts of a replayed trial.
+pub(crate) fn of_replaying() -> Vec<Share> {
+    const CASES: usize = 1_000;
+    let trials = CASES * TRIALS;
+    let folder = tempfile::tempdir().expect("a folder");
+    drawn::recorded(folder.path(), CASES);
+    let (reading, (loaded, recorded)) = Spent::on(|| {
+        let loaded = loaded(folder.path());
+        let recorded = replay::read(&loaded, Path::new("recorded.jsonl")).expect("the recording");
+        (loaded, recorded)
+    });
+    let records: Vec<TrialRecord> = recorded.into_iter().map(record).collect();
+    let mut kept = Kept::begin(&folder.path().join("store"), &loaded, "recorded");
+    let storing = kept.save(&records, BATCH);
+    let (reading_back, stored) = Spent::on(|| kept.store.trials(&kept.run).expect("the trials"));
+    let stored: Vec<Trial> = stored.into_iter().map(|stored| stored.trial).collect();
+    let (scoring, scored) = Spent::on(|| scoring::run(&loaded, work(stored)));
+    let (report, ()) = Spent::on(|| {
+        let report = serde_json::to_vec(&scored.report).expect("the report");
+        kept.store.finish(&kept.run, RunState::Complete, Some(&report)).expect("the end");
+    });
+    let each = |spent: Spent| spent.cpu_ms_each(trials);
+    vec![
+        ("reading suite and recording", each(reading)),
+        ("store: saving, 512 at once", each(storing)),
+        ("store: reading back", each(reading_back)),
+        ("scoring", each(scoring)),
+        ("store: the report", each(report)),
+    ]
+}
+
+/// The parts of a trial in which a program is executed that does nothing, without a sandbox; and what sandboxes add.
+pub(crate) fn of_executing() -> (Vec<Share>, Vec<Share>) {
+    const COUNT: usize = 100;
+    let least = |work: &mut dyn FnMut()| Spent::least_of(3, || Spent::on(|| (0..COUNT).for_each(|_| work())).0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("its full name");
+    let suite = root.join("suite");
+    drawn::with_code(&suite, 1);
+    let loaded = loaded(&suite);
+    let case = loaded.suite.cases.first().expect("a case");
+    let template = Template::of(&loaded, case).expect("the code").expect("a case with code");
+    let checkout = root.join("checkout");
+    let copying = least(&mut || {
+        template.write(&checkout).expect("a checkout");
+        remove_tree(&checkout).expect("no checkout");
+    });
+    let bare = least(&mut || {
+        Command::new(PROGRAM).arg(NOTHING_FOUND).output().expect("the program");
+    });
+    let trial_root = root.join("trial");
+    std::fs::create_dir(&trial_root).expect("a folder");
+    template.write(&trial_root.join("checkout")).expect("a checkout");
+    let run = |isolation: Isolation| least(&mut || execute(&trial_root, isolation));
+    let watched = run(Isolation::Process);
+    // Trials of programs take longer than storing one, so they come to the store one by one.
+    let records: Vec<TrialRecord> = (1..=COUNT).map(|number| finished(case.id.as_str(), number as u32)).collect();
+    let mut kept = Kept::begin(&root.join("store"), &loaded, "nothing");
+    let storing = kept.save(&records, 1);
+    let each = |spent: Spent| spent.cpu_ms_each(COUNT);
+    let shares = vec![
+        ("checkout: written and removed", each(copying)),
+        ("process: the program itself", each(bare)),
+        ("process: its supervisor", each(watched) - each(bare)),
+        ("store: saving, one at once", each(storing)),
+    ];
+    let there = [Isolation::Landlock, Isolation::Bubblewrap].into_iter();
+    let there = there.filter(|isolation| available().why_not(*isolation).is_none());
+    let extra = there.map(|isolation| (isolation.as_str(), each(run(isolation)) - each(watched))).collect();
+    (shares, extra)
+}
+
+/// Runs the program that does nothing, as a trial does.
+fn execute(root: &Path, isolation: Isolation) {
+    let supervisor = Supervisor { program: KARAT.into(), args: vec!["__supervise".into()] };
+    let dir = root.join("checkout");
+    // A trial's environment holds a few dozen variables.
+    let seen = seen_root(isolation, root).display().to_string();
+    let variable = |n: usize| (format!("KARAT_VARIABLE_{n}"), seen.clone().into());
+    let path = ("PATH".to_owned(), "/usr/bin:/bin".into());
+    let job = Job {
+        command: vec![PROGRAM.into(), NOTHING_FOUND.into()],
+        env: (0..24).map(variable).chain([path]).collect(),
+        root: root.to_owned(),
+        dir,
+        view: View::default(),
+        limits: Limits::default(),
+        isolation,
+    };
+    let finished = sandbox::run(&job, &supervisor, &Cancel::default()).expect("a run");
+    assert_eq!(finished.ended, Ended::Exited(0));
+}
+
+/// A run in a store.
+struct Kept {
+    store: Store,
+    run: RunId,
+}
+
+impl Kept {
+    fn begin(folder: &Path, loaded: &LoadedSuite, tool: &str) -> Self {
+        let mut store = Store::create(folder).expect("a store");
+        let suite_snapshot = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config)).expect("a snapshot");
+        let new = NewRun { name: None, plan: planned(loaded, tool), suite_snapshot, scratch: None };
+        let run = store.begin(&new).expect("a run");
+        Self { store, run }
+    }
+
+    fn save(&mut self, records: &[TrialRecord], at_once: usize) -> Spent {
+        let save = || records.chunks(at_once).try_for_each(|batch| self.store.save(&self.run, batch));
+        let (spent, saved) = Spent::on(save);
+        saved.expect("the trials are stored");
+        spent
+    }
+}
+
+fn loaded(folder: &Path) -> LoadedSuite {
+    load(Files::Disk(PathBuf::from(folder))).expect("the drawn suite")
+}
+
+fn rules() -> Profile {
+    profile::resolve("karat", &|_| None, &[]).expect("the shipped profile")
+}
+
+fn planned(loaded: &LoadedSuite, tool: &str) -> PlanV1 {
+    let manifest = loaded.config.tools.get(tool).cloned().expect("the drawn tool");
+    let wanted = Wanted { name: tool.to_owned(), manifest, model: None, isolation: String::new(), most_trials: None };
+    let request = Request {
+        loaded,
+        place: "drawn".to_owned(),
+        profile: &rules(),
+        selection: &Selection::default(),
+        trials: None,
+        model: None,
+        seed: None,
+    };
+    plan(&request, vec![wanted]).expect("a plan")
+}
+
+fn work(trials: Vec<Trial>) -> Work {
+    let (judgements, notes) = (Vec::new(), Vec::new());
+    Work { trials, judgements, profile: rules(), seed: Some(1), notes, isolation: BTreeMap::new() }
+}
+
+fn record(trial: Trial) -> TrialRecord {
+    TrialRecord { trial, attempt: 1, detail: TrialDetailV1::default(), artifacts: Vec::new() }
+}
+
+/// What a trial of the program leaves behind.
+fn finished(case: &str, number: u32) -> TrialRecord {
+    let stages = [("checkout", 2.0), ("process", 4.0), ("import", 0.1)];
+    let detail = TrialDetailV1 {
+        exit: Some(0),
+        isolation: Some(Isolation::Process.describe().to_owned()),
+        stages_ms: stages.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
+        ..TrialDetailV1::default()
+    };
+    let artifacts = vec![Artifact { name: "stdout".to_owned(), bytes: format!("{NOTHING_FOUND}\n").into_bytes() }];
+    let trial = Trial::reported(case.into(), "nothing".into(), number);
+    TrialRecord { trial, attempt: 1, detail, artifacts }
+}
