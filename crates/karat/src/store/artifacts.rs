@@ -3,7 +3,7 @@
 use super::Store;
 use super::database::{Database, Insert, Value};
 use super::error::StoreError;
-use super::runs::RunId;
+use super::naming::RunId;
 use crate::run::record::TrialKey;
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};

@@ -2,8 +2,8 @@
 
 use super::Store;
 use super::error::StoreError;
+use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::RunId;
 use super::trials::{described, key};
 use crate::run::record::TrialKey;
 use serde::Serialize;

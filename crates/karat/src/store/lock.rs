@@ -1,7 +1,7 @@
 //! One process at a time works on a run.
 
 use super::error::StoreError;
-use super::runs::RunId;
+use super::naming::RunId;
 use super::{LOCKS, Store, unwritable};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};

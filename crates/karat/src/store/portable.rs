@@ -7,8 +7,9 @@
 use super::Store;
 use super::artifacts::{Packer, hash};
 use super::error::StoreError;
+use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::{RunId, RunRow, RunState, exists, no_run};
+use super::runs::{RunRow, RunState, exists, no_run};
 use super::trials::{Batch, TrialRow};
 use crate::format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use crate::format::submission::TrialV1;

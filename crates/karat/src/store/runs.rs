@@ -5,51 +5,15 @@ use super::artifacts::{Packed, keep};
 use super::database::{Database, Row, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::naming::{RunId, check_name, short_ids};
 use super::planned::Planned;
-use super::reference::short_ids;
 use crate::format::run::{PlanV1, ToolFactsV1};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// The name of a run that no other run ever has, on any machine; later runs sort after earlier ones.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct RunId(String);
-
-impl RunId {
-    /// A name that is new.
-    fn new() -> Self {
-        Self(uuid::Uuid::now_v7().to_string())
-    }
-
-    /// A text, where it has the form of an id.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let id = uuid::Uuid::try_parse(text).ok()?.to_string();
-        (id == text).then_some(Self(id))
-    }
-
-    /// The text of the id.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<&RunId> for Value {
-    fn from(run: &RunId) -> Self {
-        Self::Text(run.0.clone())
-    }
-}
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -292,7 +256,7 @@ impl RunRow {
     /// Inserts the row, once its name is known to be free. What it refers to must be there.
     pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
         if let Some(name) = &self.name {
-            super::reference::check_name(name)?;
+            check_name(name)?;
             let row = database.query_one("SELECT id FROM runs WHERE name = $1", vec![name.as_str().into()])?;
             if let Some(row) = row {
                 return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });

@@ -3,8 +3,9 @@
 use super::Store;
 use super::artifacts::unpack;
 use super::error::StoreError;
+use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::{RunId, RunState};
+use super::runs::RunState;
 use super::trials::key;
 use crate::format::run::{PlanV1, ToolFactsV1};
 use serde::Serialize;
