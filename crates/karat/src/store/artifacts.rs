@@ -63,6 +63,11 @@ impl Packed {
     pub(super) fn of(bytes: &[u8]) -> Self {
         Packer::new().pack(bytes)
     }
+
+    /// How many bytes it takes up as it is.
+    pub(super) fn len(&self) -> usize {
+        self.content.len()
+    }
 }
 
 /// Packs many artifacts with one compressor, since making one costs more than packing something small.

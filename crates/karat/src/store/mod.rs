@@ -7,7 +7,9 @@ mod artifacts;
 mod database;
 mod error;
 mod export;
+mod fitting;
 mod gc;
+mod judgements;
 mod lock;
 pub mod moment;
 mod naming;
@@ -16,7 +18,9 @@ mod portable;
 mod reference;
 mod runs;
 mod schema;
+mod scratch;
 mod sink;
+mod tools;
 mod trials;
 mod verify;
 
@@ -122,6 +126,15 @@ impl Store {
     /// Whether the store can be changed.
     pub fn is_writable(&self) -> bool {
         self.database.access() == Access::Write
+    }
+
+    /// Reads several things as they were at one moment, while others may write.
+    fn at_one_moment<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.database.execute("BEGIN", Vec::new())?;
+        let result = work(self);
+        // Nothing was written, and some faults have ended the transaction already.
+        let _ = self.database.execute("ROLLBACK", Vec::new());
+        result
     }
 
     fn writable(folder: &Path) -> Result<Self, StoreError> {
