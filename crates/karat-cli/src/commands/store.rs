@@ -6,10 +6,10 @@ use crate::stored::{folder, open};
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
+use karat::run::drive::failed;
 use karat::store::moment::shown;
 use karat::store::{Gc, RunInfo, RunState, Store};
 use karat::whole_file;
-use karat_core::trial::Outcome;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
             Cell::left(shown(run.created_ms)),
             Cell::left(state(store, run)),
             Cell::right(format!("{}/{}", made(run), run.planned)),
-            Cell::right(failed(run).to_string()),
+            Cell::right(failures(run).to_string()),
         ]);
     }
     print(&draw(&rows, look().width, look().colour))?;
@@ -187,9 +187,9 @@ fn made(run: &RunInfo) -> u64 {
     run.outcomes.values().sum()
 }
 
-/// Trials that did not end in a report.
-fn failed(run: &RunInfo) -> u64 {
-    made(run) - run.outcomes.get(&Outcome::Reported).unwrap_or(&0)
+/// Trials on which the tool failed.
+fn failures(run: &RunInfo) -> u64 {
+    run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials).sum()
 }
 
 /// A number of bytes as people read it.

@@ -97,6 +97,50 @@ fn what_a_trial_left_behind_can_be_seen() {
 }
 
 #[test]
+fn a_tool_that_was_never_run_did_not_fail() {
+    let project = project();
+    let run = stored(&project, Some("nightly"));
+    let mut store = Store::open(&project.path(".karat")).unwrap();
+    store.reopen(&run).unwrap();
+    let line = json!({ "case": "sqli", "tool": "loud", "trial": 1, "outcome": "skipped" });
+    let (trial, _) = serde_json::from_value::<TrialV1>(line).unwrap().into_trial();
+    let remarks = vec!["`stdout` was cut".to_owned()];
+    let detail = TrialDetailV1 { started_ms: 1000, remarks, ..TrialDetailV1::default() };
+    store.save(&run, &[TrialRecord { trial, attempt: 2, detail, artifacts: Vec::new() }]).unwrap();
+    drop(store);
+    let list = project.ok("store list");
+    assert!(list.lines().last().unwrap().trim_end().ends_with(" 0"), "{list}");
+    let show = project.ok("store show nightly");
+    assert!(show.contains("1 reported, 1 skipped") && !show.contains("because"), "{show}");
+    assert_eq!(project.json("store show nightly --json")["failures"], json!([]));
+    assert!(project.ok("store show nightly --trial loud sqli 1").contains("noted: `stdout` was cut"));
+}
+
+#[test]
+fn a_tool_that_changed_during_the_run_is_told_with_both_states() {
+    let project = project();
+    let run = stored(&project, None);
+    assert!(!project.ok("store show").contains("changed during"));
+    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let facts = ToolFactsV1 { version: Some("1.9.2".to_owned()), isolation: "none".to_owned(), program: None };
+    store.set_tool(&run, &ToolName::new("bandit"), &facts).unwrap();
+    let judgement = json!({
+        "kind": "pair", "case": "sqli", "tool": "bandit", "trial": 1, "judge": "human:ada",
+        "golden": "g1", "finding": "f1", "match": true,
+    });
+    store.set_judgements(&run, &[serde_json::from_value(judgement).unwrap()]).unwrap();
+    drop(store);
+    let show = project.ok("store show");
+    let told = "bandit changed during the run: version 1.8.0, isolation full; then version 1.9.2, isolation none";
+    assert!(show.contains(told), "{show}");
+    assert!(show.contains("judged   1 judgement"), "{show}");
+    let json = project.json("store show --json");
+    assert_eq!(json["tools"]["bandit"]["version"], "1.9.2");
+    assert_eq!(json["tool_history"]["bandit"][0]["version"], "1.8.0");
+    assert_eq!(json["judgements"], 1);
+}
+
+#[test]
 fn an_export_is_a_submission() {
     let project = project();
     stored(&project, None);

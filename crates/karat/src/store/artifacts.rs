@@ -3,7 +3,7 @@
 use super::Store;
 use super::database::{Database, Insert, Value};
 use super::error::StoreError;
-use super::runs::RunId;
+use super::naming::RunId;
 use crate::run::record::TrialKey;
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -62,6 +62,11 @@ impl Packed {
     /// Packs bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Packer::new().pack(bytes)
+    }
+
+    /// How many bytes it takes up as it is.
+    pub(super) fn len(&self) -> usize {
+        self.content.len()
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Database {
     /// Always there until the value is dropped.
     connection: Option<SqliteConnection>,
     access: Access,
+    /// How long what must not be lost waits for its turn.
+    patience: Duration,
 }
 
 /// What may be done with the file.
@@ -31,6 +33,10 @@ pub(super) enum Access {
 
 /// So long another process is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So long another process is waited for where giving up would end a run. Importing or compacting a large store takes
+/// minutes; a process that takes longer is stuck.
+const LONG_PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 impl Database {
     /// Connects to a file. With [`Access::Write`] it is made where it is absent.
@@ -61,7 +67,10 @@ impl Database {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(error) => return Err(error),
-                Ok(connection) => return Ok(Self { file, runtime, connection: Some(connection), access }),
+                Ok(connection) => {
+                    let patience = LONG_PATIENCE;
+                    return Ok(Self { file, runtime, connection: Some(connection), access, patience });
+                }
             }
         }
     }
@@ -128,13 +137,20 @@ impl Database {
         self.within("BEGIN IMMEDIATE", "COMMIT", work)
     }
 
-    /// Does the work and takes it back, to see what would come of it.
-    pub(super) fn rehearse<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Does as [`Self::write`] does, and waits far longer for its turn: for what must not be lost because another process is
+    /// slow.
+    pub(super) fn insist<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.check_writable()?;
-        self.within("BEGIN IMMEDIATE", "ROLLBACK", work)
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match self.execute("BEGIN IMMEDIATE", Vec::new()) {
+                Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                Err(error) => return Err(error),
+                Ok(_) => return self.until("COMMIT", work),
+            }
+        }
     }
 
     /// Reads several things as they were at one moment.
@@ -156,6 +172,12 @@ impl Database {
             found.push(format!("a row of `{}` refers to one of `{}` that is not there", row.text(0)?, row.text(2)?));
         }
         Ok(found)
+    }
+
+    /// Whether there is room of what was deleted that could be given back.
+    pub(super) fn has_spare_room(&mut self) -> Result<bool, StoreError> {
+        let row = self.query_one("PRAGMA freelist_count", Vec::new())?;
+        Ok(row.map(|row| row.int(0)).transpose()?.is_some_and(|pages| pages > 0))
     }
 
     /// Gives the room of what was deleted back to the disk.
@@ -185,6 +207,15 @@ impl Database {
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.execute(begin, Vec::new())?;
+        self.until(end, work)
+    }
+
+    /// Does the work of a transaction that was begun, and ends it.
+    fn until<T>(
+        &mut self,
+        end: &'static str,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let result = work(self).and_then(|value| self.execute(end, Vec::new()).map(|_| value));
         if result.is_err() {
             // Some faults have ended the transaction already, and then there is nothing to take back.
@@ -356,6 +387,13 @@ fn meaning(file: &Path, error: sqlx::Error) -> StoreError {
 
 #[cfg(test)]
 impl Database {
+    /// Waits no longer than this for another process, and than that where giving up would end a run.
+    pub(super) fn hurry(&mut self, short: Duration, long: Duration) {
+        let sql = AssertSqlSafe(format!("PRAGMA busy_timeout = {}", short.as_millis()));
+        self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
+        self.patience = long;
+    }
+
     /// The database grows to so many pages and no further, as on a disk that is full.
     pub(super) fn limit_pages(&mut self, pages: u32) {
         let sql = AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));

@@ -153,6 +153,14 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A judgement that no file of judgements could hold.
+    #[error("judgement {number} cannot be stored: {reason}; nothing was changed")]
+    BadJudgement {
+        /// Which, counted from 1.
+        number: i64,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Nothing is kept under this hash.
     #[error(
         "the store holds nothing under the hash {hash}; `karat store show RUN --trial TOOL CASE N` lists what is kept"

@@ -2,8 +2,8 @@
 
 use super::Store;
 use super::error::StoreError;
+use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::RunId;
 use super::trials::{described, key};
 use crate::run::record::TrialKey;
 use serde::Serialize;
@@ -22,6 +22,10 @@ impl Store {
     /// Writes the latest attempt at each trial as a line of a submission, in the order of the plan. What is damaged is left
     /// out and named, so that the rest is not lost with it.
     pub fn export(&mut self, run: &RunId, out: &mut dyn Write) -> Result<Exported, StoreError> {
+        self.at_one_moment(|store| store.export_now(run, out))
+    }
+
+    fn export_now(&mut self, run: &RunId, out: &mut dyn Write) -> Result<Exported, StoreError> {
         let mut exported = Exported::default();
         for (key, attempt) in self.in_order(run, &mut exported)? {
             match self.line(run, &key, attempt) {

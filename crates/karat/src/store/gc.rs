@@ -5,9 +5,11 @@ use super::database::Database;
 use super::error::StoreError;
 use super::lock::RunLock;
 use super::moment::now_ms;
-use super::runs::{RunId, RunInfo, SCRATCH_MARK};
+use super::naming::RunId;
+use super::runs::RunInfo;
+use super::scratch::{discard, is_marked};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What may go. Where a time and a number are given, a run goes only if both allow it.
@@ -40,86 +42,119 @@ pub struct GcReport {
     pub notes: Vec<String>,
 }
 
-/// Artifacts that nothing refers to.
+/// Artifacts that nothing refers to but runs that are leaving.
 macro_rules! unused {
     () => {
-        " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash) \
-         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.snapshot = artifacts.hash) \
-         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.report = artifacts.hash)"
+        " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash \
+         AND x.run_id NOT IN (SELECT id FROM leaving)) \
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.snapshot = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving)) \
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.report = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving))"
     };
 }
 
 impl Store {
-    /// Removes what may go. Runs that a process works on stay, and naming one is an error.
+    /// Removes what may go. Runs that a process works on stay, and naming one is an error. A dry run locks nobody out.
     pub fn gc(&mut self, gc: &Gc) -> Result<GcReport, StoreError> {
         let mut report = GcReport::default();
         let runs = self.runs()?;
         let mut locks: Vec<RunLock> = Vec::new();
         for run in runs.iter().filter(|run| gc.takes(run, &runs)) {
-            match self.lock(&run.id) {
+            match self.claim(&run.id, gc.dry_run) {
                 Ok(lock) => {
-                    locks.push(lock);
+                    locks.extend(lock);
                     report.runs.push(run.clone());
                 }
                 Err(StoreError::Busy { .. }) if !gc.runs.contains(&run.id) => report.in_use.push(run.clone()),
                 Err(error) => return Err(error),
             }
         }
-        (report.artifacts, report.bytes) = self.remove(&report.runs, gc.dry_run)?;
-        for run in &runs {
-            self.clear_scratch(run, gc.dry_run, &mut report);
-        }
-        if gc.dry_run {
-            return Ok(report);
-        }
-        locks.into_iter().for_each(RunLock::remove);
-        match self.database.compact() {
-            // What was removed is removed; its room is reused even where it cannot be given back now.
-            Err(error @ (StoreError::InUse { .. } | StoreError::Full { .. })) => {
-                report.notes.push(format!("the room could not be given back to the disk: {error}"));
-            }
-            result => result?,
+        let leaving = &report.runs;
+        (report.artifacts, report.bytes) = match gc.dry_run {
+            true => self.database.read(|database| remove(database, leaving, true))?,
+            false => self.database.write(|database| remove(database, leaving, false))?,
+        };
+        self.clear_scratch(gc.dry_run, &runs, &mut report)?;
+        if !gc.dry_run {
+            locks.into_iter().for_each(RunLock::remove);
+            self.give_room_back(&runs, &mut report)?;
         }
         Ok(report)
     }
 
-    /// Removes runs and what only they referred to, and tells how many artifacts and bytes that is. Rehearsed, nothing goes.
-    fn remove(&mut self, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64), StoreError> {
-        let work = |database: &mut Database| {
-            for run in runs {
-                database.execute("DELETE FROM runs WHERE id = $1", vec![(&run.id).into()])?;
-            }
-            let row = database.query_one(concat!("SELECT COUNT(*), SUM(LENGTH(content))", unused!()), Vec::new())?;
-            database.execute(concat!("DELETE", unused!()), Vec::new())?;
-            let number = |n: i64| u64::try_from(n).unwrap_or(0);
-            row.map_or(Ok((0, 0)), |row| Ok((number(row.int(0)?), number(row.int_or_null(1)?.unwrap_or(0)))))
-        };
-        if dry_run { self.database.rehearse(work) } else { self.database.write(work) }
+    /// The right to remove a run. A dry run only looks whether it could be had.
+    fn claim(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>, StoreError> {
+        match dry_run {
+            true if self.is_locked(run) => Err(self.busy(run)),
+            true => Ok(None),
+            false => self.lock(run).map(Some),
+        }
     }
 
-    /// Deletes the folder of a run that nobody works on. Without the run's own mark in it, it is no folder of ours.
-    fn clear_scratch(&mut self, run: &RunInfo, dry_run: bool, report: &mut GcReport) {
-        let Some(folder) = &run.scratch else { return };
-        let removed = report.runs.iter().any(|other| other.id == run.id);
-        // The locks of removed runs are in our own hands already.
-        let lock = if removed { None } else { self.lock(&run.id).ok() };
-        if !removed && lock.is_none() {
-            return;
-        }
-        if is_marked(folder, &run.id) {
-            if !dry_run && let Err(error) = std::fs::remove_dir_all(folder) {
-                report.notes.push(format!("{} could not be deleted: {error}", folder.display()));
-                return;
+    /// Deletes the folders of runs that nobody works on, and forgets those that are gone.
+    fn clear_scratch(&mut self, dry_run: bool, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+        let is_among = |runs: &[RunInfo], id: &RunId| runs.iter().any(|run| run.id == *id);
+        for (folder, run) in self.scratch_folders()? {
+            let marked = is_marked(&folder, &run);
+            // The locks of runs that were removed just now are in our own hands already.
+            let claimed = if marked && !is_among(&report.runs, &run) { self.claim(&run, dry_run) } else { Ok(None) };
+            let Ok(lock) = claimed else { continue };
+            if dry_run {
+                report.scratch.extend(marked.then_some(folder));
+                continue;
             }
-            report.scratch.push(folder.clone());
+            match discard(&folder, &run) {
+                Ok(deleted) => {
+                    self.forget_scratch(&folder)?;
+                    report.scratch.extend(deleted.then_some(folder));
+                }
+                Err(error) => report.notes.push(format!("{} could not be deleted: {error}", folder.display())),
+            }
+            if !is_among(runs, &run) {
+                lock.into_iter().for_each(RunLock::remove);
+            }
         }
-        if !dry_run
-            && !removed
-            && let Err(error) = self.set_scratch(&run.id, None)
-        {
-            report.notes.push(error.to_string());
+        Ok(())
+    }
+
+    /// Gives the room of what was removed back to the disk, unless that would keep a run waiting.
+    fn give_room_back(&mut self, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+        if !self.database.has_spare_room()? {
+            return Ok(());
+        }
+        if let Some(run) = runs.iter().find(|run| self.is_locked(&run.id)) {
+            report.notes.push(format!(
+                "the room is not given back to the disk while a process is working on the run {}, which would have to wait; \
+                 it is used for what comes, and `karat store gc` gives it back when no run is worked on",
+                run.short_id
+            ));
+            return Ok(());
+        }
+        match self.database.compact() {
+            // What was removed is removed; its room is reused even where it cannot be given back now.
+            Err(error @ (StoreError::InUse { .. } | StoreError::Full { .. })) => {
+                report.notes.push(format!("the room could not be given back to the disk: {error}"));
+                Ok(())
+            }
+            result => result,
         }
     }
+}
+
+/// Removes runs and what only they referred to, and tells how many artifacts and bytes that is. In a dry run nothing goes.
+fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64), StoreError> {
+    // A table of this connection alone, so that nobody has to wait for a dry run.
+    database.script("CREATE TEMP TABLE leaving (id TEXT NOT NULL PRIMARY KEY)")?;
+    for run in runs {
+        database.execute("INSERT INTO leaving (id) VALUES ($1)", vec![(&run.id).into()])?;
+    }
+    let row = database.query_one(concat!("SELECT COUNT(*), SUM(LENGTH(content))", unused!()), Vec::new())?;
+    if !dry_run {
+        database.execute("DELETE FROM runs WHERE id IN (SELECT id FROM leaving)", Vec::new())?;
+        database.execute(concat!("DELETE", unused!()), Vec::new())?;
+    }
+    database.script("DROP TABLE leaving")?;
+    let number = |n: i64| u64::try_from(n).unwrap_or(0);
+    row.map_or(Ok((0, 0)), |row| Ok((number(row.int(0)?), number(row.int_or_null(1)?.unwrap_or(0)))))
 }
 
 impl Gc {
@@ -134,8 +169,4 @@ impl Gc {
         let beyond = self.keep.map(|keep| place.is_some_and(|place| place >= keep));
         (old.is_some() || beyond.is_some()) && old.unwrap_or(true) && beyond.unwrap_or(true)
     }
-}
-
-fn is_marked(folder: &Path, run: &RunId) -> bool {
-    std::fs::read_to_string(folder.join(SCRATCH_MARK)).is_ok_and(|text| text == run.as_str())
 }

@@ -1,7 +1,7 @@
 //! One process at a time works on a run.
 
 use super::error::StoreError;
-use super::runs::RunId;
+use super::naming::RunId;
 use super::{LOCKS, Store, unwritable};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -18,10 +18,9 @@ pub struct RunLock {
 impl Store {
     /// Takes the right to work on a run; another process may have it.
     pub fn lock(&self, run: &RunId) -> Result<RunLock, StoreError> {
-        let folder = self.folder.join(LOCKS);
-        let path = folder.join(format!("{run}.lock"));
+        let path = self.lock_path(run);
         let failed = |source| unwritable(path.clone(), source);
-        std::fs::create_dir_all(&folder).map_err(failed)?;
+        std::fs::create_dir_all(self.folder.join(LOCKS)).map_err(failed)?;
         // Somebody who only looks whether a run is locked holds it for a moment.
         for _ in 0..25 {
             let mut file =
@@ -38,13 +37,22 @@ impl Store {
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
         }
-        Err(StoreError::Busy { run: run.to_string(), holder: holder(&path) })
+        Err(self.busy(run))
     }
 
     /// Whether a process is working on a run at this moment.
     pub fn is_locked(&self, run: &RunId) -> bool {
-        let path = self.folder.join(LOCKS).join(format!("{run}.lock"));
-        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(self.lock_path(run))
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// What is said where another process works on a run.
+    pub(super) fn busy(&self, run: &RunId) -> StoreError {
+        StoreError::Busy { run: run.to_string(), holder: holder(&self.lock_path(run)) }
+    }
+
+    fn lock_path(&self, run: &RunId) -> PathBuf {
+        self.folder.join(LOCKS).join(format!("{run}.lock"))
     }
 }
 

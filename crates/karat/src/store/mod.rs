@@ -7,15 +7,20 @@ mod artifacts;
 mod database;
 mod error;
 mod export;
+mod fitting;
 mod gc;
+mod judgements;
 mod lock;
 pub mod moment;
+mod naming;
 mod planned;
 mod portable;
 mod reference;
 mod runs;
 mod schema;
+mod scratch;
 mod sink;
+mod tools;
 mod trials;
 mod verify;
 
@@ -27,8 +32,9 @@ pub use error::StoreError;
 pub use export::Exported;
 pub use gc::{Gc, GcReport};
 pub use lock::RunLock;
+pub use naming::RunId;
 pub use portable::Imported;
-pub use runs::{NewRun, RunId, RunInfo, RunState};
+pub use runs::{NewRun, RunInfo, RunState};
 pub use sink::Sink;
 pub use trials::StoredTrial;
 pub use verify::Problem;
@@ -120,6 +126,15 @@ impl Store {
     /// Whether the store can be changed.
     pub fn is_writable(&self) -> bool {
         self.database.access() == Access::Write
+    }
+
+    /// Reads several things as they were at one moment, while others may write.
+    fn at_one_moment<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.database.execute("BEGIN", Vec::new())?;
+        let result = work(self);
+        // Nothing was written, and some faults have ended the transaction already.
+        let _ = self.database.execute("ROLLBACK", Vec::new());
+        result
     }
 
     fn writable(folder: &Path) -> Result<Self, StoreError> {

@@ -4,16 +4,25 @@ use crate::format::run::PlanV1;
 use crate::run::record::TrialKey;
 use std::collections::BTreeMap;
 
-/// The trials of a plan.
-pub(super) struct Planned<'p> {
-    tools: BTreeMap<&'p str, (usize, u32)>,
-    cases: BTreeMap<&'p str, usize>,
+#[cfg(test)]
+std::thread_local! {
+    /// How often a plan was looked at on this thread.
+    pub(super) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-impl<'p> Planned<'p> {
-    pub(super) fn of(plan: &'p PlanV1) -> Self {
-        let tools = plan.tools.iter().enumerate().map(|(place, tool)| (tool.name.as_str(), (place, tool.trials)));
-        let cases = plan.cases.iter().enumerate().map(|(place, case)| (case.as_str(), place));
+/// The trials of a plan.
+pub(super) struct Planned {
+    tools: BTreeMap<String, (usize, u32)>,
+    cases: BTreeMap<String, usize>,
+}
+
+impl Planned {
+    /// Looks at the whole plan, so it is done once for many trials.
+    pub(super) fn of(plan: &PlanV1) -> Self {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
+        let tools = plan.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), (place, tool.trials)));
+        let cases = plan.cases.iter().enumerate().map(|(place, case)| (case.clone(), place));
         Self { tools: tools.collect(), cases: cases.collect() }
     }
 

@@ -5,51 +5,14 @@ use super::artifacts::{Packed, keep};
 use super::database::{Database, Row, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::naming::{RunId, check_name, short_ids};
 use super::planned::Planned;
-use super::reference::short_ids;
-use crate::format::run::{PlanV1, ToolFactsV1};
-use karat_core::ids::ToolName;
+use crate::format::run::PlanV1;
 use karat_core::trial::Outcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-/// The name of a run that no other run ever has, on any machine; later runs sort after earlier ones.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct RunId(String);
-
-impl RunId {
-    /// A name that is new.
-    fn new() -> Self {
-        Self(uuid::Uuid::now_v7().to_string())
-    }
-
-    /// A text, where it has the form of an id.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let id = uuid::Uuid::try_parse(text).ok()?.to_string();
-        (id == text).then_some(Self(id))
-    }
-
-    /// The text of the id.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<&RunId> for Value {
-    fn from(run: &RunId) -> Self {
-        Self::Text(run.0.clone())
-    }
-}
+use std::path::PathBuf;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,9 +88,6 @@ pub struct RunInfo {
     pub karat: String,
 }
 
-/// A file with this name marks a folder as scratch of the run whose id it holds.
-pub(super) const SCRATCH_MARK: &str = ".karat-scratch";
-
 impl Store {
     /// Begins a run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
@@ -148,7 +108,7 @@ impl Store {
             report: None,
             karat: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        self.database.write(|database| {
+        self.database.insist(|database| {
             keep(database, vec![snapshot])?;
             row.insert(database)
         })?;
@@ -158,38 +118,12 @@ impl Store {
         Ok(id)
     }
 
-    /// Says which folder of this machine a run uses while it is worked on. The folder is made and marked, since garbage
-    /// collection deletes no folder without the mark.
-    pub fn set_scratch(&mut self, run: &RunId, scratch: Option<&Path>) -> Result<(), StoreError> {
-        let scratch = scratch.map(std::path::absolute).transpose();
-        let scratch = scratch.map_err(|source| StoreError::Io { path: self.folder.clone(), source })?;
-        if let Some(folder) = &scratch {
-            std::fs::create_dir_all(folder)
-                .and_then(|()| std::fs::write(folder.join(SCRATCH_MARK), run.as_str()))
-                .map_err(|source| super::unwritable(folder.clone(), source))?;
-        }
-        let text = scratch.map(|folder| folder.to_string_lossy().into_owned());
-        self.change(run, "UPDATE runs SET scratch = $2 WHERE id = $1", vec![run.into(), text.into()])
-    }
-
-    /// Keeps what was found out about a tool.
-    pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
-        let facts = self.json(facts)?;
-        self.database.write(|database| {
-            exists(database, run)?;
-            let values = vec![run.into(), tool.as_str().into(), facts.into()];
-            let sql = "INSERT INTO run_tools (run_id, tool, facts) VALUES ($1, $2, $3) \
-                       ON CONFLICT (run_id, tool) DO UPDATE SET facts = excluded.facts";
-            database.execute(sql, values).map(|_| ())
-        })
-    }
-
     /// Ends a run, with its report where there is one.
     pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<(), StoreError> {
         let report = report.map(Packed::of);
         let hash = report.as_ref().map(|packed| packed.hash.clone());
         let ended = (state != RunState::Running).then(now_ms);
-        self.database.write(|database| {
+        self.database.insist(|database| {
             exists(database, run)?;
             keep(database, report.into_iter().collect())?;
             let values = vec![run.into(), state.as_str().into(), ended.into(), hash.into()];
@@ -229,18 +163,6 @@ impl Store {
         self.artifact(&hash)
     }
 
-    /// What was found out about each tool.
-    pub fn tools(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, ToolFactsV1>, StoreError> {
-        let sql = "SELECT tool, facts FROM run_tools WHERE run_id = $1 ORDER BY tool";
-        let rows = self.database.query(sql, vec![run.into()])?;
-        let tool = |row: &Row| {
-            let name = row.text(0)?;
-            let facts = self.parsed(&row.text(1)?, || format!("what the run {run} knows of the tool {name}"))?;
-            Ok((ToolName::new(name), facts))
-        };
-        rows.iter().map(tool).collect()
-    }
-
     /// The report a run ended with.
     pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
         let row = self.database.query_one("SELECT report FROM runs WHERE id = $1", vec![run.into()])?;
@@ -266,8 +188,9 @@ impl Store {
         })
     }
 
-    fn change(&mut self, run: &RunId, sql: &'static str, values: Vec<Value>) -> Result<(), StoreError> {
-        let changed = self.database.write(|database| database.execute(sql, values))?;
+    /// Changes the row of a run.
+    pub(super) fn change(&mut self, run: &RunId, sql: &'static str, values: Vec<Value>) -> Result<(), StoreError> {
+        let changed = self.database.insist(|database| database.execute(sql, values))?;
         if changed == 0 { Err(no_run(run)) } else { Ok(()) }
     }
 }
@@ -292,7 +215,7 @@ impl RunRow {
     /// Inserts the row, once its name is known to be free. What it refers to must be there.
     pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
         if let Some(name) = &self.name {
-            super::reference::check_name(name)?;
+            check_name(name)?;
             let row = database.query_one("SELECT id FROM runs WHERE name = $1", vec![name.as_str().into()])?;
             if let Some(row) = row {
                 return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });

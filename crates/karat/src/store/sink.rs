@@ -3,7 +3,8 @@
 use super::{RunId, Store, StoreError};
 use crate::run::event::{Consumer, ConsumerError, RunEvent};
 
-/// Keeps what happens in one run.
+/// Keeps what happens in one run. Where another process has the store for itself, as while a large run is imported, it is
+/// waited for: minutes are cheaper than a run that ends.
 pub struct Sink<'s> {
     store: &'s mut Store,
     run: RunId,

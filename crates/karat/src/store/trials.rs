@@ -4,7 +4,9 @@ use super::Store;
 use super::artifacts::{Packed, Packer, keep};
 use super::database::{Database, Insert, Row, Value};
 use super::error::StoreError;
-use super::runs::{RunId, RunState, exists, outcome};
+use super::fitting;
+use super::naming::RunId;
+use super::runs::{RunState, exists, outcome};
 use crate::format::run::TrialDetailV1;
 use crate::format::submission::TrialV1;
 use crate::run::record::{TrialKey, TrialRecord};
@@ -25,15 +27,21 @@ pub struct StoredTrial {
 
 impl Store {
     /// Stores finished trials with all they left behind: all of them or none, and durable on return. An attempt that is
-    /// there already is an error and stays as it is.
+    /// there already is an error and stays as it is. Of what is too large for the database a part is kept, and the trial's
+    /// detail says so.
     pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
+        self.save_within(run, records, fitting::MOST)
+    }
+
+    /// Stores finished trials with so many bytes of each artifact at most.
+    pub(super) fn save_within(&mut self, run: &RunId, records: &[TrialRecord], most: usize) -> Result<(), StoreError> {
         // Everything that takes time is done before others have to wait.
         let mut batch = Batch::default();
         let mut packer = Packer::new();
         for record in records {
-            batch.add(self, run, record, &mut packer)?;
+            batch.add(self, run, record, &mut packer, most)?;
         }
-        self.database.write(|database| {
+        self.database.insist(|database| {
             let state = exists(database, run)?;
             if state != RunState::Running {
                 return Err(StoreError::Ended { run: run.to_string(), state: state.as_str() });
@@ -109,7 +117,14 @@ pub(super) struct TrialRow {
 }
 
 impl Batch {
-    fn add(&mut self, store: &Store, run: &RunId, record: &TrialRecord, packer: &mut Packer) -> Result<(), StoreError> {
+    fn add(
+        &mut self,
+        store: &Store,
+        run: &RunId,
+        record: &TrialRecord,
+        packer: &mut Packer,
+        most: usize,
+    ) -> Result<(), StoreError> {
         let (key, attempt) = (TrialKey::of(&record.trial), record.attempt);
         let refused =
             |reason: &str| StoreError::BadTrial { trial: described(&key, attempt), reason: reason.to_owned() };
@@ -117,21 +132,34 @@ impl Batch {
             return Err(refused("attempts are counted from 1"));
         }
         let mirror = TrialV1::from(&record.trial);
-        let (line, detail) = (store.json(&mirror)?, store.json(&record.detail)?);
+        let mut line = store.json(&mirror)?;
         // What is stored must be a valid submission when it is exported.
         if let Some(fault) = mirror.faults().first() {
             return Err(refused(&fault.message));
         }
-        let mut names = BTreeSet::new();
+        let mut detail = record.detail.clone();
+        let (mut names, mut outcome) = (BTreeSet::new(), record.trial.outcome);
         for artifact in &record.artifacts {
             if !names.insert(&artifact.name) {
                 return Err(refused(&format!("it has two artifacts called `{}`", artifact.name)));
             }
-            let packed = packer.pack(&artifact.bytes);
+            let (kept, remark) = fitting::artifact(artifact, most);
+            detail.remarks.extend(remark);
+            let packed = packer.pack(kept);
             self.link(run, &key, attempt, &artifact.name, &packed.hash);
             self.artifact(packed);
         }
-        self.trial(TrialRow { key, attempt, outcome: record.trial.outcome, line, detail })
+        if line.len() > most {
+            let size = line.len();
+            detail.reason.get_or_insert(format!("what it reported takes up {size} bytes, and {most} are kept at most"));
+            let bare = fitting::trial(&record.trial);
+            (line, outcome) = (store.json(&TrialV1::from(&bare))?, bare.outcome);
+        }
+        let mut text = store.json(&detail)?;
+        if text.len() > most {
+            text = store.json(&fitting::detail(&detail, text.len()))?;
+        }
+        self.trial(TrialRow { key, attempt, outcome, line, detail: text })
     }
 
     /// One more trial.

@@ -3,10 +3,11 @@
 use super::Store;
 use super::artifacts::unpack;
 use super::error::StoreError;
+use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::{RunId, RunState};
+use super::runs::RunState;
 use super::trials::key;
-use crate::format::run::{PlanV1, ToolFactsV1};
+use crate::format::run::PlanV1;
 use serde::Serialize;
 
 /// Something in a store that should not be so.
@@ -24,6 +25,10 @@ const MOST: usize = 1000;
 impl Store {
     /// Reads everything in the store and tells what is wrong with it; nothing is changed.
     pub fn verify(&mut self) -> Result<Vec<Problem>, StoreError> {
+        self.at_one_moment(Self::verify_now)
+    }
+
+    fn verify_now(&mut self) -> Result<Vec<Problem>, StoreError> {
         let mut found = Found(Vec::new());
         let own = self.database.check();
         for sentence in found.part(own)?.unwrap_or_default() {
@@ -92,15 +97,18 @@ impl Store {
         if plan.suite.digest != row.text(4)? || Planned::of(&plan).total() != row.int(3)? {
             found.add("run", format!("the run {run} says of its plan what the plan does not say"));
         }
-        let sql = "SELECT tool, facts FROM run_tools WHERE run_id = $1 ORDER BY tool";
+        let sql = "SELECT tool, facts FROM tool_facts WHERE run_id = $1 ORDER BY tool, position";
         for row in self.database.query(sql, vec![run.into()])? {
-            let tool = row.text(0)?;
-            let what = || format!("what the run {run} knows of the tool {tool}");
-            let facts = self.parsed::<ToolFactsV1>(&row.text(1)?, what);
+            let facts = self.facts(run, &row);
             found.part(facts)?;
+            let tool = row.text(0)?;
             if !plan.tools.iter().any(|planned| planned.name == tool) {
                 found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
             }
+        }
+        for row in self.judgement_rows(run)? {
+            let judgement = self.judgement(run, &row);
+            found.part(judgement)?;
         }
         self.verify_trials(run, &plan, RunState::parse(&state), found)
     }

@@ -2,6 +2,7 @@
 
 use super::{made, size, state, value};
 use crate::exit::{Exit, Failure};
+use crate::hints::word;
 use crate::terminal::{look, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::document::suggest;
@@ -9,6 +10,7 @@ use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::submission::TrialV1;
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
+use karat::run::drive::failed;
 use karat::run::record::TrialKey;
 use karat::store::moment::shown;
 use karat::store::{RunInfo, Store, StoredTrial};
@@ -24,8 +26,11 @@ const MOST_FAILURES: usize = 30;
 /// Tells a run.
 pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit, Failure> {
     let info = store.find(reference)?;
-    let (plan, tools, trials) = (store.plan(&info.id)?, store.tools(&info.id)?, store.trials(&info.id)?);
-    let failures: Vec<&StoredTrial> = trials.iter().filter(|t| t.trial.outcome != Outcome::Reported).collect();
+    let (plan, history, trials) = (store.plan(&info.id)?, store.tool_history(&info.id)?, store.trials(&info.id)?);
+    let tools: BTreeMap<&ToolName, &ToolFactsV1> =
+        history.iter().filter_map(|(tool, facts)| Some((tool, facts.last()?))).collect();
+    let judgements = store.judgements(&info.id)?.len();
+    let failures: Vec<&StoredTrial> = trials.iter().filter(|t| failed(t.trial.outcome)).collect();
     if json {
         let failure = |t: &&StoredTrial| {
             json!({
@@ -35,14 +40,17 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
         };
         let mut whole = value(store, &info);
         whole["tools"] = json!(tools);
+        whole["tool_history"] = json!(history);
+        whole["judgements"] = json!(judgements);
         whole["attempts"] = json!(trials.iter().map(|trial| u64::from(trial.attempt)).sum::<u64>());
         whole["failures"] = failures.iter().map(failure).collect();
         whole["plan"] = json!(plan);
         print_json(&whole)?;
         return Ok(Exit::Ok);
     }
-    let mut text = head(store, &info, &plan);
+    let mut text = head(store, &info, &plan, judgements);
     text.push_str(&tool_table(&plan, &tools, &trials));
+    text.push_str(&changes(&history));
     if !failures.is_empty() {
         text.push_str(&failure_table(&failures));
     }
@@ -101,6 +109,7 @@ pub(super) fn trial(
     lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));
     lines.extend(detail.exit.map(|code| format!("  ended with exit code {code}")));
     lines.extend(detail.signal.map(|signal| format!("  ended by signal {signal}")));
+    lines.extend(detail.remarks.iter().map(|remark| format!("  noted: {remark}")));
     lines.extend(detail.isolation.as_ref().map(|isolation| format!("  isolation: {isolation}")));
     let mut text: String = lines.iter().map(|line| format!("{}\n", harmless(line))).collect();
     if !artifacts.is_empty() {
@@ -116,7 +125,7 @@ pub(super) fn trial(
     Ok(Exit::Ok)
 }
 
-fn head(store: &Store, info: &RunInfo, plan: &PlanV1) -> String {
+fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
     let ended = info.ended_ms.map(|ms| format!(", ended {}", shown(ms))).unwrap_or_default();
     let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.as_str())).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
@@ -131,28 +140,47 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1) -> String {
         ("report", if info.has_report { "kept" } else { "none" }.to_owned()),
         ("karat", info.karat.clone()),
     ];
+    if judgements > 0 {
+        rows.insert(6, ("judged", count(judgements, "judgement")));
+    }
     if let Some(model) = &plan.model {
         rows.insert(5, ("model", model.clone()));
     }
     rows.iter().map(|(name, value)| format!("{name:<8} {}\n", harmless(value))).collect()
 }
 
-fn tool_table(plan: &PlanV1, tools: &BTreeMap<ToolName, ToolFactsV1>, trials: &[StoredTrial]) -> String {
+fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: &[StoredTrial]) -> String {
     let mut rows = vec![["tool", "version", "isolation", "trials", "failed"].map(Cell::left).to_vec()];
     for tool in &plan.tools {
-        let facts = tools.get(tool.name.as_str());
+        let facts = tools.get(&ToolName::new(&tool.name));
         let own = || trials.iter().filter(|stored| stored.trial.tool.as_str() == tool.name);
-        let failed = own().filter(|stored| stored.trial.outcome != Outcome::Reported).count();
+        let failures = own().filter(|stored| failed(stored.trial.outcome)).count();
         let planned = u64::from(tool.trials).saturating_mul(plan.cases.len() as u64);
         rows.push(vec![
             Cell::left(&tool.name),
             Cell::left(fit(facts.and_then(|facts| facts.version.as_deref()).unwrap_or("–"), 24)),
             Cell::left(facts.map_or(tool.isolation.as_str(), |facts| facts.isolation.as_str())),
             Cell::right(format!("{}/{planned}", own().count())),
-            Cell::right(failed.to_string()),
+            Cell::right(failures.to_string()),
         ]);
     }
     format!("\n{}", draw(&rows, look().width, look().colour))
+}
+
+/// Tools that were not the same in every part of the run, which its trials do not tell.
+fn changes(history: &BTreeMap<ToolName, Vec<ToolFactsV1>>) -> String {
+    let told = |facts: &ToolFactsV1| {
+        let version = facts.version.as_deref().map_or("no version".to_owned(), |version| format!("version {version}"));
+        let program = facts.program.as_deref().map(|program| format!(", {program}")).unwrap_or_default();
+        format!("{version}, isolation {}{program}", facts.isolation)
+    };
+    let changed = history.iter().filter(|(_, facts)| facts.len() > 1);
+    let lines = changed.map(|(tool, facts)| {
+        let states: Vec<String> = facts.iter().map(told).collect();
+        harmless(&format!("{tool} changed during the run: {}", states.join("; then "))).into_owned()
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }
 }
 
 fn failure_table(failures: &[&StoredTrial]) -> String {
@@ -206,14 +234,4 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         out.write_all(bytes)
     };
     written.and_then(|()| out.flush()).map_err(|error| Failure::unwritten("standard output", error))
-}
-
-/// A word as a shell takes it.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:@+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
 }

@@ -199,6 +199,7 @@ fn contradictions_are_found() {
         let mut store = place.store();
         let run = begin(&mut store);
         store.save(&run, &all_records()).unwrap();
+        store.set_judgements(&run, &[judgement("f1", 0.5)]).unwrap();
         store.database.script("PRAGMA foreign_keys = OFF").unwrap();
         store.database.script(sql).unwrap();
         let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
@@ -218,7 +219,11 @@ fn contradictions_are_found() {
     check("UPDATE trials SET number = 7 WHERE number = 2", "has no trial 7");
     check("UPDATE trials SET outcome = 'skipped' WHERE number = 2", "another outcome");
     check("DELETE FROM trials WHERE number = 2", "refers to one of `trials`");
-    check("INSERT INTO run_tools SELECT id, 'omega', '{\"isolation\":\"none\"}' FROM runs", "tool omega");
+    check("INSERT INTO tool_facts SELECT id, 'omega', 1, '{\"isolation\":\"none\"}' FROM runs", "tool omega");
+    check("INSERT INTO tool_facts SELECT id, 'zeta', 1, '{' FROM runs", "knows of the tool zeta cannot be read");
+    check("UPDATE judgements SET line = '{'", "judgement 1 of the run");
+    check("UPDATE judgements SET line = replace(line, '0.5', '1.5')", "expected a number from 0 to 1");
+    check("UPDATE judgements SET run_id = 'nobody'", "a row of `judgements`");
 }
 
 #[test]

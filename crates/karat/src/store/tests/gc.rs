@@ -89,3 +89,76 @@ fn only_folders_with_the_mark_of_the_run_are_deleted() {
     assert_eq!(folders.each_ref().map(|folder| folder.exists()), [false, true, false]);
     assert!(store.runs().unwrap().iter().all(|run| run.scratch.is_none()));
 }
+
+/// Giving room back takes long, and a run would have to wait for it.
+#[test]
+fn room_is_given_back_when_no_run_is_worked_on() {
+    let place = Place::new();
+    let (mut store, runs) = three(&place);
+    let mut large = record("zeta", "b", 1);
+    blake3::Hasher::new().finalize_xof().fill({
+        large.artifacts[0].bytes = vec![0; 500_000];
+        &mut large.artifacts[0].bytes
+    });
+    store.reopen(&runs[0]).unwrap();
+    store.save(&runs[0], &[large]).unwrap();
+    let lock = store.lock(&runs[2]).unwrap();
+    let report = store.gc(&Gc { runs: vec![runs[0].clone()], ..Gc::default() }).unwrap();
+    assert!(report.notes[0].contains("while a process is working on the run"), "{:?}", report.notes);
+    assert!(store.database.has_spare_room().unwrap());
+    drop(lock);
+    let report = store.gc(&Gc::default()).unwrap();
+    assert_eq!(report.notes, [""; 0]);
+    assert!(!store.database.has_spare_room().unwrap());
+    assert!(std::fs::metadata(place.file()).unwrap().len() < 300_000);
+}
+
+#[test]
+fn what_interrupted_parts_of_a_run_left_behind_goes() {
+    let place = Place::new();
+    let (mut store, runs) = three(&place);
+    let folder = |name: &str| place.folder.path().join("scratch").join(name);
+    let [first, second, third] = ["first", "second", "third"].map(folder);
+    store.set_scratch(&runs[0], Some(&first)).unwrap();
+    std::fs::create_dir_all(first.join("checkout/deep")).unwrap();
+    // The run goes on in another folder.
+    store.set_scratch(&runs[0], Some(&second)).unwrap();
+    assert_eq!([&first, &second].map(|folder| folder.exists()), [false, true]);
+    // It says that it is done and dies before the folder is deleted.
+    store.set_scratch(&runs[0], None).unwrap();
+    let report = store.gc(&Gc { dry_run: true, ..Gc::default() }).unwrap();
+    assert_eq!(report.scratch, [second.clone()]);
+    assert_eq!(store.gc(&Gc::default()).unwrap().scratch, [second.clone()]);
+    assert!(!second.exists());
+    assert_eq!(store.gc(&Gc::default()).unwrap().scratch, [PathBuf::new(); 0]);
+    assert_eq!(store.scratch_folders().unwrap(), []);
+    // A folder that somebody else made his own meanwhile stays.
+    store.set_scratch(&runs[1], Some(&third)).unwrap();
+    std::fs::write(third.join(".karat-scratch"), "somebody else").unwrap();
+    store.set_scratch(&runs[1], Some(&first)).unwrap();
+    assert!(third.exists());
+}
+
+/// A folder that cannot be deleted is tried again, even when its run is gone.
+#[cfg(unix)]
+#[test]
+fn a_folder_outlives_its_run_until_it_is_gone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let (mut store, runs) = three(&place);
+    let above = place.folder.path().join("scratch");
+    let folder = above.join("stuck");
+    store.set_scratch(&runs[0], Some(&folder)).unwrap();
+    let mode = |mode: u32| std::fs::set_permissions(&above, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o555);
+    if std::fs::write(above.join("probe"), "").is_ok() {
+        return skipped("permissions do not bind this user");
+    }
+    let report = store.gc(&Gc { runs: vec![runs[0].clone()], ..Gc::default() }).unwrap();
+    mode(0o755);
+    assert!(report.notes[0].contains("could not be deleted"), "{:?}", report.notes);
+    assert!(folder.exists());
+    assert_eq!(store.gc(&Gc::default()).unwrap().scratch, [folder.clone()]);
+    assert!(!folder.exists());
+    assert!(!place.folder().join("locks").join(format!("{}.lock", runs[0])).exists());
+}

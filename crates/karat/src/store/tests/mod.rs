@@ -2,11 +2,13 @@
 
 mod faults;
 mod gc;
+mod imports;
 mod moving;
 mod promises;
 mod sharing;
 
 use super::{NewRun, RunId, Store};
+use crate::format::judgement::JudgementV1;
 use crate::format::run::{PlanV1, TrialDetailV1};
 use crate::run::record::{Artifact, TrialRecord};
 use karat_core::finding::Finding;
@@ -78,6 +80,15 @@ fn record(tool: &str, case: &str, number: u32) -> TrialRecord {
         detail: TrialDetailV1 { started_ms: 5, exit: Some(0), ..TrialDetailV1::default() },
         artifacts: vec![artifact("stdout", printed.as_bytes()), artifact("stderr", b"")],
     }
+}
+
+/// A judge's word on a finding.
+fn judgement(finding: &str, confidence: f64) -> JudgementV1 {
+    serde_json::from_value(serde_json::json!({
+        "kind": "pair", "case": "a", "tool": "zeta", "trial": 1, "judge": "human:ada", "golden": "g1",
+        "finding": finding, "match": true, "confidence": confidence,
+    }))
+    .unwrap()
 }
 
 /// The same trial, which failed.

@@ -2,17 +2,22 @@
 
 use super::*;
 use crate::format::run::ToolFactsV1;
+use crate::store::planned::LOOKS;
 use crate::store::{RunState, StoreError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A store with one run that has everything a run can have.
 fn full(place: &Place) -> (Store, RunId) {
     let mut store = place.store();
     let run = store.begin(&NewRun { name: Some("nightly".to_owned()), ..new_run(&["b", "a"]) }).unwrap();
     store.set_tool(&run, &ToolName::new("zeta"), &ToolFactsV1::default()).unwrap();
+    let updated = ToolFactsV1 { version: Some("2".to_owned()), ..ToolFactsV1::default() };
+    store.set_tool(&run, &ToolName::new("zeta"), &updated).unwrap();
     store.save(&run, &[failed(record("zeta", "a", 1), 1, "flaky")]).unwrap();
     let mut binary = record("alpha", "b", 2);
     binary.artifacts[0].bytes = vec![0, 159, 146, 150, 255];
     store.save(&run, &[TrialRecord { attempt: 2, ..record("zeta", "a", 1) }, binary]).unwrap();
+    store.set_judgements(&run, &[judgement("f1", 0.5), judgement("f2", 1.0)]).unwrap();
     store.finish(&run, RunState::Stopped, Some(b"report")).unwrap();
     (store, run)
 }
@@ -39,6 +44,9 @@ fn a_run_is_the_same_in_every_store() {
     assert!(!import(&mut other, text.as_bytes(), None).unwrap());
     assert_eq!(exported(&mut other, &run), text);
     assert_eq!(other.trials(&run).unwrap(), store.trials(&run).unwrap());
+    assert_eq!(other.judgements(&run).unwrap(), [judgement("f1", 0.5), judgement("f2", 1.0)]);
+    assert_eq!(other.tool_history(&run).unwrap(), store.tool_history(&run).unwrap());
+    assert_eq!(other.tool_history(&run).unwrap()["zeta"].len(), 2);
     assert_eq!(other.find("nightly").unwrap().state, RunState::Stopped);
     assert_eq!(other.report(&run).unwrap().unwrap(), b"report");
     assert_eq!(other.verify().unwrap(), []);
@@ -110,6 +118,11 @@ fn what_is_not_a_whole_run_is_refused_whole() {
         check(joined(&fewer).as_bytes(), "");
     }
     check(text.replace("\"a flaw\"", "\"a lie\"").as_bytes(), "changed, lost or added");
+    check(text.replace("\"f2\"", "\"f3\"").as_bytes(), "changed, lost or added");
+    check(text.replace("0.5", "1.5").as_bytes(), "confidence: expected a number from 0 to 1");
+    let other_id = run.as_str().chars().rev().map(|c| if c == '0' { '1' } else { c }).collect::<String>();
+    let other_id = format!("{}{}", &run.as_str()[..24], &other_id.replace('-', "")[..12]);
+    check(text.replacen(run.as_str(), &other_id, 1).as_bytes(), "changed, lost or added");
     check(text.replace("looks at", "looks in").as_bytes(), "not those of the hash");
     check(text.replace("karat.run/1", "karat.run/2").as_bytes(), "`karat.run/2`");
     check(text.replace("\"stopped\"", "\"running\"").as_bytes(), "state `running`");
@@ -118,4 +131,50 @@ fn what_is_not_a_whole_run_is_refused_whole() {
         "no trial 9",
     );
     check(format!("{text}{}\n", lines[1]).as_bytes(), "follows the end");
+}
+
+/// Trials are saved all the time, and each export is a whole run.
+#[test]
+fn a_run_that_goes_on_is_exported_as_it_was_at_one_moment() {
+    let (here, there) = (Place::new(), Place::new());
+    let cases: Vec<String> = (0..3000).map(|n| format!("case-{n}")).collect();
+    let names: Vec<&str> = cases.iter().map(String::as_str).collect();
+    let mut store = here.store();
+    let run = store.begin(&new_run(&names)).unwrap();
+    store.save(&run, &names[..300].iter().map(|case| record("zeta", case, 1)).collect::<Vec<_>>()).unwrap();
+    let stop = AtomicBool::new(false);
+    let (mut sizes, mut kept) = (Vec::new(), there.store());
+    std::thread::scope(|scope| {
+        let (here, stop, names, run) = (&here, &stop, &names, &run);
+        scope.spawn(move || {
+            let mut writer = here.store();
+            for case in &names[300..] {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                writer.save(run, &[record("zeta", case, 1)]).unwrap();
+            }
+        });
+        let exports: Vec<String> = (0..8).map(|_| exported(&mut store, run)).collect();
+        stop.store(true, Ordering::Relaxed);
+        for text in exports {
+            sizes.push(text.len());
+            import(&mut kept, text.as_bytes(), None).unwrap();
+            kept.gc(&crate::store::Gc { keep: Some(0), ..Default::default() }).unwrap();
+        }
+    });
+    assert!(sizes.first() < sizes.last(), "nothing was saved meanwhile: {sizes:?}");
+}
+
+#[test]
+fn a_plan_is_looked_at_once_for_all_trials() {
+    let (here, there) = (Place::new(), Place::new());
+    let mut store = here.store();
+    let run = begin(&mut store);
+    store.save(&run, &all_records()).unwrap();
+    let text = exported(&mut store, &run);
+    let mut other = there.store();
+    let before = LOOKS.get();
+    import(&mut other, text.as_bytes(), None).unwrap();
+    assert_eq!(LOOKS.get() - before, 1);
 }

@@ -15,6 +15,7 @@ fn a_run_is_kept_whole() {
     let facts = ToolFactsV1 { version: Some("1.2".to_owned()), isolation: "full".to_owned(), program: None };
     store.set_tool(&run, &ToolName::new("zeta"), &ToolFactsV1::default()).unwrap();
     store.set_tool(&run, &ToolName::new("zeta"), &facts).unwrap();
+    store.set_tool(&run, &ToolName::new("zeta"), &facts).unwrap();
     store.save(&run, &[record("zeta", "a", 2), record("alpha", "b", 1)]).unwrap();
     store.save(&run, &[failed(record("zeta", "b", 1), 1, "out of memory")]).unwrap();
     store.finish(&run, RunState::Stopped, Some(b"{\"report\":1}")).unwrap();
@@ -24,7 +25,9 @@ fn a_run_is_kept_whole() {
     assert_eq!(store.plan(&run).unwrap(), new.plan);
     assert_eq!(store.suite_snapshot(&run).unwrap(), new.suite_snapshot);
     assert_eq!(store.report(&run).unwrap().unwrap(), b"{\"report\":1}");
-    assert_eq!(store.tools(&run).unwrap(), [(ToolName::new("zeta"), facts)].into());
+    assert_eq!(store.tools(&run).unwrap(), [(ToolName::new("zeta"), facts.clone())].into());
+    let history = vec![ToolFactsV1::default(), facts];
+    assert_eq!(store.tool_history(&run).unwrap(), [(ToolName::new("zeta"), history)].into());
     assert_eq!(told(&mut store, &run), ["zeta a 2 1 reported", "alpha b 1 1 reported", "zeta b 1 1 crashed"]);
     let stored = store.trials(&run).unwrap();
     assert_eq!(stored[0].trial, record("zeta", "a", 2).trial);
@@ -196,6 +199,85 @@ fn a_submission_comes_in_the_order_of_the_plan() {
     let order: Vec<String> = trials.iter().map(|t| format!("{} {} {}", t.tool, t.case, t.number)).collect();
     assert_eq!(order, ["zeta b 1", "zeta b 2", "zeta a 2", "alpha b 2", "alpha a 2"]);
     assert_eq!(trials[0], record("zeta", "b", 1).trial);
+}
+
+#[test]
+fn what_judges_said_is_kept_whole_or_not_at_all() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    assert_eq!(store.judgements(&run).unwrap(), []);
+    let many: Vec<_> = (0..300).map(|n| judgement(&format!("f{n}"), 0.25)).collect();
+    store.set_judgements(&run, &many).unwrap();
+    assert_eq!(store.judgements(&run).unwrap(), many);
+    let error = store.set_judgements(&run, &[judgement("f1", 1.0), judgement("f2", 2.0)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "judgement 2 cannot be stored: confidence: expected a number from 0 to 1; nothing was changed"
+    );
+    assert_eq!(store.judgements(&run).unwrap(), many);
+    // A run that has ended is judged like any other.
+    store.finish(&run, RunState::Stopped, None).unwrap();
+    store.set_judgements(&run, &[judgement("f9", 1.0)]).unwrap();
+    assert_eq!(store.judgements(&run).unwrap(), [judgement("f9", 1.0)]);
+    assert_eq!(store.verify().unwrap(), []);
+    store.gc(&crate::store::Gc { keep: Some(0), ..Default::default() }).unwrap();
+    assert!(matches!(store.set_judgements(&run, &many), Err(StoreError::NoRun { .. })));
+}
+
+#[test]
+fn of_what_is_too_large_a_part_is_kept() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    let mut printed = record("zeta", "a", 1);
+    printed.artifacts[0].bytes = b"abc".repeat(1000);
+    let mut reported = record("zeta", "b", 1);
+    reported.trial.response = Some("x".repeat(2000));
+    reported.trial.cost_usd = Some(0.25);
+    let explained = failed(record("alpha", "a", 1), 1, &"y".repeat(2000));
+    store.save_within(&run, &[printed.clone(), reported, explained, record("alpha", "b", 1)], 1000).unwrap();
+    let outcomes = ["zeta a 1 1 reported", "zeta b 1 1 unparsable", "alpha a 1 1 crashed", "alpha b 1 1 reported"];
+    assert_eq!(told(&mut store, &run), outcomes);
+    let stored = store.trials(&run).unwrap();
+    assert_eq!(stored[0].detail.remarks, ["`stdout` was cut: the first 1000 of its 3000 bytes are kept"]);
+    let reason = stored[1].detail.reason.as_deref().unwrap();
+    assert!(reason.starts_with("what it reported takes up 2"), "{reason}");
+    assert_eq!(stored[1].trial.cost_usd, Some(0.25));
+    assert!(stored[2].detail.remarks[0].contains("were dropped"), "{:?}", stored[2].detail);
+    assert_eq!(stored[2].detail.exit, Some(3));
+    assert_eq!(stored[3].detail.remarks, [""; 0]);
+    let artifacts = store.artifacts(&run, &TrialKey::of(&printed.trial)).unwrap();
+    assert_eq!(store.artifact(&artifacts[1].hash).unwrap(), printed.artifacts[0].bytes[..1000]);
+    assert_eq!(store.verify().unwrap(), []);
+}
+
+/// What the first version kept is there in the next.
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    store.save(&run, &all_records()).unwrap();
+    let scratch = place.folder.path().join("scratch");
+    store.set_scratch(&run, Some(&scratch)).unwrap();
+    store
+        .database
+        .script(
+            "DROP TABLE judgements; DROP TABLE tool_facts; DROP TABLE scratch_folders; \
+             CREATE TABLE run_tools (run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tool TEXT NOT NULL, \
+             facts TEXT NOT NULL, PRIMARY KEY (run_id, tool)); \
+             INSERT INTO run_tools SELECT id, 'zeta', '{\"isolation\":\"full\"}' FROM runs; \
+             DELETE FROM karat_schema WHERE version > 1",
+        )
+        .unwrap();
+    drop(store);
+    let mut store = place.store();
+    assert_eq!(store.tools(&run).unwrap()["zeta"].isolation, "full");
+    assert_eq!(store.scratch_folders().unwrap(), [(scratch, run.clone())]);
+    assert_eq!(store.judgements(&run).unwrap(), []);
+    assert_eq!(store.done(&run).unwrap().len(), 8);
+    assert_eq!(store.verify().unwrap(), []);
 }
 
 /// Prints what saving costs; a figure, and so no test that could fail.

@@ -1,8 +1,10 @@
 //! Several processes, and processes that die.
 
 use super::*;
-use crate::store::{RunState, StoreError};
+use crate::run::event::{Consumer, RunEvent};
+use crate::store::{Gc, RunState, StoreError};
 use std::sync::Barrier;
+use std::time::{Duration, Instant};
 
 #[test]
 fn many_may_create_a_store_at_once() {
@@ -131,4 +133,50 @@ fn what_was_saved_survives_a_kill() {
     assert_eq!(survived.find("latest").unwrap().state, RunState::Running);
     assert_eq!(survived.verify().unwrap(), []);
     survived.save(&run, &[record("zeta", "b", 1)]).unwrap();
+}
+
+/// Somebody who has the store for himself.
+fn holder(place: &Place) -> Store {
+    let mut other = place.store();
+    other.database.execute("BEGIN IMMEDIATE", Vec::new()).unwrap();
+    other
+}
+
+#[test]
+fn a_run_waits_for_whoever_has_the_store_and_not_for_ever() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    let other = holder(&place);
+    store.database.hurry(Duration::from_millis(10), Duration::from_millis(200));
+    let records = [record("zeta", "a", 1)];
+    let begun = Instant::now();
+    let error = store.sink(&run).consume(&RunEvent::TrialsDone(&records)).unwrap_err();
+    assert!(error.to_string().contains("in use by another process"), "{error}");
+    assert!(begun.elapsed() >= Duration::from_millis(200));
+
+    store.database.hurry(Duration::from_millis(10), Duration::from_secs(60));
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(other);
+    });
+    store.sink(&run).consume(&RunEvent::TrialsDone(&records)).unwrap();
+    release.join().unwrap();
+    assert_eq!(told(&mut store, &run), ["zeta a 1 1 reported"]);
+}
+
+#[test]
+fn a_dry_run_waits_for_nobody() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = begin(&mut store);
+    store.save(&run, &all_records()).unwrap();
+    let scratch = place.folder.path().join("scratch");
+    store.set_scratch(&run, Some(&scratch)).unwrap();
+    let _other = holder(&place);
+    store.database.hurry(Duration::from_millis(10), Duration::from_millis(10));
+    let report = store.gc(&Gc { keep: Some(0), dry_run: true, ..Gc::default() }).unwrap();
+    assert_eq!((report.runs.len(), report.artifacts, report.scratch.len()), (1, 10, 1));
+    assert!(scratch.exists());
+    assert_eq!(store.runs().unwrap().len(), 1);
 }
