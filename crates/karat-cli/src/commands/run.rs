@@ -392,10 +392,10 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// A folder for the time of a run.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn make() -> Result<Self, Failure> {
+    pub(crate) fn make() -> Result<Self, Failure> {
         let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
         let folder = std::env::temp_dir().join(format!("karat-{}-{moment:x}", std::process::id()));
         let failed = |error| Failure::Message(Exit::Failed, format!("{}: {error}", folder.display()));

@@ -1,11 +1,13 @@
 //! `karat tools`: the tools there are, how they are declared, and which could run here.
 
+use super::run::Scratch;
 use crate::args::{ToolsArgs, ToolsCommand};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{print, print_json};
 use karat::diagnostic::harmless;
 use karat::format::tool::ToolManifestV1;
+use karat::sandbox::Supervisor;
 use karat::tool::catalogue::{CATALOGUE, nearest_name, shipped, to_toml};
 use karat::tool::doctor::{Examined, Surroundings, examine};
 use std::path::PathBuf;
@@ -100,7 +102,15 @@ fn doctor(names: &[String], suite: Option<&str>, json: bool) -> Result<Exit, Fai
     let path = std::env::var_os("PATH");
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let around = Surroundings { path: path.as_deref(), home: home.as_deref(), is_set: &is_set };
+    let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
+    let scratch = Scratch::make()?;
+    let around = Surroundings {
+        path: path.as_deref(),
+        home: home.as_deref(),
+        is_set: &is_set,
+        supervisor: &supervisor,
+        scratch: &scratch.0,
+    };
     let all: Vec<Examined> = chosen.iter().map(|known| examine(&known.name, &known.manifest, &around)).collect();
     if json {
         print_json(&all)?;
