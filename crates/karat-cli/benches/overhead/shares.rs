@@ -113,6 +113,7 @@ fn execute(root: &Path, isolation: Isolation) {
         env: (0..24).map(variable).chain([path]).collect(),
         root: root.to_owned(),
         dir,
+        tool: None,
         view: View::default(),
         limits: Limits::default(),
         isolation,

@@ -6,6 +6,8 @@ use crate::inputs;
 use crate::terminal::{print, print_json};
 use karat::diagnostic::harmless;
 use karat::format::tool::ToolManifestV1;
+use karat::run::scratch::Scratch;
+use karat::sandbox::Supervisor;
 use karat::tool::catalogue::{CATALOGUE, nearest_name, shipped, to_toml};
 use karat::tool::doctor::{Examined, Surroundings, examine};
 use std::path::PathBuf;
@@ -100,7 +102,16 @@ fn doctor(names: &[String], suite: Option<&str>, json: bool) -> Result<Exit, Fai
     let path = std::env::var_os("PATH");
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let around = Surroundings { path: path.as_deref(), home: home.as_deref(), is_set: &is_set };
+    let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
+    let scratch =
+        Scratch::make(&std::env::temp_dir()).map_err(|error| Failure::io("a folder for trying tools", error))?;
+    let around = Surroundings {
+        path: path.as_deref(),
+        home: home.as_deref(),
+        is_set: &is_set,
+        supervisor: &supervisor,
+        scratch: scratch.path(),
+    };
     let all: Vec<Examined> = chosen.iter().map(|known| examine(&known.name, &known.manifest, &around)).collect();
     if json {
         print_json(&all)?;

@@ -76,6 +76,73 @@ fn the_doctor_says_what_is_missing() {
     run("tools doctor nothing", &[]).says(2, &["there is no tool `nothing`"]);
 }
 
+/// A suite with one tool, whose version command is this shell script.
+fn with_version(script: &str) -> Project {
+    let project = Project::new().with("cases/c/case.yaml", "id: c\n");
+    let config =
+        "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"sarif\"\nversion = [\"sh\", \"./v\"]\n";
+    let words = format!("version = {}", serde_json::to_string(&["sh", "-c", script]).unwrap());
+    project.with("karat.toml", config.replace("version = [\"sh\", \"./v\"]", &words))
+}
+
+#[test]
+fn the_doctor_asks_for_versions() {
+    let said = |script: &str| {
+        let json = with_version(script).json("tools doctor mine --suite . --json");
+        assert_eq!(json[0]["usable"], true);
+        (json[0]["version"].as_str().map(str::to_owned), json[0]["remarks"].to_string())
+    };
+    assert_eq!(said("echo; echo -; echo 'mine 1.2'; echo more").0.unwrap(), "mine 1.2");
+    assert_eq!(said("echo 'mine 1.3' >&2").0.unwrap(), "mine 1.3");
+    let (version, remarks) = said("echo 1.2; exit 3");
+    assert!(version.is_none() && remarks.contains("does not say its version: it ended with exit code 3"), "{remarks}");
+    let (version, remarks) = said("true");
+    assert!(version.is_none() && remarks.contains("does not say its version\""), "{remarks}");
+    let (version, remarks) = said("while :; do echo 1234567890123456789012345678901234567890; done");
+    assert!(version.is_none() && remarks.contains("went over its limit on output"), "{remarks}");
+}
+
+/// Whoever looks at somebody else's suite runs its version commands, and gives nothing away by it.
+#[test]
+fn the_doctor_hands_nothing_to_a_version_command() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        "(exec 3<>/dev/tcp/127.0.0.1/{port}); echo x > $there/new; echo names $(env | sed 's/=.*//' | sort) files $(ls -A) $(ls -A ~) $(cat $there/karat.toml)"
+    );
+    let project = Project::new().with("home/private", "mine").with("suite/cases/c/case.yaml", "id: c\n");
+    let words =
+        serde_json::to_string(&["bash", "-c", &script.replace("$there", project.path("suite").to_str().unwrap())]);
+    project.write(
+        "suite/karat.toml",
+        format!(
+            "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"sarif\"\nversion = {}\n",
+            words.unwrap()
+        ),
+    );
+    let mut command = project.command();
+    command.args(["tools", "doctor", "mine", "--suite", "suite", "--json"]);
+    let ran = crate::project::Ran::of(command.env("HOME", project.path("home")).env("A_TOKEN", "secret")).expect(0);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let said = json[0]["version"].as_str().unwrap();
+    let names = said.split(" files").next().unwrap();
+    assert!(!names.contains("A_TOKEN") && names.starts_with("names HOME LANG PATH PWD"), "{said}");
+    if karat::sandbox::available().strongest() > karat::sandbox::Isolation::Process {
+        assert!(said.ends_with("files home tmp"), "{said}");
+        assert!(!project.path("suite/new").exists());
+        assert!(listener.accept().is_err());
+    }
+}
+
+#[test]
+fn the_doctor_does_not_wait_for_what_a_version_command_left() {
+    let project = with_version("sleep 300 & setsid sleep 300 & echo 'mine 1'");
+    let begun = std::time::Instant::now();
+    assert_eq!(project.json("tools doctor mine --suite . --json")[0]["version"], "mine 1");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(120));
+}
+
 #[test]
 fn faults_of_declared_tools_have_places() {
     let project = Project::new()

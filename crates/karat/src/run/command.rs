@@ -8,8 +8,8 @@ use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESUL
 use crate::checkout::{BASE, HEAD, Template, remove_tree};
 use crate::format::run::{ToolFactsV1, TrialDetailV1};
 use crate::import::rule_map::RuleMap;
-use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, View};
-use crate::sandbox::{exposures, locate_program, run, seen_root};
+use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
+use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool};
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
 use crate::tool::output::{self, About, Output};
@@ -239,7 +239,7 @@ impl CommandTool {
             ("trial", task.key.number.to_string()),
         ]
         .into_iter()
-        .chain(self.standing_values(&seen))
+        .chain(self.standing_values(&seen, &seen_tool(self.isolation, &self.own_folder)))
         .collect();
         let mut env = self.variables(site, self.program.network, &seen);
         for (name, value) in &values {
@@ -340,6 +340,7 @@ impl CommandTool {
             Ended::Exited(code) => crashed(format!("it exited with {code}{}", last_words(finished))),
             Ended::Signalled(signal) => crashed(format!("it was ended by signal {signal}{}", last_words(finished))),
             Ended::NotStarted(why) => crashed(format!("it could not be started: {why}")),
+            Ended::LostSupervisor => crashed("it ended the process that watched over it".to_owned()),
             Ended::Cancelled => crashed("it was stopped".to_owned()),
             Ended::TimedOut => {
                 let reason = format!("it took longer than {} s and was ended", self.program.timeout.as_secs_f64());
@@ -393,7 +394,8 @@ impl CommandTool {
         trial_folder::make(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
         let seen = seen_root(self.isolation, &root);
-        let values: BTreeMap<&str, String> = self.standing_values(&seen).collect();
+        let values: BTreeMap<&str, String> =
+            self.standing_values(&seen, &seen_tool(self.isolation, &self.own_folder)).collect();
         let network = setting_up || self.program.network;
         // Set-up may run what others wrote, with the network: no key is handed over to it.
         let passed = if setting_up { &[][..] } else { &self.program.pass_env };
@@ -401,9 +403,7 @@ impl CommandTool {
         let command = self.located(filled(command, &values)?, site);
         let limits = Limits { time, ..self.limits() };
         let mut job = self.job(command, env, &root, CHECKOUT, limits, network, site);
-        if setting_up {
-            job.view.writable.push(self.own_folder.clone());
-        }
+        job.tool = Some(ToolFolder { path: self.own_folder.clone(), writable: setting_up });
         let finished = run(&job, &site.supervisor, &site.cancel);
         let _ = remove_tree(&root);
         Ok(self.without_keys(finished?, site))
@@ -439,10 +439,10 @@ impl CommandTool {
         bytes
     }
 
-    /// Values that do not depend on a case.
-    fn standing_values(&self, seen: &Path) -> impl Iterator<Item = (&'static str, String)> {
+    /// Values that do not depend on a case, given where the trial's folder and the tool's own are seen.
+    fn standing_values(&self, seen: &Path, seen_tool: &Path) -> impl Iterator<Item = (&'static str, String)> {
         let values = [
-            ("tool_dir", Some(self.own_folder.display().to_string())),
+            ("tool_dir", Some(seen_tool.display().to_string())),
             ("home", Some(seen.join(HOME).display().to_string())),
             ("tmp", Some(seen.join(TMP).display().to_string())),
             ("model", self.manifest.model.clone()),
@@ -482,11 +482,12 @@ impl CommandTool {
         let view = View {
             secret: site.secret.clone(),
             masked: site.home.iter().cloned().chain([site.scratch.clone()]).collect(),
-            exposed: self.exposed.iter().chain(&self.program.expose).chain([&self.own_folder]).cloned().collect(),
+            exposed: self.exposed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
         };
-        Job { command, env, root: root.to_owned(), dir: root.join(dir), view, limits, isolation: self.isolation }
+        let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
+        Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }
     }
 
     /// The command with its program by the full path it was found under: a name, or a path from somewhere, would be looked
@@ -503,7 +504,7 @@ impl CommandTool {
 
     /// Where a program lies. One that is named by a path from somewhere would have to lie in the suite.
     fn find(&self, program: &str, site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
-        let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder).collect();
+        let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder, &self.own_folder).collect();
         let program = fill(program, &values)?;
         if program.contains('/') && !Path::new(&program).is_absolute() {
             return Ok(match &site.loaded.files {

@@ -1,7 +1,7 @@
 //! A file system, processes and a network of its own, set up by bubblewrap.
 
 use super::isolation::Isolation;
-use super::job::{Job, seen_root};
+use super::job::{Job, seen_root, seen_tool};
 use super::order::Exec;
 use super::program::locate_program;
 use super::view::{Sight, within};
@@ -9,16 +9,18 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Bytes in the places for temporary files, which lie in memory.
-const SCRATCH: &str = "536870912";
+/// Bytes in each of the places for temporary files. They lie in memory, and nobody counts them among a tool's.
+const SCRATCH: &str = "67108864";
 /// Bytes in the folders that stand for masked ones, which hold nothing but the way to what is exposed.
 const EMPTY: &str = "1048576";
 
+/// The word that is to name the file for bubblewrap's state.
+pub(super) const STATUS: usize = 2;
+/// The word that is to name the file with the filter.
+pub(super) const FILTER: usize = 4;
+
 /// Where bubblewrap is, if it can do here what is asked of it, or why not.
 pub(super) fn probe() -> Result<PathBuf, String> {
-    if !cfg!(target_os = "linux") {
-        return Err("bubblewrap is for Linux, and this is another system".to_owned());
-    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = locate_program(OsStr::new("bwrap"), &path)
         .ok_or("bubblewrap was not found; install the package `bubblewrap` and see that `bwrap` is on the PATH")?;
@@ -39,10 +41,11 @@ pub(super) fn probe() -> Result<PathBuf, String> {
     }
 }
 
-/// The command of bubblewrap that runs a job. Its second and third word name the file it tells its state through, which only
-/// who starts it can fill in.
+/// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTER`] name the files it tells its state through
+/// and reads a filter from, which only who starts it can fill in.
 pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsString, OsString)>) -> Exec {
     let mut args = Arguments(vec![program.into(), "--json-status-fd".into(), OsString::new()]);
+    args.0.extend(["--seccomp".into(), OsString::new()]);
     args.0.extend(base(sight.network).into_iter().map(OsString::from));
     args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     for path in &sight.masked {
@@ -68,6 +71,10 @@ pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsStri
     }
     let root = seen_root(Isolation::Bubblewrap, &sight.root);
     args.pair("--bind", &sight.root, &root);
+    if let Some(tool) = &sight.tool {
+        let seen = seen_tool(Isolation::Bubblewrap, &tool.path);
+        args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &seen);
+    }
     for path in sight.masked.iter().filter(|path| path.is_dir() && !is_scratch(path)) {
         args.add(&["--remount-ro"]);
         args.0.push(path.into());

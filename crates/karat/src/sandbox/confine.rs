@@ -46,6 +46,9 @@ pub(super) fn rules(sight: &Sight) -> Rules {
         carve(path, &sight.secret, &mut readable);
     }
     let mut writable = vec![sight.root.clone()];
+    if let Some(tool) = &sight.tool {
+        if tool.writable { &mut writable } else { &mut readable }.push(tool.path.clone());
+    }
     for path in &sight.writable {
         carve(path, &sight.secret, &mut writable);
     }
@@ -62,10 +65,10 @@ pub(super) fn restrict(rules: &Rules) -> Result<(), String> {
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
     let abi = restrict_files(rules).map_err(|error| format!("the rules on files were refused: {error}"))?;
-    if !rules.network {
-        filter::cut_sockets(abi >= JUDGES_SOCKETS)?;
-    }
-    Ok(())
+    // Sockets with a path are daemons' more often than not. Where the kernel cannot tell them apart, there are none.
+    let local: &[u64] = if abi >= JUDGES_SOCKETS { &[filter::AF_UNIX] } else { &[] };
+    let network = if rules.network { filter::NETWORK } else { &[] };
+    filter::apply(&[local, network].concat())
 }
 
 fn restrict_files(rules: &Rules) -> Result<ABI, String> {
@@ -73,10 +76,8 @@ fn restrict_files(rules: &Rules) -> Result<ABI, String> {
     let own = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     let device: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(text)?;
-    ruleset = ruleset.scope(Scope::Signal).map_err(text)?;
-    if !rules.network {
-        ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(text)?;
-    }
+    // Sockets without a path belong to daemons too, and to no network.
+    ruleset = ruleset.scope(Scope::Signal | Scope::AbstractUnixSocket).map_err(text)?;
     let made = ruleset.create().map_err(text)?;
     let made = made.add_rules(path_beneath_rules(&rules.readable, AccessFs::from_read(NEWEST))).map_err(text)?;
     let made = made.add_rules(path_beneath_rules(&rules.writable, own)).map_err(text)?;

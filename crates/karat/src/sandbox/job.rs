@@ -22,12 +22,23 @@ pub struct Job {
     pub root: PathBuf,
     /// The working folder, which is `root` or lies below it.
     pub dir: PathBuf,
+    /// What was prepared for the program once and for all, where something was.
+    pub tool: Option<ToolFolder>,
     /// What else it may see.
     pub view: View,
     /// What it may use up.
     pub limits: Limits,
     /// The isolation to put it in.
     pub isolation: Isolation,
+}
+
+/// A folder that a program's set-up prepares and its trials read. See [`seen_tool`] for where the program sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Whether the program may write to it, as in set-up.
+    pub writable: bool,
 }
 
 /// What a program may see and reach outside its own folder, where the isolation can tell.
@@ -92,10 +103,14 @@ pub struct Supervisor {
 impl Supervisor {
     /// The running executable with `argument`.
     pub fn this_program(argument: &str) -> io::Result<Self> {
-        // The link in /proc leads to what is running even where a newer version has taken its place.
-        let program = if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
-        Ok(Self { program, args: vec![argument.into()] })
+        Ok(Self { program: this_executable()?, args: vec![argument.into()] })
     }
+}
+
+/// The running executable.
+pub(super) fn this_executable() -> io::Result<PathBuf> {
+    // The link in /proc leads to what is running even where a newer version has taken its place.
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
 /// A wish to stop, shared by everything that should hear of it.
@@ -131,8 +146,6 @@ pub struct Finished {
     pub stderr: Captured,
     /// How long it ran.
     pub wall: Duration,
-    /// The processor time of all its processes, where the system tells it.
-    pub cpu: Option<Duration>,
     /// Processes that were still there when the program was done, and had to be ended. `None` where the system ended them
     /// uncounted, or where the program did not come to its own end.
     pub ended_after: Option<usize>,
@@ -153,6 +166,8 @@ pub enum Ended {
     Overran(Resource),
     /// It could not be started, for this reason.
     NotStarted(String),
+    /// It was running when the process that watches over it was ended, which it is free to do in this isolation.
+    LostSupervisor,
 }
 
 impl fmt::Display for Ended {
@@ -164,6 +179,7 @@ impl fmt::Display for Ended {
             Self::Cancelled => f.write_str("was cancelled"),
             Self::Overran(resource) => write!(f, "went over its limit on {}", resource.as_str()),
             Self::NotStarted(why) => write!(f, "could not be started: {why}"),
+            Self::LostSupervisor => f.write_str("ended the process that watched over it"),
         }
     }
 }
@@ -233,7 +249,7 @@ pub enum SandboxError {
     SecretInside {
         /// What must stay hidden.
         secret: PathBuf,
-        /// The trial's own folder.
+        /// The folder that the tool is given.
         root: PathBuf,
     },
     /// The system cannot isolate as asked.
@@ -272,11 +288,23 @@ pub enum SandboxError {
 /// Where a program sees its own folder. In a file system of its own that is one fixed place, so that paths in what tools print
 /// are equal in every trial.
 pub fn seen_root(isolation: Isolation, root: &Path) -> PathBuf {
+    seen(isolation, root, TRIAL)
+}
+
+/// Where a program sees the folder that its set-up prepared. Tools name their rules by it, so it is one fixed place, too, where
+/// there is a file system of its own.
+pub fn seen_tool(isolation: Isolation, path: &Path) -> PathBuf {
+    seen(isolation, path, TOOL)
+}
+
+fn seen(isolation: Isolation, path: &Path, fixed: &str) -> PathBuf {
     match isolation {
-        Isolation::Bubblewrap => PathBuf::from(TRIAL),
-        Isolation::Landlock | Isolation::Process => root.canonicalize().unwrap_or_else(|_| root.to_owned()),
+        Isolation::Bubblewrap => PathBuf::from(fixed),
+        Isolation::Landlock | Isolation::Process => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
     }
 }
 
 /// The trial's own folder as seen in a file system of its own.
 const TRIAL: &str = "/tmp/trial";
+/// What set-up prepared, as seen there.
+const TOOL: &str = "/tmp/tool";

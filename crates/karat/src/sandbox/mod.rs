@@ -5,6 +5,7 @@
 //! runs a pair of connected sockets: the order goes down, a report comes up, and its closing is the life line. What the tool
 //! prints goes straight to Karat and never through the supervisor.
 
+mod available;
 mod bubblewrap;
 mod channel;
 #[cfg(target_os = "linux")]
@@ -21,8 +22,10 @@ mod start;
 mod supervise;
 mod view;
 
-pub use isolation::{Availability, Isolation, available, strongest};
-pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, View, seen_root};
+pub use available::{Availability, available, strongest};
+pub use isolation::Isolation;
+pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, ToolFolder, View};
+pub use job::{seen_root, seen_tool};
 pub use program::{exposures, locate_program};
 pub use run::run;
 pub use supervise::supervise;

@@ -24,11 +24,11 @@ pub(super) struct Watch {
     pub(super) tasks: Option<u64>,
 }
 
-/// A program to become, after restricting oneself.
+/// A program to become, after leaving the terminal and, where there are rules, restricting oneself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Launch {
     pub(super) exec: Exec,
-    pub(super) rules: Rules,
+    pub(super) rules: Option<Rules>,
 }
 
 /// A program with all that is handed over to it. Paths travel as plain strings of the system, which need not be UTF-8.
@@ -43,8 +43,8 @@ pub(super) struct Exec {
 /// How the tool is started.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Start {
-    /// As it is.
-    Directly,
+    /// By a launcher that becomes it.
+    Launched,
     /// The command is that of bubblewrap.
     Bubblewrap,
     /// By a launcher that restricts itself first.
@@ -86,12 +86,20 @@ impl Wish {
     }
 }
 
+/// What the supervisor has to say.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Said {
+    /// The tool runs; its first process has this number.
+    Started(i32),
+    /// It is over.
+    Done(Report),
+}
+
 /// What the supervisor has to say in the end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) how: How,
     pub(super) wall: Duration,
-    pub(super) cpu: Option<Duration>,
     pub(super) ended_after: Option<usize>,
     /// Whether processes are left that could not be ended.
     pub(super) left: bool,

@@ -22,7 +22,8 @@ pub(super) fn descendants(most: usize) -> Vec<Pid> {
     found
 }
 
-/// Bytes of memory that processes fill together, files they read left aside.
+/// Bytes of memory that processes fill together: their own and what they have mapped to share. Files they read are left aside,
+/// and so is what lies in memory as a file that nobody has mapped.
 pub(super) fn memory(pids: &[Pid]) -> u64 {
     pids.iter().map(|pid| memory_of(*pid)).sum()
 }
@@ -102,19 +103,41 @@ fn sweep(main: Pid) {
     }
 }
 
-/// The processor time of everything that was collected, as far as the system tells it.
+/// Ends what can be found of a tool whose supervisor is gone, given its first process: who is in the session or the group it
+/// began, and who is below these. Whoever left both before, and lost its parent, is not found.
+pub(super) fn end_session(first: Pid) {
+    let begun = Instant::now();
+    let _ = kill_process_group(first, Signal::KILL);
+    while begun.elapsed() < PATIENCE {
+        let found = session(first);
+        if found.is_empty() {
+            return;
+        }
+        signal(&found, Signal::KILL);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[cfg(target_os = "linux")]
-pub(super) fn collected_cpu() -> Option<Duration> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name, which may hold anything, come the state and the numbers; times are in hundredths of a second.
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(13);
-    let mut ticks = || fields.next()?.parse::<u64>().ok();
-    Some(Duration::from_millis((ticks()? + ticks()?) * 10))
+fn session(first: Pid) -> Vec<Pid> {
+    let number = first.as_raw_nonzero().get();
+    let (own, all) = (rustix::process::getpid(), everybody());
+    let begun_by = |about: &Stat| about.session == number || about.group == number;
+    let mut found: Vec<Pid> = all.iter().filter(|(_, about)| begun_by(about)).map(|(pid, _)| *pid).collect();
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied() {
+        let below = all.iter().filter(|(_, about)| about.parent == pid.as_raw_nonzero().get()).map(|(pid, _)| *pid);
+        let below: Vec<Pid> = below.filter(|pid| !found.contains(pid)).collect();
+        found.extend(below);
+        next += 1;
+    }
+    found.retain(|pid| *pid != own && lives(*pid));
+    found
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn collected_cpu() -> Option<Duration> {
-    None
+fn session(_: Pid) -> Vec<Pid> {
+    Vec::new()
 }
 
 /// Processes and threads that the user of this process has.
@@ -153,9 +176,7 @@ impl Table {
     }
 
     fn parents() -> Self {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| parse(entry.file_name().to_str()?));
-        Self::Parents(pids.filter_map(|pid| Some((pid, stat(pid)?.1))).collect())
+        Self::Parents(everybody().into_iter().map(|(pid, about)| (pid, about.parent)).collect())
     }
 
     fn children(&self, of: Pid) -> Vec<Pid> {
@@ -191,18 +212,37 @@ fn parse(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// The state and the parent of a process.
+/// What the kernel tells of a process.
 #[cfg(target_os = "linux")]
-fn stat(pid: Pid) -> Option<(char, i32)> {
+struct Stat {
+    state: char,
+    parent: i32,
+    group: i32,
+    session: i32,
+}
+
+#[cfg(target_os = "linux")]
+fn stat(pid: Pid) -> Option<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // After the name, which may hold anything, come the state and the numbers.
     let mut fields = text.rsplit_once(") ")?.1.split(' ');
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+    let state = fields.next()?.chars().next()?;
+    let mut number = || fields.next()?.parse().ok();
+    Some(Stat { state, parent: number()?, group: number()?, session: number()? })
+}
+
+/// All processes there are.
+#[cfg(target_os = "linux")]
+fn everybody() -> Vec<(Pid, Stat)> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| parse(entry.file_name().to_str()?));
+    pids.filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
 /// Whether a process is there and has not ended.
 #[cfg(target_os = "linux")]
 fn lives(pid: Pid) -> bool {
-    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+    stat(pid).is_some_and(|about| !matches!(about.state, 'Z' | 'X'))
 }
 
 #[cfg(target_os = "linux")]

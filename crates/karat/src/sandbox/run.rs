@@ -1,15 +1,18 @@
 //! Karat's side of a job: starts the supervisor, reads what the tool prints, and says when it is enough.
 
-use super::isolation::{Isolation, available};
+use super::available::available;
+use super::isolation::Isolation;
 use super::job::{Cancel, Captured, Ended, Finished, Job, LONGEST, Resource, SandboxError, Supervisor, seen_root};
-use super::order::{Exec, How, Order, Report, Start, Watch, Wish};
+use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::view::Sight;
 use super::{bubblewrap, channel, processes};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -29,20 +32,28 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
     let mut command = Command::new(&supervisor.program);
     // The supervisor's environment can be read by a tool that nothing is kept from, so there is none.
     command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A terminal signals the whole group in its foreground. Of a Ctrl-C Karat alone is to hear, and to decide what comes of it.
+    command.process_group(0);
     let mut child = command.spawn().map_err(trouble("started"))?;
     // The command holds the supervisor's end, and with two holders nobody would see it close.
     drop(command);
     let streams = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
-    let result = channel::send(channel.as_fd(), &order).and_then(|()| {
-        let mut running = Running { channel, streams: streams_of(streams, job.limits.output)?, asked: None };
-        let report = running.follow(job, &mut child, cancel, begun)?;
-        Ok((running, report))
-    });
-    if result.is_err() {
+    let streams = streams.map(|pipe| Stream { pipe, captured: Captured::default(), most: job.limits.output });
+    let mut running = Running { channel, streams, main: None, asked: None };
+    let talked = running.talk(&order, job, &mut child, cancel, begun);
+    if !matches!(talked, Ok(Some(_))) {
+        // One that is gone already stays as it ended.
         let _ = child.kill();
     }
     let status = child.wait().map_err(trouble("waited for"))?;
-    let (mut running, report) = result.map_err(trouble("talked to"))?;
+    if let (Ok(None) | Err(_), Some(main)) = (&talked, running.main) {
+        processes::end_session(main);
+    }
+    let report = match talked {
+        Ok(report) => report,
+        Err(error) if is_gone(&error) || cancel.is_cancelled() => None,
+        Err(error) => return Err(trouble("talked to")(error)),
+    };
     running.drain();
     if report.as_ref().is_some_and(|report| report.left) {
         return Err(SandboxError::Unending);
@@ -50,13 +61,24 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
     let [stdout, stderr] = running.streams.map(|stream| stream.captured);
     let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
     let cut = (stdout.cut || stderr.cut).then_some(Ended::Overran(Resource::Output));
-    // Until it has left the terminal's session, the supervisor hears a Ctrl-C as well, and perhaps before Karat does.
     let asked = running.asked.or_else(|| cancel.is_cancelled().then_some(Ended::Cancelled));
     let told = report.as_ref().and_then(|report| ended(&report.how, job, &stderr));
+    let its_doing = || running.main.and_then(|_| lost_to_tool(job.isolation, status));
     let lost = || SandboxError::Lost { status: status.to_string() };
-    let ended = cut.or(told).or(asked).ok_or_else(lost)?;
-    let (cpu, ended_after) = report.map_or((None, None), |report| (report.cpu, report.ended_after));
-    Ok(Finished { ended, stdout, stderr, wall, cpu, ended_after })
+    let ended = cut.or(told).or(asked).or_else(its_doing).ok_or_else(lost)?;
+    Ok(Finished { ended, stdout, stderr, wall, ended_after: report.and_then(|report| report.ended_after) })
+}
+
+/// Whether an error means that the other side is no longer there.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+/// Whose doing it is when a supervisor is ended while its tool runs. The tool's, where it can reach its supervisor: were that
+/// Karat's failure, one such tool would end every run. In a namespace of its own it sees no supervisor.
+fn lost_to_tool(isolation: Isolation, status: ExitStatus) -> Option<Ended> {
+    (isolation < Isolation::Bubblewrap && status.signal().is_some()).then_some(Ended::LostSupervisor)
 }
 
 /// What the supervisor is to do.
@@ -80,7 +102,7 @@ fn order(job: &Job) -> Result<Order, SandboxError> {
             available().landlock.as_ref().map_err(|why| unavailable(why))?;
             (confined(&sight), plain(env))
         }
-        Isolation::Process => (Start::Directly, plain(env)),
+        Isolation::Process => (Start::Launched, plain(env)),
     };
     Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks: tasks(job.limits.processes) }))
 }
@@ -92,7 +114,7 @@ fn confined(sight: &Sight) -> Start {
 
 #[cfg(not(target_os = "linux"))]
 fn confined(_: &Sight) -> Start {
-    Start::Directly
+    Start::Launched
 }
 
 /// How many processes and threads the user may have. The system counts all of a user's, of other trials and outside Karat, so
@@ -126,11 +148,29 @@ fn ended(how: &How, job: &Job, stderr: &Captured) -> Option<Ended> {
 struct Running {
     channel: OwnedFd,
     streams: [Stream; 2],
+    /// The tool's first process, once it runs.
+    main: Option<Pid>,
     /// Why the supervisor was asked to end the tool.
     asked: Option<Ended>,
 }
 
 impl Running {
+    /// Gives the order and hears how it went; `None` where the supervisor is gone without a word.
+    fn talk(
+        &mut self,
+        order: &Order,
+        job: &Job,
+        child: &mut Child,
+        cancel: &Cancel,
+        begun: Instant,
+    ) -> io::Result<Option<Report>> {
+        for pipe in self.streams.iter().filter_map(|stream| stream.pipe.as_ref()) {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        channel::send(self.channel.as_fd(), order)?;
+        self.follow(job, child, cancel, begun)
+    }
+
     /// Reads until the supervisor has reported or is gone.
     fn follow(&mut self, job: &Job, child: &mut Child, cancel: &Cancel, begun: Instant) -> io::Result<Option<Report>> {
         let late = begun + job.limits.time.min(LONGEST);
@@ -158,7 +198,11 @@ impl Running {
             let left =
                 if self.asked.is_some() { LOOK } else { late.saturating_duration_since(Instant::now()).min(LOOK) };
             if self.wait(left)? {
-                return channel::receive(self.channel.as_fd());
+                match channel::receive(self.channel.as_fd())? {
+                    Some(Said::Started(number)) => self.main = Pid::from_raw(number),
+                    Some(Said::Done(report)) => return Ok(Some(report)),
+                    None => return Ok(None),
+                }
             }
         }
     }
@@ -186,13 +230,6 @@ impl Running {
             while stream.read() {}
         }
     }
-}
-
-fn streams_of(pipes: [Option<OwnedFd>; 2], most: usize) -> io::Result<[Stream; 2]> {
-    for pipe in pipes.iter().flatten() {
-        rustix::io::ioctl_fionbio(pipe, true)?;
-    }
-    Ok(pipes.map(|pipe| Stream { pipe, captured: Captured::default(), most }))
 }
 
 /// One of the tool's streams. It is no longer read once there was more than may be kept.

@@ -1,7 +1,8 @@
 //! The tool's first process, started by its supervisor.
 
-use super::channel;
+use super::job::this_executable;
 use super::order::{Exec, Launch, Order, Start};
+use super::{bubblewrap, channel};
 use rustix::process::Pid;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -30,21 +31,20 @@ impl Started {
 /// Starts a tool, or says why that is impossible.
 pub(super) fn start(how: Start, exec: Exec) -> Result<Started, String> {
     match how {
-        Start::Directly => spawn(&mut command(&exec)?).map(|main| Started { main, bubblewrap: None }),
+        Start::Launched => start_launcher(Launch { exec, rules: None }),
         Start::Bubblewrap => start_bubblewrap(exec).map_err(|error| error.to_string()),
-        Start::Confined(rules) => start_launcher(Launch { exec, rules }),
+        Start::Confined(rules) => start_launcher(Launch { exec, rules: Some(rules) }),
     }
 }
 
-/// Restricts this process and becomes the tool. Comes back only to say why it could not.
-#[cfg(target_os = "linux")]
+/// Leaves the terminal, restricts this process and becomes the tool. Comes back only to say why it could not.
 pub(super) fn become_tool(launch: &Launch) -> String {
-    use rustix::process::{Signal, set_parent_process_death_signal};
-    // Should the supervisor be ended from outside, the tool goes with it.
-    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+    // A session of its own has no terminal to read from, and is a group that the supervisor is not in: who signals its group
+    // does not hit it.
+    if let Err(error) = rustix::process::setsid() {
         return error.to_string();
     }
-    if let Err(why) = super::confine::restrict(&launch.rules) {
+    if let Err(why) = restrict(launch) {
         return why;
     }
     match command(&launch.exec) {
@@ -53,9 +53,17 @@ pub(super) fn become_tool(launch: &Launch) -> String {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn restrict(launch: &Launch) -> Result<(), String> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    // Should the supervisor be ended from outside, the tool goes with it.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    launch.rules.as_ref().map_or(Ok(()), super::confine::restrict)
+}
+
 #[cfg(not(target_os = "linux"))]
-pub(super) fn become_tool(_: &Launch) -> String {
-    "this system has no rules to confine a tool with".to_owned()
+fn restrict(launch: &Launch) -> Result<(), String> {
+    if launch.rules.is_some() { Err("this system has no rules to confine a tool with".to_owned()) } else { Ok(()) }
 }
 
 fn command(exec: &Exec) -> Result<Command, String> {
@@ -69,26 +77,44 @@ fn command(exec: &Exec) -> Result<Command, String> {
 }
 
 fn spawn(command: &mut Command) -> Result<Pid, String> {
-    // A group of its own, so that a tool which signals its group does not hit the supervisor.
-    let child = command.process_group(0).spawn().map_err(|error| error.to_string())?;
+    let child = command.spawn().map_err(|error| error.to_string())?;
     Ok(Pid::from_child(&child))
 }
 
 fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
     let (status, theirs) = io::pipe()?;
     let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
-    // Nothing else is started by this process, so nothing else can inherit it.
-    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty())?;
-    if let Some(number) = exec.command.get_mut(2) {
-        *number = theirs.as_raw_fd().to_string().into();
+    let filter = filter()?;
+    for (at, file) in [(bubblewrap::STATUS, &theirs), (bubblewrap::FILTER, &filter)] {
+        // Nothing else is started by this process, so nothing else can inherit it.
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
+        if let Some(number) = exec.command.get_mut(at) {
+            *number = file.as_raw_fd().to_string().into();
+        }
     }
-    let main = command(&exec).and_then(|mut command| spawn(&mut command)).map_err(io::Error::other)?;
-    Ok(Started { main, bubblewrap: Some(status) })
+    // A group of its own, which can be ended as one.
+    let started = command(&exec).and_then(|mut command| spawn(command.process_group(0)));
+    Ok(Started { main: started.map_err(io::Error::other)?, bubblewrap: Some(status) })
+}
+
+/// A file to read the filter from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
+#[cfg(target_os = "linux")]
+fn filter() -> io::Result<OwnedFd> {
+    let bytes = super::filter::bytes(super::filter::NETWORK).map_err(io::Error::other)?;
+    let (read, mut write) = io::pipe()?;
+    // It is far smaller than what a pipe holds, so nobody need read yet.
+    io::Write::write_all(&mut write, &bytes)?;
+    Ok(read.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn filter() -> io::Result<OwnedFd> {
+    Err(io::Error::other("bubblewrap is for Linux"))
 }
 
 fn start_launcher(launch: Launch) -> Result<Started, String> {
     let (ours, theirs) = channel::pair().map_err(|error| error.to_string())?;
-    let mut launcher = Command::new("/proc/self/exe");
+    let mut launcher = Command::new(this_executable().map_err(|error| error.to_string())?);
     launcher.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
     let main = spawn(&mut launcher)?;
     drop(launcher);

@@ -2,7 +2,7 @@
 
 use super::channel;
 use super::job::{LONGEST, Limits, Resource};
-use super::order::{How, Order, Report, Watch, Wish};
+use super::order::{How, Order, Report, Said, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -22,7 +22,10 @@ const LONGEST_TICK: Duration = Duration::from_millis(250);
 pub fn supervise() -> ExitCode {
     let Ok(channel) = channel::inherited() else { return ExitCode::FAILURE };
     let told = match channel::receive(channel.as_fd()) {
-        Ok(Some(Order::Watch(order))) => channel::send(channel.as_fd(), &watch(order, channel.as_fd())),
+        Ok(Some(Order::Watch(order))) => {
+            let report = watch(order, channel.as_fd());
+            channel::send(channel.as_fd(), &Said::Done(report))
+        }
         Ok(Some(Order::Launch(order))) => channel::send(channel.as_fd(), &start::become_tool(&order)),
         Ok(None) | Err(_) => {
             let _ = writeln!(std::io::stderr(), "this command is for Karat itself, which starts tools with it");
@@ -35,13 +38,8 @@ pub fn supervise() -> ExitCode {
 
 fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     let begun = Instant::now();
-    let not_started = |why: String| Report {
-        how: How::NotStarted(why),
-        wall: begun.elapsed(),
-        cpu: None,
-        ended_after: None,
-        left: false,
-    };
+    let not_started =
+        |why: String| Report { how: How::NotStarted(why), wall: begun.elapsed(), ended_after: None, left: false };
     if let Err(error) = prepare(&order) {
         return not_started(format!("its limits could not be set: {error}"));
     }
@@ -53,8 +51,6 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
 
 /// Makes this process fit to be the parent of a tool. Limits are inherited.
 fn prepare(order: &Watch) -> rustix::io::Result<()> {
-    // No terminal to read from, and none whose Ctrl-C goes past Karat. Who leads a group already cannot, and need not.
-    let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -83,6 +79,8 @@ fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<(
 fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Instant) -> Report {
     // Among thousands of processes, the one that is to end them must get its turn. Who may not ask for it goes without.
     let _ = rustix::process::setpriority_process(None, -15);
+    // Where nobody listens, waiting is over soon.
+    let _ = channel::send(channel, &Said::Started(started.main.as_raw_nonzero().get()));
     let (why, status) = wait(&started, limits, channel);
     let wall = begun.elapsed();
     let in_bubblewrap = started.bubblewrap.is_some();
@@ -90,14 +88,13 @@ fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Ins
     let counted = matches!(why, Why::Done) && !in_bubblewrap;
     let ended_after = counted.then(|| processes::living(&processes::descendants(limits.processes)));
     let gone = processes::end_all(started.main, in_bubblewrap);
-    let cpu = processes::collected_cpu();
     let how = match why {
         Why::Wished => How::Stopped,
         Why::Overran(resource) => How::Overran(resource),
         Why::Done if started.never_ran() => How::NotStarted(String::new()),
         Why::Done => status.or(gone.main).map_or(How::Stopped, |status| told(status, in_bubblewrap)),
     };
-    Report { how, wall, cpu, ended_after, left: gone.left }
+    Report { how, wall, ended_after, left: gone.left }
 }
 
 /// Why waiting was over.

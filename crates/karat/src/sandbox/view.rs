@@ -1,6 +1,6 @@
 //! What a job may see, with every path resolved: links followed, what is not there left out, what lies in a secret dropped.
 
-use super::job::{Job, SandboxError};
+use super::job::{Job, SandboxError, ToolFolder};
 use std::path::{Path, PathBuf};
 
 /// Masked whatever a job says: homes, sockets of daemons, and the temporary files of others.
@@ -13,6 +13,8 @@ pub(super) struct Sight {
     pub(super) root: PathBuf,
     /// The working folder, from `root` on.
     pub(super) dir: PathBuf,
+    /// What the tool's set-up prepared.
+    pub(super) tool: Option<ToolFolder>,
     /// Masked files and folders, none within another.
     pub(super) masked: Vec<PathBuf>,
     /// Readable though masked.
@@ -36,8 +38,14 @@ impl Sight {
             return Err(SandboxError::Outside { dir, root });
         };
         let secret = outermost(job.view.secret.iter().filter_map(|path| path.canonicalize().ok()));
-        if let Some(secret) = secret.iter().find(|secret| secret.starts_with(&root)) {
-            return Err(SandboxError::SecretInside { secret: secret.clone(), root });
+        let tool = match &job.tool {
+            Some(tool) => Some(ToolFolder { path: existing(&tool.path)?, writable: tool.writable }),
+            None => None,
+        };
+        for given in [Some(&root), tool.as_ref().map(|tool| &tool.path)].into_iter().flatten() {
+            if let Some(secret) = secret.iter().find(|secret| secret.starts_with(given)) {
+                return Err(SandboxError::SecretInside { secret: secret.clone(), root: given.clone() });
+            }
         }
         let masked = masked(&job.view.masked);
         let open = |path: &PathBuf| !within(path, &secret);
@@ -46,7 +54,7 @@ impl Sight {
         let links = links.collect();
         let writable: Vec<PathBuf> = job.view.writable.iter().map(|path| existing(path)).collect::<Result<_, _>>()?;
         let writable = writable.into_iter().filter(open).collect();
-        Ok(Self { root, dir, masked, exposed, links, writable, secret, network: job.view.network })
+        Ok(Self { root, dir, tool, masked, exposed, links, writable, secret, network: job.view.network })
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::manifest::{Context, Kind, Manifest, Program};
 use super::placeholders;
+use crate::checkout::remove_tree;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::sandbox::locate_program;
+use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
+use crate::sandbox::{available, exposures, locate_program, seen_root};
 use serde::Serialize;
-use std::ffi::OsStr;
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The machine as a tool would find it.
 #[derive(Clone, Copy)]
@@ -20,6 +22,10 @@ pub struct Surroundings<'a> {
     pub home: Option<&'a Path>,
     /// Whether a variable is set to something; what to is nobody's business.
     pub is_set: &'a dyn Fn(&str) -> bool,
+    /// How the process that watches over a version command is started.
+    pub supervisor: &'a Supervisor,
+    /// An empty folder of nobody else's, for what version commands write.
+    pub scratch: &'a Path,
 }
 
 /// What was found out about a tool.
@@ -65,6 +71,12 @@ pub struct Variable {
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longer answers are no version.
 const LONGEST_VERSION: usize = 200;
+/// Whoever prints more than this does not print a version.
+const LONGEST_OUTPUT: usize = 1 << 20;
+/// What a version command takes for its home.
+const HOME: &str = "home";
+/// Where it puts temporary files.
+const TMP: &str = "tmp";
 
 /// Looks at one tool. Its version command is run, and nothing else.
 pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> Examined {
@@ -122,9 +134,10 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
     examined.isolation = isolation(program);
     let plain = program.version.iter().all(|word| placeholders::used(word).is_ok_and(|used| used.is_empty()));
     if let Some(found) = examined.programs.iter().find(|p| Some(&p.name) == program.version.first()).filter(|_| plain) {
-        examined.version = found.found.as_deref().and_then(|file| version(file, &program.version[1..]));
-        if found.found.is_some() && examined.version.is_none() {
-            examined.remarks.push(format!("`{}` does not say its version", program.version.join(" ")));
+        match found.found.as_deref().map(|file| version(file, program, around)) {
+            Some(Ok(version)) => examined.version = Some(version),
+            Some(Err(why)) => examined.remarks.push(why),
+            None => {}
         }
     }
 }
@@ -143,68 +156,87 @@ fn isolation(program: &Program) -> String {
     parts.join("; ")
 }
 
-/// The first line with words that a command prints; `None` where it fails, says nothing, or takes too long.
-fn version(program: &Path, arguments: &[String]) -> Option<String> {
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().ok()?;
-    let begun = Instant::now();
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.success(),
-            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
-            _ => {
-                // It may have ended by itself in the meantime, which is as good.
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
-    };
-    let mut said = String::new();
-    for stream in [child.stdout.take().map(boxed), child.stderr.take().map(boxed)].into_iter().flatten() {
-        let mut bytes = Vec::new();
-        stream.take(4096).read_to_end(&mut bytes).ok()?;
-        said.push_str(&String::from_utf8_lossy(&bytes));
-        said.push('\n');
+/// The first line with words that a version command prints, or why there is none. It is somebody else's command, so it is kept
+/// apart as in a run: an empty folder, a short environment, no network.
+fn version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<String, String> {
+    let root = around.scratch.join("version");
+    let finished = isolated(&root, found, program, around);
+    let _ = remove_tree(&root);
+    let finished = finished?;
+    let command = program.version.join(" ");
+    if finished.ended != Ended::Exited(0) {
+        return Err(format!("`{command}` does not say its version: it {}", finished.ended));
     }
-    let line = said.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric)).filter(|_| ended)?;
-    Some(line.chars().take(LONGEST_VERSION).collect())
+    let said = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+    let mut lines = said.iter().flat_map(|text| text.lines()).map(str::trim);
+    let line = lines.find(|line| line.chars().any(char::is_alphanumeric));
+    let line = line.ok_or_else(|| format!("`{command}` does not say its version"))?;
+    Ok(line.chars().take(LONGEST_VERSION).collect())
 }
 
-fn boxed(stream: impl Read + 'static) -> Box<dyn Read> {
-    Box::new(stream)
+fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<Finished, String> {
+    let unasked = |error: &dyn std::error::Error| format!("its version could not be asked for: {error}");
+    for folder in [HOME, TMP] {
+        fs::create_dir_all(root.join(folder)).map_err(|error| unasked(&error))?;
+    }
+    let isolation = available().strongest();
+    let seen = seen_root(isolation, root);
+    let mut env: BTreeMap<String, OsString> = BTreeMap::from([
+        ("HOME".to_owned(), seen.join(HOME).into()),
+        ("TMPDIR".to_owned(), seen.join(TMP).into()),
+        ("LANG".to_owned(), "C.UTF-8".into()),
+    ]);
+    env.extend(around.path.map(|path| ("PATH".to_owned(), path.to_owned())));
+    let masked: Vec<PathBuf> = around.home.into_iter().chain([around.scratch]).map(Path::to_owned).collect();
+    let needs = program.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
+    let mut exposed: Vec<PathBuf> = program.expose.clone();
+    exposed.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| exposures(&program, &masked)));
+    let words = program.version.iter().skip(1).map(OsString::from);
+    let job = Job {
+        command: [found.into()].into_iter().chain(words).collect(),
+        env,
+        root: root.to_owned(),
+        dir: root.to_owned(),
+        tool: None,
+        view: View { masked, exposed, ..View::default() },
+        limits: Limits { time: PATIENCE, output: LONGEST_OUTPUT, ..Limits::default() },
+        isolation,
+    };
+    sandbox::run(&job, around.supervisor, &Cancel::default()).map_err(|error| unasked(&error))
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::{Syntax, decode, schema_of};
     use std::os::unix::fs::PermissionsExt;
 
+    /// A folder with a program and a file that is none.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text, mode) in [
-            ("scan", "#!/bin/sh\necho\necho \"scan 1.2 $*\"\n", 0o755),
-            ("broken", "#!/bin/sh\necho no >&2\nexit 3\n", 0o755),
-            ("data", "not a program", 0o644),
-        ] {
+        for (name, mode) in [("scan", 0o755), ("data", 0o644)] {
             let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            fs::write(&path, "#!/bin/sh\necho scan 1.2\n").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         }
         folder
     }
 
+    /// Nothing can be run here, for the supervisor is not there.
     #[track_caller]
     fn check(manifest: &str, set: &[&str], expect: &str) {
         let folder = folder();
         let schema = schema_of::<ToolManifestV1>();
         let raw = decode::<ToolManifestV1>("t.toml", manifest, Syntax::Toml, &schema).whole().unwrap().0;
         let is_set = |name: &str| set.contains(&name);
-        let around =
-            Surroundings { path: Some(folder.path().as_os_str()), home: Some(Path::new("/home/me")), is_set: &is_set };
+        let scratch = tempfile::tempdir().unwrap();
+        let around = Surroundings {
+            path: Some(folder.path().as_os_str()),
+            home: Some(Path::new("/home/me")),
+            is_set: &is_set,
+            supervisor: &Supervisor { program: "/nowhere/karat".into(), args: Vec::new() },
+            scratch: scratch.path(),
+        };
         let found = examine("t", &raw, &around);
         let mut told = vec![if found.usable { "usable" } else { "unusable" }.to_owned()];
         told.extend(found.version.map(|version| format!("version {version}")));
@@ -212,12 +244,18 @@ mod tests {
         told.extend(found.remarks);
         let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         assert_eq!(told.join("\n"), expect.join("\n"), "{manifest}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "{manifest}");
     }
 
     #[test]
     fn tools_are_looked_at() {
-        let known = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\nversion = [\"scan\", \"--version\"]\n";
-        check(known, &[], "usable\nversion scan 1.2 --version\nno network");
+        let known = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n";
+        check(known, &[], "usable\nno network");
+        check(
+            &format!("{known}version = [\"scan\", \"--version\"]"),
+            &[],
+            "usable\nno network\nits version could not be asked for: the supervisor /nowhere/karat could not be started: No such file or directory (os error 2)",
+        );
         check(
             "command = [\"absent\"]\nformat = \"sarif\"\ninstall = \"make it\"",
             &[],
@@ -225,14 +263,9 @@ mod tests {
         );
         check("command = [\"data\"]\nformat = \"sarif\"", &[], "unusable\nno network\n`data` is not found");
         check(
-            "command = [\"scan\"]\nformat = \"sarif\"\nversion = [\"broken\"]",
-            &[],
-            "usable\nno network\n`broken` does not say its version",
-        );
-        check(
             &format!("{known}setup = [\"npm\"]\nexpose = [\"~/x\"]\nwritable = [\"/y\"]"),
             &[],
-            "unusable\nversion scan 1.2 --version\nno network; reads /home/me/x; writes /y\n`npm` is not found\n\
+            "unusable\nno network; reads /home/me/x; writes /y\n`npm` is not found\n\
              set-up is run once before the first trial, with the network",
         );
         check(

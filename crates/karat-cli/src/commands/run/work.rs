@@ -20,7 +20,7 @@ use karat::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -73,7 +73,7 @@ pub(super) fn execute(
     site.secret.extend(secrets(&plan, &folder));
     let (ready, facts) = get_ready(args, &plan, tools, &tasks, isolation, &site)?;
     if held.is_none() {
-        let id = begin(args, &mut store, &plan, &loaded)?;
+        let id = begin(args, &mut store, &plan, &loaded, scratch.path())?;
         let lock = store.lock(&id)?;
         held = Some((id, lock));
     }
@@ -81,6 +81,7 @@ pub(super) fn execute(
         return Err(Failure::Message(Exit::Internal, "there is no run".to_owned()));
     };
     store.reopen(&id)?;
+    store.set_scratch(&id, Some(scratch.path()))?;
     tell_changes(&mut store, &id, &facts)?;
 
     let executor = Executor::new(ready, &tasks, &site);
@@ -100,6 +101,7 @@ pub(super) fn execute(
         let place = stored::flag(args.store.folder.as_deref());
         Failure::Message(Exit::Failed, format!("{error}\n{done}: karat run --resume {short}{place}"))
     })?;
+    store.set_scratch(&id, None)?;
     drop(executor);
     Ok((Held { store, id, loaded, _lock: lock }, ending))
 }
@@ -124,10 +126,21 @@ fn told(
     Ok(ending)
 }
 
-fn begin(args: &RunArgs, store: &mut Store, plan: &PlanV1, loaded: &LoadedSuite) -> Result<RunId, Failure> {
+fn begin(
+    args: &RunArgs,
+    store: &mut Store,
+    plan: &PlanV1,
+    loaded: &LoadedSuite,
+    scratch: &Path,
+) -> Result<RunId, Failure> {
     let snapshot = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config));
     let suite_snapshot = snapshot.map_err(|error| Failure::io("the suite", error.into()))?;
-    Ok(store.begin(&NewRun { name: args.name.clone(), plan: plan.clone(), suite_snapshot, scratch: None })?)
+    Ok(store.begin(&NewRun {
+        name: args.name.clone(),
+        plan: plan.clone(),
+        suite_snapshot,
+        scratch: Some(scratch.to_owned()),
+    })?)
 }
 
 /// A name that is taken is refused before anything is set up.
@@ -155,7 +168,7 @@ fn require_isolation(args: &RunArgs, store: &mut Store, id: &RunId) -> Result<()
 }
 
 /// What no tool of this run may see beside the suite: the store, and recorded answers that it tells again.
-fn secrets(plan: &PlanV1, store: &std::path::Path) -> Vec<PathBuf> {
+fn secrets(plan: &PlanV1, store: &Path) -> Vec<PathBuf> {
     let recorded = plan.tools.iter().filter_map(|tool| tool.manifest.submission.as_ref()).map(PathBuf::from);
     let all = recorded.filter(|path| path.is_absolute()).chain([store.to_owned()]);
     all.filter_map(|path| path.canonicalize().ok()).collect()

@@ -1,6 +1,7 @@
 //! However a run is ended, nothing of it is left.
 
 use super::*;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ fn stubborn(isolation: Isolation, mark: &str) -> Trial {
 
 fn wait_for(what: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
+    while begun.elapsed() < Duration::from_secs(60) {
         if what() {
             return true;
         }
@@ -24,20 +25,20 @@ fn wait_for(what: impl Fn() -> bool) -> bool {
 }
 
 #[test]
-fn a_cancel_ends_everything_within_two_seconds() {
+fn a_cancel_ends_everything() {
     each(|isolation| {
         let mark = marker();
-        let trial = stubborn(isolation, &mark);
+        let mut trial = stubborn(isolation, &mark);
+        trial.job.limits.time = Duration::from_secs(600);
         let cancel = Cancel::default();
-        let (finished, took) = std::thread::scope(|scope| {
+        let finished = std::thread::scope(|scope| {
             let running = scope.spawn(|| run(&trial.job, &supervisor(), &cancel).unwrap());
             assert!(wait_for(|| trial.path("checkout/up").exists()));
-            let begun = Instant::now();
             cancel.cancel();
-            (running.join().unwrap(), begun.elapsed())
+            running.join().unwrap()
         });
         assert_eq!(finished.ended, Ended::Cancelled, "{isolation:?}");
-        assert!(took < Duration::from_secs(2), "{isolation:?}: {took:?}");
+        assert!(finished.wall < Duration::from_secs(120), "{isolation:?}: {:?}", finished.wall);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
     });
@@ -49,10 +50,56 @@ fn what_is_cancelled_beforehand_does_nothing() {
         let trial = Trial::new(isolation, "sleep 20");
         let cancel = Cancel::default();
         cancel.cancel();
-        let begun = Instant::now();
         assert_eq!(run(&trial.job, &supervisor(), &cancel).unwrap().ended, Ended::Cancelled, "{isolation:?}");
-        assert!(begun.elapsed() < Duration::from_secs(2));
     });
+}
+
+/// A supervisor that cannot be talked to is a failure, unless that is what comes of a cancel.
+#[test]
+fn a_dumb_supervisor_is_a_failure_unless_it_was_to_stop() {
+    each(|isolation| {
+        let trial = Trial::new(isolation, "true");
+        for program in ["/bin/true", "/bin/false"] {
+            let dumb = Supervisor { program: program.into(), args: Vec::new() };
+            let error = run(&trial.job, &dumb, &Cancel::default()).unwrap_err();
+            assert!(error.to_string().contains("supervisor of the tool"), "{error}");
+            let cancel = Cancel::default();
+            cancel.cancel();
+            assert_eq!(run(&trial.job, &dumb, &cancel).unwrap().ended, Ended::Cancelled, "{isolation:?}");
+        }
+    });
+}
+
+/// A terminal signals the whole group in its foreground: Karat is to hear of it, and nobody below.
+#[test]
+fn a_signal_to_the_group_is_for_karat_alone() {
+    each(|isolation| {
+        let up = tempfile::tempdir().unwrap();
+        let mut caller = Command::new(std::env::current_exe().unwrap());
+        caller.args(["--exact", "sandbox::ending::interrupted", "--nocapture"]).stdout(Stdio::piped());
+        caller.env(CALLER, format!("{} {}", isolation.as_str(), up.path().display())).process_group(0);
+        let caller = caller.spawn().unwrap();
+        assert!(wait_for(|| up.path().join("up").exists()), "{isolation:?}");
+        let group = format!("-{}", caller.id());
+        assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+        let output = caller.wait_with_output().unwrap();
+        assert!(text(&output.stdout).contains("ended: Cancelled."), "{isolation:?}: {}", text(&output.stdout));
+    });
+}
+
+/// Not a test: what the test above starts and signals. Its supervisor takes a while to come up, and is signalled meanwhile.
+#[test]
+#[expect(clippy::print_stdout, reason = "it is how the test hears of it")]
+fn interrupted() {
+    let Ok(order) = std::env::var(CALLER) else { return };
+    let [name, up] = order.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone()).unwrap();
+    let script = format!("touch {up}/up; sleep 1; exec {} __supervise", env!("CARGO_BIN_EXE_karat"));
+    let slow = Supervisor { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
+    let trial = Trial::new(Isolation::from_name(name).unwrap(), "sleep 60");
+    let ended = run(&trial.job, &slow, &Cancel::from(flag)).map(|finished| finished.ended);
+    println!("ended: {}.", ended.map_or_else(|error| error.to_string(), |ended| format!("{ended:?}")));
 }
 
 const CALLER: &str = "KARAT_TEST_CALLER";
@@ -80,20 +127,19 @@ fn nothing_is_left_when_karat_itself_is_killed() {
         assert!(survivors(&mark).len() >= 4, "{isolation:?}: {:#?}", survivors(&mark));
         caller.kill().unwrap();
         caller.wait().unwrap();
-        let begun = Instant::now();
         assert!(wait_for(|| survivors(&mark).is_empty()), "{isolation:?}: {:#?}", survivors(&mark));
-        assert!(begun.elapsed() < Duration::from_secs(2), "{isolation:?}");
     });
 }
 
-/// Bubblewrap and Landlock end the tool with its supervisor.
+/// The tool goes with its supervisor. Where it cannot have ended that itself, it is not its fault.
 #[test]
-fn a_lost_supervisor_is_an_error() {
+fn a_lost_supervisor_takes_the_tool_with_it() {
     each(|isolation| {
         let mark = marker();
-        let trial = Trial::new(isolation, &format!("touch up; exec sleep {mark}"));
-        let error = std::thread::scope(|scope| {
-            let running = scope.spawn(|| run(&trial.job, &supervisor(), &Cancel::default()).unwrap_err());
+        let trial =
+            Trial::new(isolation, &format!("touch up; sleep {mark} & sh -c 'sleep {mark} & wait' & exec sleep {mark}"));
+        let lost = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&trial.job, &supervisor(), &Cancel::default()));
             assert!(wait_for(|| trial.path("checkout/up").exists() && !survivors(&mark).is_empty()));
             let tool = survivors(&mark).pop().unwrap();
             let mut pid = tool.split(['/', ':']).nth(2).unwrap().to_owned();
@@ -109,15 +155,17 @@ fn a_lost_supervisor_is_an_error() {
             assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
             running.join().unwrap()
         });
-        assert!(error.to_string().contains("ended from outside"), "{error}");
-        if isolation > Isolation::Process {
-            assert!(wait_for(|| survivors(&mark).is_empty()), "{isolation:?}");
-        } else {
-            for line in survivors(&mark) {
-                let pid = line.split(['/', ':']).nth(2).unwrap().to_owned();
-                Command::new("kill").args(["-9", &pid]).status().unwrap();
+        match lost {
+            Ok(finished) => {
+                assert_eq!(finished.ended, Ended::LostSupervisor, "{isolation:?}");
+                assert!(isolation < Isolation::Bubblewrap);
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("ended from outside"), "{error}");
+                assert_eq!(isolation, Isolation::Bubblewrap);
             }
         }
+        assert!(wait_for(|| survivors(&mark).is_empty()), "{isolation:?}: {:#?}", survivors(&mark));
     });
 }
 

@@ -11,7 +11,7 @@ fn writing_elsewhere_is_refused() {
         let path = folder.path().canonicalize().unwrap();
         std::fs::write(path.join("old"), "old").unwrap();
         let script = "echo x > $there/new; echo x > $there/old; rm -f $there/old; mkdir $there/d; mv $there/old .; \
-                      truncate -s 0 $there/old; chmod 777 $there/old; echo x > /usr/karat-new; echo x > /dev/karat-new; echo x > /etc/karat-new; \
+                      truncate -s 0 $there/old; echo x > /usr/karat-new; echo x > /dev/karat-new; echo x > /etc/karat-new; \
                       for at in /home /root /run; do echo x > $at/karat-new && echo wrote $at; done; echo done";
         let mut trial = Trial::new(isolation, script);
         trial.job.env.insert("there".into(), path.clone().into());
@@ -26,6 +26,26 @@ fn writing_elsewhere_is_refused() {
         trial.run();
         assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "x\n", "{isolation:?}");
         next_is_fine(isolation);
+    });
+}
+
+/// What is said of each isolation holds: where files lie in a namespace nothing of them changes; rules on files know of no modes
+/// and times.
+#[test]
+fn modes_and_times_outside_change_only_where_it_is_said() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    each_apart(|isolation| {
+        let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let file = folder.path().canonicalize().unwrap().join("old");
+        std::fs::write(&file, "old").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let mut trial = Trial::new(isolation, "chmod 777 $file; touch -m -d @86400 $file");
+        trial.job.env.insert("file".into(), file.clone().into());
+        trial.run();
+        let about = std::fs::metadata(&file).unwrap();
+        let changed = (about.mode() & 0o777 == 0o777, about.mtime() == 86400);
+        let said = isolation.describe().contains("modes and times of files that the user owns can be changed");
+        assert_eq!(changed, (said, said), "{isolation:?}");
     });
 }
 
@@ -69,7 +89,6 @@ fn forking_without_end_is_ended() {
             trial.job.limits.processes = 100;
             let finished = trial.run();
             assert_eq!(finished.ended, Ended::Overran(karat::sandbox::Resource::Processes), "{isolation:?}: {script}");
-            assert!(finished.wall < Duration::from_secs(10), "{isolation:?}: {:?}", finished.wall);
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}: {script}");
             next_is_fine(isolation);
         });
@@ -100,11 +119,7 @@ fn ignoring_sigterm_is_no_use() {
         trial.job.limits.time = Duration::from_millis(300);
         let finished = trial.run();
         assert_eq!(finished.ended, Ended::TimedOut, "{isolation:?}");
-        assert!(
-            finished.wall >= Duration::from_millis(300) && finished.wall < Duration::from_secs(3),
-            "{:?}",
-            finished.wall
-        );
+        assert!(finished.wall >= Duration::from_millis(300), "{:?}", finished.wall);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
     });
@@ -122,7 +137,6 @@ fn printing_five_gigabytes_is_cut_short() {
             let (full, other) =
                 if stream.is_empty() { (finished.stdout, finished.stderr) } else { (finished.stderr, finished.stdout) };
             assert!(full.cut && full.bytes.len() == 1_000_000 && !other.cut, "{isolation:?}");
-            assert!(finished.wall < Duration::from_secs(5), "{:?}", finished.wall);
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         }
         next_is_fine(isolation);
@@ -139,7 +153,6 @@ fn a_daemon_does_not_stay() {
         let finished = Trial::new(isolation, &script).run();
         assert_eq!(finished.ended, Ended::Exited(0), "{isolation:?}");
         assert_eq!(text(&finished.stdout.bytes), "out\n");
-        assert!(finished.wall < Duration::from_secs(5));
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         let counted = (isolation != Isolation::Bubblewrap).then_some(3);
         assert_eq!(finished.ended_after, counted, "{isolation:?}");
@@ -189,9 +202,11 @@ fn signals_do_not_reach_out() {
     });
 }
 
-/// Where no rule tells the sockets of daemons apart, none is opened; connected pairs reach nobody and stay.
+/// No socket of a daemon is reached, whether it has a path or only a name, with the network or without; connected pairs reach
+/// nobody and stay.
 #[test]
 fn daemons_cannot_be_reached() {
+    use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr};
     if !Path::new("/usr/bin/perl").exists() {
         return skipped("there is no perl, which opens sockets without another program");
     }
@@ -200,15 +215,59 @@ fn daemons_cannot_be_reached() {
         let hidden = tempfile::tempdir().unwrap();
         let _seen = std::os::unix::net::UnixListener::bind(folder.path().join("s")).unwrap();
         let _hidden = std::os::unix::net::UnixListener::bind(hidden.path().join("s")).unwrap();
+        let name = format!("karat-{}", marker());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let _named = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
         let script = "use Socket; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) && print 'pair ';
-                      for (@ARGV) { print socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un($_)) ? 'in ' : 'out ' }";
-        let mut trial = Trial::new(isolation, "");
-        trial.job.command = ["/usr/bin/perl", "-e", script].map(Into::into).to_vec();
-        trial.job.command.extend([folder.path().join("s").into(), hidden.path().join("s").into()]);
-        let printed = text(&trial.run().stdout.bytes);
-        // A namespace hides what is masked, as all places for the sockets of daemons are.
-        let expect = if isolation == Isolation::Bubblewrap { "pair in out " } else { "pair out out " };
-        assert_eq!(printed, expect, "{isolation:?}");
+                      for (@ARGV[0, 1], \"\\0$ARGV[2]\") {
+                          my $at = pack('S a*', AF_UNIX, $_) . (/^\\0/ ? '' : \"\\0\");
+                          print socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, $at) ? 'in ' : 'out ' }";
+        let printed = |isolation: Isolation, network: bool| {
+            let mut trial = Trial::new(isolation, "");
+            trial.job.command = ["/usr/bin/perl", "-e", script].map(Into::into).to_vec();
+            trial.job.command.extend([
+                folder.path().join("s").into(),
+                hidden.path().join("s").into(),
+                name.clone().into(),
+            ]);
+            trial.job.view.network = network;
+            text(&trial.run().stdout.bytes)
+        };
+        // Were the script wrong, nothing would be reached without isolation either.
+        assert_eq!(printed(Isolation::Process, false), "pair in in in ");
+        assert_eq!(printed(isolation, false), "pair out out out ", "{isolation:?}");
+        assert_eq!(printed(isolation, true), "pair out out out ", "{isolation:?}");
+    });
+}
+
+/// A tool that can reach its supervisor ends its own trial by that, and no other.
+#[test]
+fn ending_the_supervisor_ends_the_trial() {
+    each(|isolation| {
+        let mark = marker();
+        // Whoever is left starts others for as long as it lives.
+        let script = format!(
+            "(while :; do sleep {mark} & sleep 0.05; done) & sleep 0.3; kill -9 $PPID; sleep 0.3; echo alive; exit 4"
+        );
+        let finished = Trial::new(isolation, &script).run();
+        let reached = finished.ended == Ended::LostSupervisor;
+        assert_eq!(reached, isolation == Isolation::Process, "{isolation:?}: {:?}", finished.ended);
+        assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+/// Who may set the limits of another process may end it.
+#[test]
+fn limits_of_the_supervisor_stay() {
+    if !Path::new("/usr/bin/prlimit").exists() {
+        return skipped("there is no prlimit, which sets limits of others");
+    }
+    each_apart(|isolation| {
+        let script =
+            "prlimit --pid $PPID --nofile=3:3 && echo set; prlimit --nofile=100:100 true && ulimit -n 64 && echo own";
+        let finished = Trial::new(isolation, script).run();
+        assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "own\n".into()), "{isolation:?}");
     });
 }
 

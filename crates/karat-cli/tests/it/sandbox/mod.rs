@@ -36,6 +36,7 @@ impl Trial {
             env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             dir: root.join("checkout"),
             root,
+            tool: None,
             view: View::default(),
             limits: Limits { time: Duration::from_secs(30), ..Limits::default() },
             isolation,
