@@ -268,3 +268,29 @@ fn copies_of_the_goldens_are_hidden_too() {
         assert_eq!(names, ["looked"], "{suite}");
     }
 }
+
+/// Shells, editors and CI leave files open for the programs they start. None of them reaches a tool.
+#[test]
+fn no_open_file_of_ours_reaches_a_tool() {
+    let project = with_cases(1);
+    with_tool(
+        &project,
+        "it",
+        &format!("ls /proc/self/fd | sort -n | tr '\\n' ' '; cat <&8 2>/dev/null; {FINDS_IT}"),
+        "",
+    );
+    let script =
+        "exec \"$karat\" run suite --tool tools/it.toml --trials 1 -q 7>>precious 8<suite/cases/case-1/case.yaml 9<.";
+    for isolation in karat::sandbox::Isolation::ALL {
+        if karat::sandbox::available().why_not(isolation).is_some() {
+            continue;
+        }
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("{script} --isolation {}", isolation.as_str())]);
+        command.env("karat", env!("CARGO_BIN_EXE_karat")).current_dir(project.path(""));
+        assert!(command.output().unwrap().status.success());
+        let out = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+        // Three streams, and the folder that `ls` is listing.
+        assert_eq!(out, "0 1 2 3 ", "{}", isolation.as_str());
+    }
+}
