@@ -154,6 +154,12 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
             info.short_id
         )));
     }
+    if info.imported && plan.tools.iter().any(|tool| tool.kind == ToolKindV1::Command) {
+        return Err(Failure::bad_input(format!(
+            "run {} came from a file, and so did the commands of its plan, which are not run; start a run of your own",
+            info.short_id
+        )));
+    }
     tell_ignored(args);
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: plan.model.as_deref(), home: home.as_deref(), files_anywhere: false };

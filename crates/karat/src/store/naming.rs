@@ -9,7 +9,7 @@ use std::fmt;
 pub(super) const LATEST: &str = "latest";
 
 /// Ids are shown with so many characters at least.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 13;
 
 /// The name of a run that no other run ever has, on any machine; later runs sort after earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

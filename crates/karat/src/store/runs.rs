@@ -86,6 +86,8 @@ pub struct RunInfo {
     pub scratch: Option<PathBuf>,
     /// The version of Karat that made it.
     pub karat: String,
+    /// Whether it came from another store, so that its plan is somebody else's.
+    pub imported: bool,
 }
 
 impl Store {
@@ -107,6 +109,7 @@ impl Store {
             plan,
             report: None,
             karat: env!("CARGO_PKG_VERSION").to_owned(),
+            imported: false,
         };
         self.database.insist(|database| {
             keep(database, vec![snapshot])?;
@@ -209,6 +212,7 @@ pub(super) struct RunRow {
     pub(super) planned: i64,
     pub(super) report: Option<String>,
     pub(super) karat: String,
+    pub(super) imported: bool,
 }
 
 impl RunRow {
@@ -234,9 +238,10 @@ impl RunRow {
             self.planned.into(),
             self.report.into(),
             self.karat.into(),
+            i64::from(self.imported).into(),
         ];
         let sql = "INSERT INTO runs (id, name, created_ms, ended_ms, state, suite_name, suite_digest, snapshot, plan, \
-                   planned, report, karat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+                   planned, report, karat, imported) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
         database.execute(sql, values).map(|_| ())
     }
 }
@@ -284,8 +289,8 @@ fn outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome
 /// All runs, the newest first, as far as their own table tells of them.
 pub(super) fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
     let rows = database.query(
-        "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, report, scratch, karat \
-         FROM runs ORDER BY created_ms DESC, id DESC",
+        "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, report, scratch, karat, \
+         imported FROM runs ORDER BY created_ms DESC, id DESC",
         Vec::new(),
     )?;
     let mut runs = rows.iter().map(|row| info(database, row)).collect::<Result<Vec<_>, _>>()?;
@@ -313,5 +318,6 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
         has_report: row.text_or_null(8)?.is_some(),
         scratch: row.text_or_null(9)?.map(PathBuf::from),
         karat: row.text(10)?,
+        imported: row.int(11)? != 0,
     })
 }

@@ -178,3 +178,15 @@ fn one_model_for_every_tool() {
     project.ok("run suite --tool tools/it.toml --trials 1 -q --model by-flag");
     assert!(project.ok("store export latest").contains("by-flag"));
 }
+
+/// The commands of a run from elsewhere are somebody else's, and nobody has looked at them.
+#[test]
+fn an_imported_run_is_not_gone_on_with() {
+    let project = with_cases(1);
+    with_tool(&project, "it", FINDS_IT, "");
+    report(&project, "it", "");
+    project.ok("store export latest --whole -o run.jsonl");
+    project.ok("store import run.jsonl --store other");
+    assert!(project.ok("report latest --store other").contains("it"));
+    project.run("run --resume latest --store other").says(4, &["came from a file"]);
+}

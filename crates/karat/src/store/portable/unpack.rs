@@ -226,6 +226,7 @@ impl Unpacking {
             plan: run.plan.get().to_owned(),
             report: run.report,
             karat: run.karat,
+            imported: true,
         };
         let (_, hash) = header.seal.told();
         let (judgements, attempts) = (self.judgements, self.attempts);

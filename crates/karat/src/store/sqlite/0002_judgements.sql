@@ -1,4 +1,4 @@
--- What judges said of a run, every state a tool was found in, and every folder a run has used.
+-- What judges said of a run, every state a tool was found in, every folder a run has used, and whether it came from elsewhere.
 
 CREATE TABLE judgements (
     run_id   TEXT   NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -27,3 +27,5 @@ CREATE TABLE scratch_folders (
 
 INSERT INTO scratch_folders (folder, run_id) SELECT DISTINCT scratch, id FROM runs WHERE scratch IS NOT NULL
     ON CONFLICT (folder) DO NOTHING;
+
+ALTER TABLE runs ADD COLUMN imported BIGINT NOT NULL DEFAULT 0;
