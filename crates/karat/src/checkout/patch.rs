@@ -2,7 +2,8 @@
 
 use super::object::Mode;
 use crate::git::is_binary;
-use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
+use std::fmt::{self, Write};
 
 /// One side of a file: its mode and its content.
 type Side<'a> = Option<(Mode, &'a [u8])>;
@@ -43,7 +44,7 @@ pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side
     let input = InternedInput::new(&*before, &*after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let printer = BasicLineDiffPrinter(&input.interner);
+    let printer = AsGit(&input.interner);
     let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input).to_string();
     if !hunks.is_empty() {
         out.push_str(&format!("--- {old}\n+++ {new}\n{hunks}"));
@@ -67,4 +68,40 @@ fn quoted(prefix: &str, path: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// Prints hunks as git does, with a word where the last line of a file does not end.
+struct AsGit<'a>(&'a Interner<&'a str>);
+
+impl AsGit<'_> {
+    fn line(&self, out: &mut impl Write, mark: char, token: Token) -> fmt::Result {
+        let line = self.0[token];
+        write!(out, "{mark}{line}")?;
+        if line.ends_with('\n') { Ok(()) } else { out.write_str("\n\\ No newline at end of file\n") }
+    }
+}
+
+impl UnifiedDiffPrinter for AsGit<'_> {
+    fn display_header(
+        &self,
+        mut out: impl Write,
+        start_before: u32,
+        start_after: u32,
+        len_before: u32,
+        len_after: u32,
+    ) -> fmt::Result {
+        // A side without lines is said to begin before its first line.
+        let start = |start: u32, len: u32| if len == 0 { start } else { start + 1 };
+        let (old, new) = (start(start_before, len_before), start(start_after, len_after));
+        writeln!(out, "@@ -{old},{len_before} +{new},{len_after} @@")
+    }
+
+    fn display_context_token(&self, mut out: impl Write, token: Token) -> fmt::Result {
+        self.line(&mut out, ' ', token)
+    }
+
+    fn display_hunk(&self, mut out: impl Write, before: &[Token], after: &[Token]) -> fmt::Result {
+        before.iter().try_for_each(|token| self.line(&mut out, '-', *token))?;
+        after.iter().try_for_each(|token| self.line(&mut out, '+', *token))
+    }
 }

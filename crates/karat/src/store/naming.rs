@@ -8,7 +8,8 @@ use std::fmt;
 /// Stands for the run that was begun last.
 pub(super) const LATEST: &str = "latest";
 
-/// Ids are shown with so many characters at least.
+/// Ids begin with the moment of their run. So much of one tells milliseconds apart, so that what is printed today still names
+/// its run when many others have come after it.
 const SHORTEST: usize = 13;
 
 /// The name of a run that no other run ever has, on any machine; later runs sort after earlier ones.
@@ -93,9 +94,9 @@ mod tests {
     fn short_ids_tell_runs_apart() {
         let check = |ids: &[&str], expect: &[&str]| assert_eq!(short_ids(ids.iter().copied()), expect, "{ids:?}");
         check(&[], &[]);
-        check(&["0192f3a1-b2c3-7000"], &["0192f3a1"]);
-        check(&["0192f3a1-b2c3-7000", "0292f3a1-b2c3-7000"], &["0192f3a1", "0292f3a1"]);
-        check(&["0192f3a1-b2c4-7000", "0192f3a1-b2c3-7000"], &["0192f3a1-b2c4", "0192f3a1-b2c3"]);
+        check(&["0192f3a1-b2c3-7000"], &["0192f3a1-b2c3"]);
+        check(&["0192f3a1-b2c3-7000", "0292f3a1-b2c3-7000"], &["0192f3a1-b2c3", "0292f3a1-b2c3"]);
+        check(&["0192f3a1-b2c3-7000", "0192f3a1-b2c3-7100"], &["0192f3a1-b2c3-70", "0192f3a1-b2c3-71"]);
     }
 
     #[test]
