@@ -111,7 +111,7 @@ fn issue(case: usize, golden: usize) -> Value {
 /// About half of them report a golden, a little off; the others are noise.
 fn finding(case: usize, trial: usize, number: usize, goldens: usize) -> Value {
     let golden = (number + trial) % goldens;
-    let told = number % 2 == 0;
+    let told = number.is_multiple_of(2);
     let second = if told { word(case * 3 + golden * 5 + 1) } else { word(case + trial * 7 + number) };
     let first = if told { word(case + golden) } else { word(number * 11 + trial) };
     let line = 10 * golden + 1 + (trial + number) % 4;
