@@ -7,12 +7,8 @@ use std::path::Path;
 
 /// How often each case is tried.
 pub(crate) const TRIALS: usize = 10;
-/// How many findings a recorded trial has.
-const FINDINGS: usize = 10;
-/// How many goldens a case has.
-const GOLDENS: usize = 6;
-/// How many files the code of a case has.
-const FILES: usize = 12;
+/// How many files the code of a case has: as many as the largest of the shipped suites, most of which have one.
+const FILES: usize = 4;
 
 /// What the program prints that does nothing.
 pub(crate) const NOTHING_FOUND: &str = "{\"findings\":[]}";
@@ -28,8 +24,17 @@ const SEVERITIES: [&str; 3] = ["high", "medium", "low"];
 const CATEGORIES: [&str; 2] = ["bug", "security"];
 const LANGUAGES: [&str; 3] = ["rust", "python", "go"];
 
-/// A suite whose tool is a recording of ten findings a trial.
+/// A suite whose tool is a recording: ten findings a trial, six goldens a case.
 pub(crate) fn recorded(folder: &Path, cases: usize) {
+    recording(folder, cases, 6, 10);
+}
+
+/// The same with one finding and one golden, which is as much as a sample of a mock model has.
+pub(crate) fn recorded_sparsely(folder: &Path, cases: usize) {
+    recording(folder, cases, 1, 1);
+}
+
+fn recording(folder: &Path, cases: usize, goldens: usize, findings: usize) {
     let config = format!(
         "[suite]\nname = \"recorded\"\n[scoring]\ntrials = {TRIALS}\n\
          [tools.recorded]\nkind = \"replay\"\nsubmission = \"recorded.jsonl\"\n"
@@ -37,10 +42,10 @@ pub(crate) fn recorded(folder: &Path, cases: usize) {
     let mut stated = String::new();
     let mut trials = String::new();
     for case in 0..cases {
-        let issues: Vec<Value> = (0..GOLDENS).map(|golden| issue(case, golden)).collect();
+        let issues: Vec<Value> = (0..goldens).map(|golden| issue(case, golden)).collect();
         line(&mut stated, &json!({"id": id(case), "language": LANGUAGES[case % 3], "issues": issues}));
         for trial in 1..=TRIALS {
-            let findings: Vec<Value> = (0..FINDINGS).map(|number| finding(case, trial, number)).collect();
+            let findings: Vec<Value> = (0..findings).map(|number| finding(case, trial, number, goldens)).collect();
             line(
                 &mut trials,
                 &json!({"case": id(case), "tool": "recorded", "trial": trial, "outcome": "reported",
@@ -104,9 +109,9 @@ fn issue(case: usize, golden: usize) -> Value {
 }
 
 /// About half of them report a golden, a little off; the others are noise.
-fn finding(case: usize, trial: usize, number: usize) -> Value {
-    let golden = (number + trial) % GOLDENS;
-    let told = number % 2 == 0;
+fn finding(case: usize, trial: usize, number: usize, goldens: usize) -> Value {
+    let golden = (number + trial) % goldens;
+    let told = number.is_multiple_of(2);
     let second = if told { word(case * 3 + golden * 5 + 1) } else { word(case + trial * 7 + number) };
     let first = if told { word(case + golden) } else { word(number * 11 + trial) };
     let line = 10 * golden + 1 + (trial + number) % 4;

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     println!("| {:29} | trials | CPU ms a trial | ms a trial | growth |", "run");
     println!("|{:-<31}|-------:|---------------:|-----------:|-------:|", "");
     let replayed = show(whole::replayed());
+    let sparse = show(whole::replayed_sparsely());
     let executed = whole::executed(Isolation::Process).map(show);
     whole::executed_in_memory().map(show);
     for isolation in [Isolation::Landlock, Isolation::Bubblewrap] {
@@ -53,8 +54,13 @@ fn main() -> ExitCode {
         Ok(sample) => {
             let (wall, cpu) = (sample.wall * 1000.0, sample.cpu * 1000.0);
             println!("inspect: Inspect AI {}: {wall:.1} ms a sample, {cpu:.1} CPU ms", sample.version);
-            let ratio = cpu / replayed.cpu_ms();
-            targets.say("Inspect AI's CPU time as a multiple", ratio, "at least", LEAST_RATIO, ratio >= LEAST_RATIO);
+            println!(
+                "inspect: {:.0} times the CPU time of a replayed trial with ten findings",
+                cpu / replayed.cpu_ms()
+            );
+            let ratio = cpu / sparse.cpu_ms();
+            let what = "inspect: as a multiple of one with one finding, CPU time";
+            targets.say(what, ratio, "at least", LEAST_RATIO, ratio >= LEAST_RATIO);
         }
     }
     if targets.held { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -31,9 +31,14 @@ impl Runs {
     }
 }
 
-/// Trials that were recorded.
+/// Trials that were recorded, with ten findings each.
 pub(crate) fn replayed() -> Runs {
     measure("a replayed trial", [200, 2_000], 3, drawn::recorded, &|_| {})
+}
+
+/// Trials that were recorded, with one finding each.
+pub(crate) fn replayed_sparsely() -> Runs {
+    measure("the same, one finding", [200, 2_000], 3, drawn::recorded_sparsely, &|_| {})
 }
 
 /// A program that does nothing; `None` where this system has no such isolation.

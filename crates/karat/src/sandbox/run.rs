@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How much can be read from a stream at once, and at least.
+/// How much room is made for each reading of a stream.
 const CHUNK: usize = 64 << 10;
 
 /// Runs a job to its end. When this comes back, nothing of the tool is left, however it ended.
