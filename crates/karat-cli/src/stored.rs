@@ -141,7 +141,7 @@ impl StoredRun {
             format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
         };
         let mut all: Vec<(usize, String)> = counted.iter().map(|entry| (*entry.1, told(entry))).collect();
-        all.sort_by(|a, b| b.0.cmp(&a.0));
+        all.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
         const MOST: usize = 10;
         let more = all.len().saturating_sub(MOST);
         let mut told: Vec<String> = all.into_iter().take(MOST).map(|(_, text)| text).collect();
