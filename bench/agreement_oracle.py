@@ -116,7 +116,8 @@ def many(table):
 def consensus(table, categories):
     answers = [(i, r, v) for i, row in enumerate(table) for r, v in enumerate(row) if v is not None]
     frame = pandas.DataFrame(answers, columns=["task", "worker", "label"])
-    fitted = DawidSkene(n_iter=20000, tol=0).fit(frame)
+    # Its bound may fall for a round and end the work too soon; below zero, all rounds are done.
+    fitted = DawidSkene(n_iter=2000, tol=-1).fit(frame)
     for category in range(categories):
         show(f"prevalence_{category}", fitted.priors_.get(category, 0.0))
     for item in range(min(5, len(table))):

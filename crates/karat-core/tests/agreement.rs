@@ -94,14 +94,17 @@ fn other_packages_say_the_same() {
     for line in include_str!("data/agreement_packages.txt").lines().filter(|line| !line.starts_with('#')) {
         if let Some(shape) = line.strip_prefix("table ") {
             let numbers: Vec<u64> = shape.split(' ').map(|n| n.parse().expect("a number")).collect();
-            let [seed, items, raters, categories, missing, guessing] = numbers[..] else { panic!("six numbers: {line}") };
+            let [seed, items, raters, categories, missing, guessing] = numbers[..] else {
+                panic!("six numbers: {line}")
+            };
             rows = draw(seed, items, raters, categories, missing, guessing);
             continue;
         }
         let (name, expected) = line.split_once(' ').expect("a name and a figure");
         let expected: f64 = expected.parse().expect("a number");
         let ratings = Ratings::from_rows(&rows);
-        let numbers: Vec<Vec<Option<f64>>> = rows.iter().map(|row| row.iter().map(|c| c.map(score)).collect()).collect();
+        let numbers: Vec<Vec<Option<f64>>> =
+            rows.iter().map(|row| row.iter().map(|c| c.map(score)).collect()).collect();
         let scored = Ratings::from_numbers(&numbers);
         // Packages round here and there: irrCAC to fifteen digits, crowd-kit raises what is below 1e-10.
         let (value, within) = match name {
@@ -209,11 +212,11 @@ fn intervals_hold_the_truth() {
     let rows: Vec<&[usize]> = counts.iter().map(Vec::as_slice).collect();
     let truth = figures(&cross(&rows));
     let mut random = Random::new(2026);
-    const WORLDS: usize = 250;
+    const WORLDS: usize = 200;
     let mut held = [0; 6];
     for world in 0..WORLDS {
         let mut counts = [[0; 3]; 3];
-        for _ in 0..80 {
+        for _ in 0..60 {
             let mut at = random.below(100);
             'cell: for (row, shares) in JOINT.iter().enumerate() {
                 for (column, share) in shares.iter().enumerate() {
@@ -227,20 +230,14 @@ fn intervals_hold_the_truth() {
         }
         let rows: Vec<&[usize]> = counts.iter().map(|row| row.as_slice()).collect();
         let found = measure(&cross(&rows), &[(0, 1)], world as u64);
-        let estimates = [
-            found.percent,
-            found.cohen[0].plain,
-            found.cohen[0].quadratic,
-            found.fleiss,
-            found.ordinal,
-            found.ac1,
-        ];
+        let estimates =
+            [found.percent, found.cohen[0].plain, found.cohen[0].quadratic, found.fleiss, found.ordinal, found.ac1];
         for ((held, estimate), truth) in held.iter_mut().zip(estimates).zip(truth) {
             *held += usize::from(estimate.interval.is_ok_and(|i| i.low <= truth && truth <= i.high));
         }
     }
     let shares = held.map(|n| n as f64 / WORLDS as f64);
-    // Two hundred and fifty trials of 95 % lie within these ends in all but one of a thousand.
+    // Two hundred trials of 95 % lie within these ends in all but one of a thousand.
     assert!(shares.iter().all(|share| (0.90..=0.99).contains(share)), "{shares:?}");
 }
 

@@ -95,7 +95,8 @@ impl Model {
             return 0.0;
         }
         for (class, (slot, prevalence)) in posterior.iter_mut().zip(&self.prevalence).enumerate() {
-            let said = |rating: &Rating| self.confusion[rating.rater][class].as_ref().map_or(0.0, |s| s[rating.category]);
+            let said =
+                |rating: &Rating| self.confusion[rating.rater][class].as_ref().map_or(0.0, |s| s[rating.category]);
             // Logarithms, because a product over many raters is too small for a number.
             *slot = prevalence.ln() + ratings.iter().map(|rating| said(rating).ln()).sum::<f64>();
         }

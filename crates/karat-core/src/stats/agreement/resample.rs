@@ -85,9 +85,9 @@ pub(super) fn estimates(
     let left_out = jackknife(&times, &items, seed, figures);
     let column = |rows: &[Vec<Value>], at: usize| -> Vec<f64> { rows.iter().filter_map(|row| row[at].ok()).collect() };
     let interval = |(at, value): (usize, Value)| {
-        let interval = value.map_err(|_| NoInterval::Undefined).and_then(|v| {
-            accelerated(v, column(&drawn, at), &column(&left_out, at))
-        });
+        let interval = value
+            .map_err(|_| NoInterval::Undefined)
+            .and_then(|v| accelerated(v, column(&drawn, at), &column(&left_out, at)));
         (value, interval)
     };
     values.into_iter().enumerate().map(interval).collect()
@@ -146,7 +146,7 @@ fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64]) -> Result<Inte
         at_share(&drawn, cumulative(bias + moved / (1.0 - acceleration * moved)))
     };
     let z = quantile(0.975);
-    Ok(Interval { low: end(-z), high: end(z), method: "bca-bootstrap" })
+    Ok(Interval { low: end(-z), high: end(z), method: "bootstrap-bca" })
 }
 
 fn acceleration(left_out: &[f64]) -> f64 {
