@@ -10,6 +10,7 @@ pub use draw::draw;
 pub use found::{Trials, read_each};
 pub use opinions::{AgreeError, Item, On, Opinion, Opinions, Scale, from_judgements};
 
+use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, Level, PairEstimate, RESAMPLES, Rating, Ratings, measure};
 use serde::Serialize;
 
@@ -78,6 +79,9 @@ pub struct Sureness {
     pub method: Option<&'static str>,
     /// How many items the figure rests on.
     pub n: usize,
+    /// Whether those are too few to lean on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreliable: bool,
 }
 
 /// Two raters.
@@ -229,6 +233,7 @@ fn sureness(estimate: Estimate) -> Sureness {
         no_ci: estimate.interval.err().filter(|_| estimate.value.is_ok()).map(|none| none.reason()),
         method: interval.map(|interval| interval.method),
         n: estimate.n,
+        unreliable: estimate.n < RELIABLE_N,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::report::Look;
 use crate::report::grid::{self, Cell};
 use crate::report::number::{count, three};
 use anstyle::Style;
+use karat_core::metric::estimate::RELIABLE_N;
 
 /// A confusion table with more values is not shown.
 const WIDEST: usize = 12;
@@ -84,6 +85,9 @@ fn reasons(agreement: &Agreement) -> String {
             }
         }
     }
+    if agreement.percent.sure.unreliable {
+        told.push(format!("  – fewer than {RELIABLE_N} items: too few to lean on\n"));
+    }
     told.concat()
 }
 
@@ -94,11 +98,14 @@ fn pairs(pairs: &[Pair], look: &Look) -> String {
     heads.extend(["linear", "quadratic"].iter().filter(|_| weighted));
     heads.push("items");
     let heads = heads.into_iter().map(|head| Cell::right(head).styled(dim));
+    // Both names are cut alike, so that of long ones the second does not vanish.
+    let room = look.width.saturating_sub(if weighted { 62 } else { 44 }).max(32) / 2;
+    let label = |pair: &Pair| format!("{} × {}", grid::fit(&pair.a, room), grid::fit(&pair.b, room));
     let mut rows = vec![[Cell::left("Cohen's kappa").styled(dim)].into_iter().chain(heads).collect::<Vec<_>>()];
     for pair in pairs {
         let interval = pair.sure.ci.map(|[low, high]| format!("{} to {}", three(Some(low)), three(Some(high))));
         let mut row = vec![
-            Cell::left(format!("{} × {}", pair.a, pair.b)),
+            Cell::left(label(pair)),
             Cell::right(three(pair.kappa)),
             Cell::right(interval.unwrap_or_else(|| "–".to_owned())),
         ];
