@@ -143,7 +143,7 @@ impl Sheet<'_> {
         }
         for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
             let whole = row.span(0).start..row.span(row.record.len().saturating_sub(1)).end;
-            let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed].into_iter()).is_some());
+            let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
             let span = near.map_or(whole, |(at, _)| row.span(*at));
             let fault = Fault::new("missing-column", span, format!("there is no column `{needed}`; {HEADER}"));
             faults.push(match near {

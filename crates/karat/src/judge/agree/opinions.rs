@@ -200,8 +200,8 @@ pub fn from_judgements(
     let (values, scale) = match on {
         On::Match | On::Found => (listed(&["false", "true"]), Scale::Nominal),
         On::Verdict => (listed(&["none", "safe", "vulnerable"]), Scale::Nominal),
-        On::Classification => (CLASSES.iter().map(|class| word(class)).collect(), Scale::Nominal),
-        On::TypeMatch => (TYPES.iter().map(|fit| word(fit)).collect(), Scale::Ordinal),
+        On::Classification => (CLASSES.iter().map(word).collect(), Scale::Nominal),
+        On::TypeMatch => (TYPES.iter().map(word).collect(), Scale::Ordinal),
         On::Rcir | On::Ava | On::Fsv | On::Value => return gathered(on, rated, None, notes),
     };
     gathered(on, rated, Some((values, scale)), notes)
