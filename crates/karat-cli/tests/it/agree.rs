@@ -127,27 +127,32 @@ fn goldens_nobody_judged_are_not_found() {
     let issues = json!([{ "id": "g1", "title": "one" }, { "id": "g2", "title": "two" }]);
     let case = |id: &str| json!({ "id": id, "issues": issues });
     let finding = json!([{ "id": "f1", "title": "x" }]);
-    let project = suite(&[case("c1"), case("c2"), case("c3"), case("c4")])
+    let project = suite(&[case("c1"), case("c2"), case("c3"), case("c4"), case("c5")])
         .with(
             "s.jsonl",
             lines(&[
                 trial("c1", "t", 1, finding.clone()),
                 trial("c2", "t", 1, json!([])),
                 trial("c3", "t", 1, finding.clone()),
-                trial("c4", "t", 1, finding),
+                trial("c4", "t", 1, finding.clone()),
+                trial("c5", "t", 1, finding),
             ]),
         )
-        // The second judge's submission says the same trial again, which is no fault here.
-        .with("again.jsonl", lines(&[trial("c2", "t", 1, json!([]))]))
-        .with("a.jsonl", lines(&[pair("a", "c1", json!("g1"), "f1", true), pair("a", "c4", json!("g2"), "f1", true)]))
+        // The second judge's submission has trials of the first again, which is no fault here, one of them without findings.
+        .with("again.jsonl", lines(&[trial("c2", "t", 1, json!([])), trial("c5", "t", 1, json!([]))]))
+        .with(
+            "a.jsonl",
+            lines(&[("c1", "g1"), ("c4", "g2"), ("c5", "g1")].map(|(case, g)| pair("a", case, json!(g), "f1", true))),
+        )
         .with("b.jsonl", lines(&[pair("b", "c1", json!(null), "f1", false)]));
     let found =
         project.json("judge agree a.jsonl b.jsonl --on found --json --suite . --submission s.jsonl again.jsonl");
-    // c1: both judged; c2: no findings; c3: nobody judged; c4: only one judged, so that nothing is known of the other.
-    assert_eq!((&found["items"], &found["percent"]["n"]), (&json!(8), &json!(6)));
-    near(&found, "/percent/value", 5.0 / 6.0);
+    // c1: both judged; c2: no findings; c3: nobody judged; c4: only one judged, so that nothing is known of the other;
+    // c5: there was nothing to judge for the second.
+    assert_eq!((&found["items"], &found["percent"]["n"]), (&json!(10), &json!(8)));
+    near(&found, "/percent/value", 6.0 / 8.0);
     assert_eq!(found["percent"]["unreliable"], true);
-    assert_eq!(found["confusion"]["counts"], json!([[5, 0], [1, 0]]));
+    assert_eq!(found["confusion"]["counts"], json!([[6, 0], [2, 0]]));
     assert!(found["notes"].to_string().contains("1 times a judge said nothing"), "{}", found["notes"]);
     // Without the suite only what was said counts, and these two never spoke of the same golden.
     project.run("judge agree a.jsonl b.jsonl --on found").says(4, &["all ratings are by a"]);
