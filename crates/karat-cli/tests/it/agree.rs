@@ -16,8 +16,8 @@ fn audit(judge: &str, case: &str, said: Value, class: &str, fit: &str, rcir: f64
             "target": { "found": rcir > 0.0, "type_match": fit, "rcir": rcir } })
 }
 
-/// The people who labelled PandaLM's test set (Wang et al. 2024, "PandaLM", section 4) agree with kappas of .85, .88 and .86;
-/// the digits are scikit-learn 1.9.1's, and Fleiss' kappa is statsmodels 0.15.0's.
+/// The three people who labelled PandaLM's test set: Cohen's kappas as scikit-learn 1.9.1 computes them from the published labels,
+/// Fleiss' kappa as statsmodels 0.15.0 does.
 #[test]
 fn people_agree_as_published() {
     let Some(file) = shared("pandalm/testset-v1.json") else { return };

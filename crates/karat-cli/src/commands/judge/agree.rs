@@ -32,7 +32,7 @@ fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
     let (mut judgements, mut tables) = (Vec::new(), Vec::new());
     for path in &args.files {
         let mut lines = inputs::lines(path)?;
-        let named = path.extension().is_some_and(|extension| extension == "jsonl" || extension == "gz");
+        let named = path.extension().is_some_and(|extension| extension == "jsonl");
         if named || is_json(&mut lines)? { judgements.push(lines) } else { tables.push(lines) }
     }
     if !tables.is_empty() {
