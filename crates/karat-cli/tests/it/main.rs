@@ -3,6 +3,7 @@
 // Helpers are allowed to panic as tests are: this whole crate is a test.
 #![cfg(test)]
 
+mod agree;
 mod check;
 mod data;
 mod docs;

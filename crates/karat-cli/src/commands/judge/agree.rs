@@ -1,0 +1,76 @@
+//! `karat judge agree`: how far judges agree.
+
+use crate::args::AgreeArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{look, notes, print, print_json};
+use karat::judge::agree::{On, Opinions, Trials, agree, draw, from_csv, from_judgements, read_csv, read_each};
+use karat::recorded::{NamedLines, read_judgements};
+use std::io::{BufRead, Read};
+
+pub(crate) fn run(args: &AgreeArgs) -> Result<Exit, Failure> {
+    let opinions = opinions(args)?;
+    let agreement = agree(&opinions, args.seed, args.disagreements);
+    if args.json {
+        print_json(&agreement)?;
+    } else {
+        print(&draw(&agreement, &look()))?;
+        notes(&agreement.notes);
+    }
+    Ok(Exit::Ok)
+}
+
+fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
+    let all = args.files.iter().chain(&args.submissions);
+    if all.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+    }
+    let on = args.on.as_deref().and_then(On::named);
+    if args.suite.is_some() && on != Some(On::Found) {
+        return Err(Failure::usage("--suite and --submission say which goldens could be found; give --on found too"));
+    }
+    let (mut judgements, mut tables) = (Vec::new(), Vec::new());
+    for path in &args.files {
+        let mut lines = inputs::lines(path)?;
+        let named = path.extension().is_some_and(|extension| extension == "jsonl");
+        if named || is_json(&mut lines)? { judgements.push(lines) } else { tables.push(lines) }
+    }
+    if !tables.is_empty() {
+        return from_tables(tables, !judgements.is_empty(), on);
+    }
+    let Some(place) = &args.suite else {
+        return decided(from_judgements(&read_judgements(judgements, None)?, on, None));
+    };
+    let loaded = inputs::suite(place)?;
+    let submissions = args.submissions.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
+    let trials = read_each(submissions, &loaded.suite)?;
+    let judgements = read_judgements(judgements, Some(&loaded.suite))?;
+    let trials = Trials { suite: &loaded.suite, trials: &trials };
+    decided(from_judgements(&judgements, on, Some(&trials)))
+}
+
+/// Whether a file begins as JSON does; nothing of it is used up.
+fn is_json(lines: &mut NamedLines<'_>) -> Result<bool, Failure> {
+    let start = lines.reader.fill_buf().map_err(|error| Failure::io(&lines.file, error))?;
+    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'[')))
+}
+
+fn from_tables(tables: Vec<NamedLines<'_>>, mixed: bool, on: Option<On>) -> Result<Opinions, Failure> {
+    if mixed {
+        return Err(Failure::usage("give judgements or CSV files, not both: their items have no names in common"));
+    }
+    if on.is_some() {
+        return Err(Failure::usage("--on picks a decision from judgements; a CSV file has one value for each rating"));
+    }
+    let mut texts = Vec::new();
+    for mut table in tables {
+        let mut text = String::new();
+        table.reader.read_to_string(&mut text).map_err(|error| Failure::io(&table.file, error))?;
+        texts.push((table.file, text));
+    }
+    decided(from_csv(read_csv(&texts)?))
+}
+
+fn decided(opinions: Result<Opinions, karat::judge::agree::AgreeError>) -> Result<Opinions, Failure> {
+    opinions.map_err(|error| Failure::bad_input(error.to_string()))
+}

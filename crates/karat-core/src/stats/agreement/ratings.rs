@@ -1,0 +1,187 @@
+//! Who gave what to which item.
+
+use std::collections::BTreeMap;
+
+/// One rater's answer to one item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rating {
+    /// The rater, counted from 0.
+    pub rater: usize,
+    /// The category, counted from 0 in rising order where the categories have one.
+    pub category: usize,
+}
+
+/// Ratings of items, any of which may be missing.
+///
+/// Items that were rated alike are kept once, with their number: a thousand items and three judges who say yes or no make
+/// at most 27 patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratings {
+    raters: usize,
+    /// The place of each category on the scale, from 0 to 1.
+    scores: Vec<f64>,
+    /// How many categories were given at least once.
+    used: usize,
+    patterns: Vec<Pattern>,
+    /// The pattern of each item, in the order given.
+    items: Vec<usize>,
+}
+
+/// Items that everybody rated alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pattern {
+    /// The ratings, in the order of raters.
+    pub(super) ratings: Vec<Rating>,
+    /// The categories given, and how often each.
+    pub(super) counts: Vec<(usize, f64)>,
+    /// The share of agreeing pairs of ratings; 0 where there are no pairs.
+    pub(super) agreeing: f64,
+    /// How many items have this pattern.
+    pub(super) times: usize,
+}
+
+impl Ratings {
+    /// Items with their ratings by category. A rater's first answer to an item counts.
+    ///
+    /// Figures that need distances take the number of a category as its place on the scale.
+    pub fn new(items: impl IntoIterator<Item = Vec<Rating>>) -> Self {
+        let mut numbers: BTreeMap<Vec<Rating>, Vec<usize>> = BTreeMap::new();
+        let mut count = 0;
+        for mut ratings in items {
+            ratings.sort_by_key(|rating| rating.rater);
+            ratings.dedup_by_key(|rating| rating.rater);
+            numbers.entry(ratings).or_default().push(count);
+            count += 1;
+        }
+        let (mut items, mut patterns) = (vec![0; count], Vec::with_capacity(numbers.len()));
+        let (mut raters, mut used) = (0, Vec::new());
+        for (ratings, members) in numbers {
+            for &item in &members {
+                items[item] = patterns.len();
+            }
+            for rating in &ratings {
+                raters = raters.max(rating.rater + 1);
+                used.resize(used.len().max(rating.category + 1), false);
+                used[rating.category] = true;
+            }
+            patterns.push(Pattern::new(ratings, members.len()));
+        }
+        let scores = (0..used.len()).map(|category| category as f64).collect();
+        let used = used.iter().filter(|used| **used).count();
+        Self { raters, scores: scaled(scores), used, patterns, items }
+    }
+
+    /// A table of items by raters, with `None` for what was not rated.
+    pub fn from_rows(rows: &[Vec<Option<usize>>]) -> Self {
+        let rating = |(rater, category): (usize, &Option<usize>)| category.map(|category| Rating { rater, category });
+        Self::new(rows.iter().map(|row| row.iter().enumerate().filter_map(rating).collect()))
+    }
+
+    /// A table of items by raters with numbers, each distinct number a category; what is not finite was not rated.
+    pub fn from_numbers(rows: &[Vec<Option<f64>>]) -> Self {
+        // Adding 0 turns -0 into 0, which is the same number.
+        let finite = |value: &Option<f64>| value.filter(|v| v.is_finite()).map(|v| v + 0.0);
+        let mut values: Vec<f64> = rows.iter().flatten().filter_map(finite).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let category = |value| finite(value).map(|v| values.partition_point(|known| *known < v));
+        let rows: Vec<Vec<Option<usize>>> = rows.iter().map(|row| row.iter().map(category).collect()).collect();
+        Self::from_rows(&rows).with_scores(values)
+    }
+
+    /// The same with the places of the categories on a scale, which must rise; without a place for each, nothing changes.
+    pub fn with_scores(self, scores: Vec<f64>) -> Self {
+        let rising = scores.windows(2).all(|pair| pair[0] < pair[1]) && scores.iter().all(|s| s.is_finite());
+        if rising && scores.len() >= self.scores.len() { Self { scores: scaled(scores), ..self } } else { self }
+    }
+
+    /// How many raters there are.
+    pub fn raters(&self) -> usize {
+        self.raters
+    }
+
+    /// How many categories there are, used or not.
+    pub fn categories(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// How many items there are, rated or not.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// How many items have two ratings or more.
+    pub fn pairable(&self) -> usize {
+        self.patterns.iter().filter(|pattern| pattern.pairable()).map(|pattern| pattern.times).sum()
+    }
+
+    /// Whether no item has more than two ratings.
+    pub(super) fn at_most_two(&self) -> bool {
+        self.patterns.iter().all(|pattern| pattern.ratings.len() <= 2)
+    }
+
+    /// How many categories were given at least once.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    pub(super) fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
+    /// How often each pattern occurs among all items.
+    pub(super) fn times(&self) -> Vec<f64> {
+        self.patterns.iter().map(|pattern| pattern.times as f64).collect()
+    }
+
+    /// The distinct rows of ratings, and how many items have each.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&[Rating], usize)> {
+        self.patterns.iter().map(|pattern| (pattern.ratings.as_slice(), pattern.times))
+    }
+
+    /// For each item, in the order given, its place among [`Self::rows`].
+    pub(crate) fn row_of(&self) -> &[usize] {
+        &self.items
+    }
+}
+
+impl Pattern {
+    fn new(ratings: Vec<Rating>, times: usize) -> Self {
+        let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+        for rating in &ratings {
+            *counts.entry(rating.category).or_default() += 1.0;
+        }
+        let size = ratings.len() as f64;
+        let agreeing: f64 = counts.values().map(|n| n * (n - 1.0)).sum();
+        let agreeing = if ratings.len() < 2 { 0.0 } else { agreeing / (size * (size - 1.0)) };
+        Self { ratings, counts: counts.into_iter().collect(), agreeing, times }
+    }
+
+    /// Whether there is a pair of ratings.
+    pub(super) fn pairable(&self) -> bool {
+        self.ratings.len() >= 2
+    }
+
+    /// What a rater said.
+    pub(super) fn of(&self, rater: usize) -> Option<usize> {
+        let at = self.ratings.binary_search_by_key(&rater, |rating| rating.rater).ok()?;
+        self.ratings.get(at).map(|rating| rating.category)
+    }
+}
+
+/// Scores stretched to run from 0 to 1. No figure changes by it, and huge numbers cannot overflow their squares.
+fn scaled(scores: Vec<f64>) -> Vec<f64> {
+    let (Some(&low), Some(&high)) = (scores.first(), scores.last()) else { return scores };
+    // Halves, because the span of all numbers is more than the greatest number.
+    let span = high / 2.0 - low / 2.0;
+    if span > 0.0 { scores.iter().map(|score| (score / 2.0 - low / 2.0) / span).collect() } else { scores }
+}

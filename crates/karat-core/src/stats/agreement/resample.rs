@@ -1,0 +1,213 @@
+//! Intervals by resampling items with replacement.
+
+use super::{Ratings, Value};
+use rayon::prelude::*;
+
+/// How many samples are drawn.
+pub const RESAMPLES: usize = 2000;
+
+/// A 95 % interval, and how it came about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The method by name.
+    pub method: &'static str,
+}
+
+/// Why a figure has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoInterval {
+    /// The figure itself is undefined.
+    Undefined,
+    /// Every sample gives the same, so that sampling says nothing about how far off the figure may be.
+    NothingVaries,
+    /// In more than one sample of twenty the figure is undefined.
+    OftenUndefined,
+}
+
+impl NoInterval {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Undefined => "the figure itself is undefined",
+            Self::NothingVaries => "every resample gives the same figure, which says nothing about how sure it is",
+            Self::OftenUndefined => "in more than one resample of twenty the figure is undefined",
+        }
+    }
+}
+
+impl Interval {
+    /// Wilson's interval of a share of `n` items.
+    pub fn wilson(share: f64, n: usize) -> Self {
+        let n = n as f64;
+        let z = quantile(0.975);
+        let centre = share + z * z / (2.0 * n);
+        let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+        let whole = 1.0 + z * z / n;
+        let (low, high) = ((centre - half) / whole, (centre + half) / whole);
+        Self { low: low.clamp(0.0, 1.0), high: high.clamp(0.0, 1.0), method: "wilson" }
+    }
+}
+
+/// Every figure on all items, with its bias-corrected and accelerated bootstrap interval (Efron 1987).
+///
+/// One set of samples serves all figures. Acceleration comes from a jackknife that leaves out one item at a time, or one block
+/// of items drawn at random where there are more than [`BLOCKS`] of them.
+pub(super) fn estimates(
+    ratings: &Ratings,
+    seed: u64,
+    figures: &(impl Fn(&[f64]) -> Vec<Value> + Sync),
+) -> Vec<(Value, Result<Interval, NoInterval>)> {
+    let times = ratings.times();
+    let values = figures(&times);
+    // An item without any rating is no part of the sample.
+    let rated = |at: &usize| !ratings.patterns()[*at].ratings.is_empty();
+    let mut items: Vec<u32> = ratings.row_of().iter().filter(|at| rated(at)).map(|at| *at as u32).collect();
+    // Samples must not depend on the order in which items came.
+    items.sort_unstable();
+    if items.len() < 2 {
+        return values.into_iter().map(|value| (value, Err(without(value)))).collect();
+    }
+    let drawn: Vec<Vec<Value>> = (0..RESAMPLES as u64)
+        .into_par_iter()
+        .map(|number| {
+            let mut random = Random::new(seed, number);
+            let mut times = vec![0.0; times.len()];
+            for _ in 0..items.len() {
+                times[items[random.below(items.len())] as usize] += 1.0;
+            }
+            figures(&times)
+        })
+        .collect();
+    let left_out = jackknife(&times, &items, seed, figures);
+    let column = |rows: &[Vec<Value>], at: usize| -> Vec<f64> { rows.iter().filter_map(|row| row[at].ok()).collect() };
+    let interval = |(at, value): (usize, Value)| {
+        let interval = value
+            .map_err(|_| NoInterval::Undefined)
+            .and_then(|v| accelerated(v, column(&drawn, at), &column(&left_out, at)));
+        (value, interval)
+    };
+    values.into_iter().enumerate().map(interval).collect()
+}
+
+fn without(value: Value) -> NoInterval {
+    if value.is_ok() { NoInterval::NothingVaries } else { NoInterval::Undefined }
+}
+
+/// The jackknife leaves out at most so many blocks of items.
+const BLOCKS: usize = 200;
+
+/// The figures without each block of items.
+fn jackknife(
+    times: &[f64],
+    items: &[u32],
+    seed: u64,
+    figures: &(impl Fn(&[f64]) -> Vec<Value> + Sync),
+) -> Vec<Vec<Value>> {
+    let mut order = items.to_vec();
+    if items.len() > BLOCKS {
+        let mut random = Random::new(seed, RESAMPLES as u64);
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last + 1));
+        }
+    }
+    let blocks: Vec<&[u32]> = order.chunks(order.len().div_ceil(BLOCKS)).collect();
+    let without = |block: &&[u32]| {
+        let mut times = times.to_vec();
+        for &pattern in *block {
+            times[pattern as usize] -= 1.0;
+        }
+        figures(&times)
+    };
+    blocks.par_iter().map(without).collect()
+}
+
+fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64]) -> Result<Interval, NoInterval> {
+    if drawn.len() * 20 < RESAMPLES * 19 {
+        return Err(NoInterval::OftenUndefined);
+    }
+    drawn.sort_by(f64::total_cmp);
+    let (Some(&least), Some(&most)) = (drawn.first(), drawn.last()) else { return Err(NoInterval::OftenUndefined) };
+    // The same figure added up in another order may differ in its last digits.
+    if most - least < 1e-12 {
+        return Err(NoInterval::NothingVaries);
+    }
+    let n = drawn.len() as f64;
+    let (below, above) = (drawn.partition_point(|v| *v < value), drawn.partition_point(|v| *v <= value));
+    let share = (below as f64 + above as f64) / (2.0 * n);
+    // Where all samples lie on one side, the correction is as large as these samples can show.
+    let bias = quantile(share.clamp(0.5 / n, 1.0 - 0.5 / n));
+    let acceleration = acceleration(left_out);
+    let end = |z: f64| {
+        let moved = bias + z;
+        at_share(&drawn, cumulative(bias + moved / (1.0 - acceleration * moved)))
+    };
+    let z = quantile(0.975);
+    Ok(Interval { low: end(-z), high: end(z), method: "bootstrap-bca" })
+}
+
+fn acceleration(left_out: &[f64]) -> f64 {
+    let mean = left_out.iter().sum::<f64>() / left_out.len().max(1) as f64;
+    let (mut squares, mut cubes) = (0.0, 0.0);
+    for value in left_out {
+        let influence = mean - value;
+        squares += influence.powi(2);
+        cubes += influence.powi(3);
+    }
+    if squares > 0.0 { cubes / (6.0 * f64::powf(squares, 1.5)) } else { 0.0 }
+}
+
+/// The value below which that share of sorted values lies, between neighbours on a straight line.
+fn at_share(sorted: &[f64], share: f64) -> f64 {
+    let place = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * place.fract()
+}
+
+/// The share of a standard normal distribution below `x`, by the series of Marsaglia (2004).
+fn cumulative(x: f64) -> f64 {
+    if x.abs() > 8.0 || x.is_nan() {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    let (mut sum, mut term, mut step) = (x, x, 1.0);
+    while sum + term != sum || step < x.abs() {
+        step += 2.0;
+        term *= x * x / step;
+        sum += term;
+    }
+    0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
+/// The `x` below which that share lies, by halving.
+fn quantile(share: f64) -> f64 {
+    let (mut low, mut high) = (-8.0, 8.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if cumulative(middle) < share { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// SplitMix64, whose few lines give the same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    /// The stream of that number under a seed.
+    fn new(seed: u64, stream: u64) -> Self {
+        Self(mixed(mixed(seed).wrapping_add(stream)))
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        ((u128::from(mixed(self.0)) * bound as u128) >> 64) as usize
+    }
+}
+
+fn mixed(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,309 @@
+//! Ratings from CSV: one row is one rating, `item,rater,value`, and perhaps an `explanation`.
+
+use super::opinions::{AgreeError, Given, Item, On, Opinions, Rated, gathered};
+use crate::diagnostic::{Diagnostic, Faults};
+use crate::document::{Fault, Source, suggest};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Ratings as they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Sheets {
+    rated: Vec<Rated>,
+    notes: Vec<String>,
+}
+
+/// Reads CSV files, each a name and a text. Nothing is taken where anything is wrong, and all faults come at once.
+pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
+    let mut sheets = Sheets::default();
+    let mut faults: Vec<Diagnostic> = Vec::new();
+    let mut places: HashMap<(String, String), String> = HashMap::new();
+    let mut blank = 0;
+    for (file, text) in files {
+        let source = Source::new(file.as_str(), text.as_str());
+        let mut sheet = Sheet { file, text, places: &mut places, sheets: &mut sheets, blank: &mut blank };
+        faults.extend(source.diagnostics(sheet.read()));
+    }
+    if !faults.is_empty() {
+        return Err(Faults(faults));
+    }
+    if blank > 0 {
+        sheets.notes.push(format!("{blank} rows have no value and are taken for missing ratings"));
+    }
+    Ok(sheets)
+}
+
+/// The opinions that CSV files hold. Values are numbers where all of them are.
+pub fn from_csv(sheets: Sheets) -> Result<Opinions, AgreeError> {
+    let Sheets { mut rated, mut notes } = sheets;
+    if rated.is_empty() {
+        let there = "the files hold no rating; below the header, each row is one: item,rater,value".to_owned();
+        return Err(AgreeError::Nothing { on: On::Value.name(), there });
+    }
+    let odd = rated.iter().filter_map(|one| word(&one.value)).find(|word| number(word).is_none()).map(str::to_owned);
+    match odd {
+        None => {
+            for one in &mut rated {
+                one.value = word(&one.value).and_then(number).map_or_else(|| one.value.clone(), Given::Number);
+            }
+        }
+        Some(odd) if rated.iter().any(|one| word(&one.value).is_some_and(|word| number(word).is_some())) => {
+            notes.push(format!("values are taken for words without an order, as {odd:?} is no number"));
+        }
+        Some(_) => {}
+    }
+    gathered(On::Value, rated, None, notes)
+}
+
+fn word(value: &Given) -> Option<&str> {
+    match value {
+        Given::Word(word) => Some(word),
+        Given::Listed(_) | Given::Number(_) => None,
+    }
+}
+
+/// A finite number; -0 is 0.
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
+}
+
+/// One file, and what is known from those before it.
+struct Sheet<'a> {
+    file: &'a str,
+    text: &'a str,
+    places: &'a mut HashMap<(String, String), String>,
+    sheets: &'a mut Sheets,
+    blank: &'a mut usize,
+}
+
+/// Where the columns are.
+struct Columns {
+    item: usize,
+    rater: usize,
+    value: usize,
+    explanation: Option<usize>,
+    count: usize,
+}
+
+const HEADER: &str = "ratings start with the line `item,rater,value`";
+
+impl Sheet<'_> {
+    /// Reads the rows; returns all that is wrong with them.
+    fn read(&mut self) -> Vec<Fault> {
+        let delimiter = delimiter(self.text);
+        let mut reader = ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .from_reader(self.text.as_bytes());
+        let mut columns = None;
+        let mut faults = Vec::new();
+        let mut record = ::csv::StringRecord::new();
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    let at = error.position().map_or(0, |position| position.byte() as usize);
+                    faults.push(Fault::new("bad-csv", at..at, format!("this row cannot be read: {error}")));
+                    break;
+                }
+            }
+            let position = record.position();
+            let (start, line) = position.map_or((0, 0), |position| (position.byte() as usize, position.line()));
+            // The reader counts the blank lines before a row to it.
+            let skipped = self.text[start..].find(|c| !matches!(c, '\n' | '\r')).unwrap_or(0);
+            let line = line as usize + self.text[start..start + skipped].matches('\n').count();
+            let row = Row { text: self.text, start: start + skipped, line, delimiter, record: &record };
+            match &columns {
+                None => match self.header(&row) {
+                    Ok(found) => columns = Some(found),
+                    Err(wrong) => return wrong,
+                },
+                Some(columns) => faults.extend(self.row(&row, columns)),
+            }
+        }
+        if columns.is_none() && faults.is_empty() {
+            faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {HEADER}")));
+        }
+        faults
+    }
+
+    fn header(&mut self, row: &Row<'_>) -> Result<Columns, Vec<Fault>> {
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut faults = Vec::new();
+        let mut others = Vec::new();
+        for (at, name) in row.record.iter().enumerate() {
+            let name = name.trim().to_lowercase();
+            if !["item", "rater", "value", "explanation"].contains(&name.as_str()) {
+                others.push((at, name));
+            } else if places.insert(name.clone(), at).is_some() {
+                faults.push(Fault::new("duplicate-column", row.span(at), format!("there are two columns `{name}`")));
+            }
+        }
+        for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
+            let whole = row.span(0).start..row.span(row.record.len().saturating_sub(1)).end;
+            let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
+            let span = near.map_or(whole, |(at, _)| row.span(*at));
+            let fault = Fault::new("missing-column", span, format!("there is no column `{needed}`; {HEADER}"));
+            faults.push(match near {
+                Some(_) => fault.with_help(format!("did you mean `{needed}`?")),
+                None => fault,
+            });
+        }
+        match (places.get("item"), places.get("rater"), places.get("value")) {
+            (Some(&item), Some(&rater), Some(&value)) if faults.is_empty() => {
+                if !others.is_empty() {
+                    let names: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
+                    self.sheets.notes.push(format!("{}: columns not looked at: {}", self.file, names.join(", ")));
+                }
+                let explanation = places.get("explanation").copied();
+                Ok(Columns { item, rater, value, explanation, count: row.record.len() })
+            }
+            _ => Err(faults),
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
+        let found = row.record.len();
+        if row.record.iter().all(|field| field.trim().is_empty()) {
+            return Vec::new();
+        }
+        if found != columns.count {
+            let wanted = columns.count;
+            let message = format!("this row has {found} fields where the header has {wanted}");
+            let help = "quote fields that hold the delimiter, and close every quote";
+            let span = row.span(0).start..row.span(found.saturating_sub(1)).end;
+            return vec![Fault::new("wrong-width", span, message).with_help(help)];
+        }
+        let field = |at: usize| row.record.get(at).unwrap_or_default().trim().to_owned();
+        let mut faults = Vec::new();
+        for (at, name) in [(columns.item, "item"), (columns.rater, "rater")] {
+            if field(at).is_empty() {
+                faults.push(Fault::new("missing-value", row.span(at), format!("the {name} is missing")));
+            }
+        }
+        let (item, rater, value) = (field(columns.item), field(columns.rater), field(columns.value));
+        if !faults.is_empty() {
+            return faults;
+        }
+        if value.is_empty() {
+            *self.blank += 1;
+            return faults;
+        }
+        let place = format!("{}:{}", self.file, row.line);
+        if let Some(earlier) = self.places.insert((item.clone(), rater.clone()), place) {
+            let message = format!("{rater:?} has rated the item {item:?} already, at {earlier}; nobody votes twice");
+            return vec![Fault::new("duplicate-rating", row.span(columns.rater), message)];
+        }
+        let explanation = columns.explanation.map(field).filter(|text| !text.is_empty());
+        let item = Item { item: Some(item), ..Item::default() };
+        self.sheets.rated.push(Rated { item, rater, value: Given::Word(value), explanation });
+        faults
+    }
+}
+
+/// A row, and where it is written.
+struct Row<'a> {
+    text: &'a str,
+    start: usize,
+    line: usize,
+    delimiter: u8,
+    record: &'a ::csv::StringRecord,
+}
+
+impl Row<'_> {
+    /// The bytes of a field as it is written, quotes included.
+    fn span(&self, field: usize) -> Range<usize> {
+        let (mut quoted, mut at, mut begin) = (false, 0, self.start);
+        for (offset, byte) in self.text.as_bytes()[self.start..].iter().enumerate() {
+            let here = self.start + offset;
+            match byte {
+                b'"' => quoted = !quoted,
+                b'\n' | b'\r' if !quoted => return begin..here,
+                byte if *byte == self.delimiter && !quoted => {
+                    if at == field {
+                        return begin..here;
+                    }
+                    at += 1;
+                    begin = here + 1;
+                }
+                _ => {}
+            }
+        }
+        begin..self.text.len()
+    }
+}
+
+/// The first of comma, semicolon and tab that the first line has.
+fn delimiter(text: &str) -> u8 {
+    let header = text.trim_start().lines().next().unwrap_or_default();
+    [b',', b';', b'\t'].into_iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(b',')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Opinions, String> {
+        let sheets = read_csv(&[("in.csv".to_owned(), text.to_owned())]).map_err(|faults| {
+            let lines = faults.0.iter().map(|f| format!("{}:{}:{} {}", f.file, f.line, f.column, f.message));
+            lines.collect::<Vec<_>>().join("\n")
+        })?;
+        from_csv(sheets).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ratings_are_put_to_their_items() {
+        let check = |text: &str, expected: &str| {
+            let Opinions { raters, values, items, notes, .. } = read(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let mut shown = format!("{raters:?} {values:?}");
+            for (item, said) in items {
+                let said: Vec<String> =
+                    said.iter().map(|o| format!("{}={}", raters[o.rater], values[o.value])).collect();
+                shown.push_str(&format!(" {}: {}", item.item.unwrap_or_default(), said.join(" ")));
+            }
+            assert_eq!([&[shown], notes.as_slice()].concat().join("; "), expected, "{text}");
+        };
+        check("item,rater,value\nq,b,yes\nq,a,no\n", r#"["a", "b"] ["no", "yes"] q: a=no b=yes"#);
+        check(
+            "value;rater;item\r\n\r\n1.0;b;\"q;1\"\r\n1;a;\"q;1\"\r\n10;a;r",
+            r#"["a", "b"] ["1", "10"] q;1: a=1 b=1 r: a=10"#,
+        );
+        check(
+            "Item\tRater\tValue\tMood\nq\ta\t\tsad\nq\tb\t2\t\nq\tc\tn/a\t\n",
+            "[\"b\", \"c\"] [\"2\", \"n/a\"] q: b=2 c=n/a; in.csv: columns not looked at: mood; \
+             1 rows have no value and are taken for missing ratings; \
+             values are taken for words without an order, as \"n/a\" is no number",
+        );
+    }
+
+    #[test]
+    fn all_faults_come_at_once_with_their_places() {
+        let check = |text: &str, expected: &str| assert_eq!(read(text).err().as_deref(), Some(expected), "{text}");
+        check("", "in.csv:1:1 the file is empty; ratings start with the line `item,rater,value`");
+        check("\n\n", "in.csv:1:1 the file is empty; ratings start with the line `item,rater,value`");
+        check(
+            "items,who,value\n",
+            "in.csv:1:1 there is no column `item`; ratings start with the line `item,rater,value`\n\
+             in.csv:1:1 there is no column `rater`; ratings start with the line `item,rater,value`",
+        );
+        check("item,rater,value,value\n", "in.csv:1:18 there are two columns `value`");
+        check(
+            "item,rater,value\nq,a,1\n\nq,,1\nq,a,2\nq,b\n\"q\nr\",  ,1\n",
+            "in.csv:4:3 the rater is missing\n\
+             in.csv:5:3 \"a\" has rated the item \"q\" already, at in.csv:2; nobody votes twice\n\
+             in.csv:6:1 this row has 2 fields where the header has 3\n\
+             in.csv:8:4 the rater is missing",
+        );
+        check("item,rater,value\n\"q,a,1\n", "in.csv:2:1 this row has 1 fields where the header has 3");
+        check(
+            "item,rater,value\n",
+            "nobody decided `value`: the files hold no rating; below the header, each row is one: item,rater,value",
+        );
+        check(
+            "item,rater,value\nq,a,1\n",
+            "all ratings are by a; agreement needs two raters, so give the files of the others too",
+        );
+    }
+}

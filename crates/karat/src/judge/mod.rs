@@ -1,0 +1,3 @@
+//! Judges: who decides, and how far to trust them.
+
+pub mod agree;
