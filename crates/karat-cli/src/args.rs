@@ -1,5 +1,6 @@
 //! What can be typed. What it means is resolved by the commands.
 
+mod judge;
 mod read;
 mod run;
 mod score;
@@ -7,6 +8,7 @@ mod shipped;
 mod store;
 mod suite;
 
+pub(crate) use judge::{EvalArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs};
 pub(crate) use read::{PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
@@ -121,6 +123,8 @@ Examples:
         after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
     )]
     Drift(DriftArgs),
+    /// Fit and measure judges: what decides whether a finding reports a golden.
+    Judge(JudgeArgs),
     /// Work on a suite's cases.
     Suite(SuiteArgs),
     /// Look after the store of runs: list, show, clear out, move and check them.

@@ -8,6 +8,7 @@ pub(crate) mod expect;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod judge;
 pub(crate) mod key;
 pub(crate) mod profile;
 pub(crate) mod replay;

@@ -1,0 +1,3 @@
+//! Judges: what decides whether a finding reports a golden.
+
+pub mod local;
