@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A folder of the shared data.
-fn shared(name: &str) -> Option<PathBuf> {
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let base = std::env::var_os("KARAT_SHARED_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);
     let path = base.join(name);
     if path.exists() {

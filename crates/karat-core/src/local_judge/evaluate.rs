@@ -108,11 +108,7 @@ pub(super) fn kappa(items: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
     (total > 0.0 && chance < 1.0).then(|| (agreed / total - chance) / (1.0 - chance))
 }
 
-/// For each golden that is known to be found or not: which, and the probability of its likeliest pair.
-pub(super) fn best_of_goldens(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Vec<(bool, f64)> {
-    seen(judge, trials).goldens.into_iter().map(|golden| (golden.found, golden.best)).collect()
-}
-
+/// What a judge makes of labelled trials.
 pub(super) fn seen(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Seen {
     let probabilities: Vec<Vec<f64>> =
         trials.par_iter().map(|own| judge.probabilities(&own.case.goldens, &own.trial.findings)).collect();
@@ -144,7 +140,7 @@ struct SeenPair {
 
 impl Seen {
     /// Adds a trial. Where only some pairs are labelled, only these are looked at: what nobody judged is nobody's fault.
-    fn add(&mut self, own: &LabelledTrial<'_>, probabilities: &[f64], threshold: f64) {
+    pub(super) fn add(&mut self, own: &LabelledTrial<'_>, probabilities: &[f64], threshold: f64) {
         let width = own.trial.findings.len();
         for golden in 0..own.case.goldens.len() {
             let labels = own.of_golden(golden);
@@ -162,6 +158,11 @@ impl Seen {
                 self.goldens.push(SeenGolden { found, best, taken: width > 0 && best >= threshold });
             }
         }
+    }
+
+    /// For each golden that is known to be found or not: which, and the probability of its likeliest pair.
+    pub(super) fn best_of_goldens(&self) -> impl Iterator<Item = (bool, f64)> {
+        self.goldens.iter().map(|golden| (golden.found, golden.best))
     }
 
     /// Puts another part behind this one.

@@ -1,11 +1,11 @@
 //! Fitting parameters to labelled trials.
 
 use super::arithmetic::rounded;
-use super::evaluate::kappa;
+use super::evaluate::{Seen, kappa};
 use super::features::{COUNT, FEATURES, Sign, VERSION, features};
 use super::labels::LabelledTrial;
 use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
-use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text, logistic};
+use super::{LocalJudge, Rarity, Reasoned, Table, Texts, finding_text, golden_text, logistic};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,27 +61,35 @@ pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Param
     params.provenance.pairs = outcomes.len();
     params.provenance.matches = outcomes.iter().filter(|hit| **hit).count();
 
+    // What is read depends on how rare words are, and on nothing that is fitted after that.
     let judge = ready(&params)?;
-    let rows = per_pair(trials, &known, |own| {
-        let (goldens, findings) = judge.read(&own.case.goldens, &own.trial.findings);
-        goldens.iter().flat_map(|golden| findings.iter().map(|finding| features(golden, finding).to_vec())).collect()
+    let texts: Vec<Texts> = trials.par_iter().map(|own| judge.read(&own.case.goldens, &own.trial.findings)).collect();
+    let rows = per_pair(&texts, &known, |texts| {
+        let of_golden = |golden| texts.findings.iter().map(move |finding| features(golden, finding).to_vec());
+        texts.goldens.iter().flat_map(of_golden).collect()
     });
     params.text = text_weights(rows, &outcomes);
 
     let judge = ready(&params)?;
-    let rows = per_pair(trials, &known, |own| {
-        let table = judge.table(&own.case.goldens, &own.trial.findings);
-        let width = own.trial.findings.len();
-        let row = |at: usize| {
+    let scored = tables(&judge, trials, &texts);
+    let rows = per_pair(&scored, &known, |table| {
+        let width = table.findings.len();
+        let row = |(at, &score): (usize, &f64)| {
             let (golden, finding) = table.behind(at / width, at % width);
-            vec![table.scores[at], golden, finding]
+            vec![score, golden, finding]
         };
-        (0..table.scores.len()).map(row).collect()
+        table.scores.iter().enumerate().map(row).collect()
     });
     params.rivals = rival_weights(&rows, &outcomes);
 
-    params.threshold = threshold(&ready(&params)?, trials);
+    let judge = ready(&params)?;
+    params.threshold = threshold(trials, &tables(&judge, trials, &texts));
     Ok(params)
+}
+
+fn tables<'a>(judge: &'a LocalJudge, trials: &'a [LabelledTrial<'a>], texts: &'a [Texts]) -> Vec<Table<'a>> {
+    let both = trials.par_iter().zip(texts);
+    both.map(|(own, texts)| Table::new(judge, &own.case.goldens, &own.trial.findings, texts)).collect()
 }
 
 fn ready(params: &Params) -> Result<LocalJudge, FitError> {
@@ -108,12 +116,12 @@ fn blank(rarity: Rarity) -> Params {
 }
 
 /// The rows of all pairs that something is known of, in the order of trials and pairs.
-fn per_pair(
-    trials: &[LabelledTrial<'_>],
+fn per_pair<T: Sync>(
+    trials: &[T],
     known: &[Vec<Option<bool>>],
-    rows: impl Fn(&LabelledTrial<'_>) -> Vec<Vec<f64>> + Sync,
+    rows: impl Fn(&T) -> Vec<Vec<f64>> + Sync,
 ) -> Vec<Vec<f64>> {
-    let kept = |(own, known): (&LabelledTrial<'_>, &Vec<Option<bool>>)| -> Vec<Vec<f64>> {
+    let kept = |(own, known): (&T, &Vec<Option<bool>>)| -> Vec<Vec<f64>> {
         rows(own).into_iter().zip(known).filter(|(_, known)| known.is_some()).map(|(row, _)| row).collect()
     };
     trials.par_iter().zip(known).map(kept).collect::<Vec<_>>().into_iter().flatten().collect()
@@ -183,8 +191,12 @@ fn constrained(
 }
 
 /// The threshold at which the judge agrees best on goldens found.
-fn threshold(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> f64 {
-    let best: Vec<(bool, f64)> = super::evaluate::best_of_goldens(judge, trials);
+fn threshold(trials: &[LabelledTrial<'_>], tables: &[Table<'_>]) -> f64 {
+    let mut seen = Seen::default();
+    for (own, table) in trials.iter().zip(tables) {
+        seen.add(own, &table.probabilities(), 0.5);
+    }
+    let best: Vec<(bool, f64)> = seen.best_of_goldens().collect();
     let agreement = |hundredths: usize| {
         let threshold = hundredths as f64 / 100.0;
         kappa(best.iter().map(|&(found, best)| (found, best >= threshold))).unwrap_or(0.0)

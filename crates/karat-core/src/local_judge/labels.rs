@@ -20,6 +20,9 @@ pub struct Labels<'a> {
     pub strangers: usize,
 }
 
+/// What names a trial.
+type TrialKey<'k> = (&'k CaseId, &'k ToolName, u32);
+
 /// A trial with what is known of its pairs.
 #[derive(Clone, Debug)]
 pub struct LabelledTrial<'a> {
@@ -37,7 +40,7 @@ impl<'a> Labels<'a> {
     /// Puts judgements to the trials they are about. People go before models, and the majority decides.
     pub fn of(suite: &'a Suite, trials: &'a [Trial], judgements: &[Judgement]) -> Self {
         let cases: BTreeMap<&CaseId, &Case> = suite.cases.iter().map(|case| (&case.id, case)).collect();
-        let mut by_trial: BTreeMap<(&CaseId, &ToolName, u32), Vec<(usize, &Judgement)>> = BTreeMap::new();
+        let mut by_trial: BTreeMap<TrialKey<'_>, Vec<(usize, &Judgement)>> = BTreeMap::new();
         let mut judged = BTreeSet::new();
         let mut labels = Self::default();
         for (index, judgement) in judgements.iter().enumerate() {

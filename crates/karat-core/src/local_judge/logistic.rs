@@ -46,19 +46,14 @@ fn slopes(rows: &[Vec<f64>], outcomes: &[bool], solution: &[f64], ridge: f64) ->
         let error = f64::from(hit) - p;
         for i in 0..size {
             gradient[i] += error * full[i];
-            for k in 0..=i {
-                curvature[i][k] += weight * full[i] * full[k];
+            for (sum, value) in curvature[i].iter_mut().zip(&full) {
+                *sum += weight * full[i] * value;
             }
         }
     }
-    for i in 0..size {
-        for k in 0..i {
-            curvature[k][i] = curvature[i][k];
-        }
-        if i > 0 {
-            gradient[i] -= ridge * solution[i];
-            curvature[i][i] += ridge;
-        }
+    for i in 1..size {
+        gradient[i] -= ridge * solution[i];
+        curvature[i][i] += ridge;
     }
     (gradient, curvature)
 }
@@ -75,12 +70,13 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         if divisor.abs() < 1e-12 {
             continue;
         }
-        for row in column + 1..size {
-            let factor = matrix[row][column] / divisor;
-            for k in column..size {
-                matrix[row][k] -= factor * matrix[column][k];
+        let (above, below) = matrix.split_at_mut(column + 1);
+        for (offset, row) in below.iter_mut().enumerate() {
+            let factor = row[column] / divisor;
+            for (value, pivot) in row.iter_mut().zip(&above[column]) {
+                *value -= factor * pivot;
             }
-            right[row] -= factor * right[column];
+            right[column + 1 + offset] -= factor * right[column];
         }
     }
     let mut solution = vec![0.0; size];

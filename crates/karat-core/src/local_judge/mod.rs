@@ -109,52 +109,38 @@ impl LocalJudge {
     /// What it says of the wanted pairs, given by golden and finding. Pairs that are not wanted are rivals all the same, so
     /// that an opinion does not depend on what else is asked; a pair that is not there gets none.
     pub fn judge(&self, goldens: &[Golden], findings: &[Finding], wanted: &[(usize, usize)]) -> Vec<PairOpinion> {
-        let table = self.table(goldens, findings);
+        let texts = self.read(goldens, findings);
+        let table = Table::new(self, goldens, findings, &texts);
         wanted.iter().filter_map(|&(golden, finding)| table.opinion(golden, finding)).collect()
     }
 
     /// How likely each pair matches, all findings of the first golden first.
     pub fn probabilities(&self, goldens: &[Golden], findings: &[Finding]) -> Vec<f64> {
-        let table = self.table(goldens, findings);
-        let pairs = (0..goldens.len()).flat_map(|g| (0..findings.len()).map(move |f| (g, f)));
-        pairs.map(|(g, f)| probability(table.log_odds(g, f))).collect()
-    }
-
-    fn table<'a>(&'a self, goldens: &'a [Golden], findings: &'a [Finding]) -> Table<'a> {
-        let (golden_texts, finding_texts) = self.read(goldens, findings);
-        let lowered: Vec<String> =
-            findings.iter().map(|finding| words::bounded(&finding_text(finding)).to_lowercase()).collect();
-        let mut table = Table {
-            judge: self,
-            goldens,
-            findings,
-            golden_texts,
-            finding_texts,
-            lowered,
-            scores: Vec::with_capacity(goldens.len() * findings.len()),
-            best_of_golden: vec![f64::NEG_INFINITY; goldens.len()],
-            best_of_finding: vec![f64::NEG_INFINITY; findings.len()],
-        };
-        for g in 0..goldens.len() {
-            for f in 0..findings.len() {
-                let score = table.score(g, f);
-                table.scores.push(score);
-                table.best_of_golden[g] = table.best_of_golden[g].max(score);
-                table.best_of_finding[f] = table.best_of_finding[f].max(score);
-            }
-        }
-        table
+        let texts = self.read(goldens, findings);
+        Table::new(self, goldens, findings, &texts).probabilities()
     }
 
     /// The texts of a case's goldens and a trial's findings, weighed against each other.
-    fn read(&self, goldens: &[Golden], findings: &[Finding]) -> (Vec<Reading>, Vec<Reading>) {
-        let read = |text: String| Reading::of(&text, &self.words, &self.concepts);
-        let mut golden_texts: Vec<Reading> = goldens.iter().map(|golden| read(golden_text(golden))).collect();
-        let mut finding_texts: Vec<Reading> = findings.iter().map(|finding| read(finding_text(finding))).collect();
-        let mut all: Vec<&mut Reading> = golden_texts.iter_mut().chain(&mut finding_texts).collect();
+    fn read(&self, goldens: &[Golden], findings: &[Finding]) -> Texts {
+        let read = |text: &str| Reading::of(text, &self.words, &self.concepts);
+        let said: Vec<String> = findings.iter().map(finding_text).collect();
+        let mut texts = Texts {
+            goldens: goldens.iter().map(|golden| read(&golden_text(golden))).collect(),
+            findings: said.iter().map(|text| read(text)).collect(),
+            lowered: said.iter().map(|text| words::bounded(text).to_lowercase()).collect(),
+        };
+        let mut all: Vec<&mut Reading> = texts.goldens.iter_mut().chain(&mut texts.findings).collect();
         weigh_here(&mut all, |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
-        (golden_texts, finding_texts)
+        texts
     }
+}
+
+/// The texts of a case and a trial, read.
+struct Texts {
+    goldens: Vec<Reading>,
+    findings: Vec<Reading>,
+    /// The findings' texts in lowercase.
+    lowered: Vec<String>,
 }
 
 /// What a golden says.
@@ -181,20 +167,44 @@ struct Table<'a> {
     judge: &'a LocalJudge,
     goldens: &'a [Golden],
     findings: &'a [Finding],
-    golden_texts: Vec<Reading>,
-    finding_texts: Vec<Reading>,
-    /// The findings' texts in lowercase.
-    lowered: Vec<String>,
+    texts: &'a Texts,
     /// All findings of the first golden first.
     scores: Vec<f64>,
     best_of_golden: Vec<f64>,
     best_of_finding: Vec<f64>,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    fn new(judge: &'a LocalJudge, goldens: &'a [Golden], findings: &'a [Finding], texts: &'a Texts) -> Self {
+        let mut table = Self {
+            judge,
+            goldens,
+            findings,
+            texts,
+            scores: Vec::with_capacity(goldens.len() * findings.len()),
+            best_of_golden: vec![f64::NEG_INFINITY; goldens.len()],
+            best_of_finding: vec![f64::NEG_INFINITY; findings.len()],
+        };
+        for g in 0..goldens.len() {
+            for f in 0..findings.len() {
+                let score = table.score(g, f);
+                table.scores.push(score);
+                table.best_of_golden[g] = table.best_of_golden[g].max(score);
+                table.best_of_finding[f] = table.best_of_finding[f].max(score);
+            }
+        }
+        table
+    }
+
+    /// How likely each pair matches, all findings of the first golden first.
+    fn probabilities(&self) -> Vec<f64> {
+        let pairs = (0..self.goldens.len()).flat_map(|g| (0..self.findings.len()).map(move |f| (g, f)));
+        pairs.map(|(g, f)| probability(self.log_odds(g, f))).collect()
+    }
+
     /// The log-odds of a pair by itself.
     fn score(&self, g: usize, f: usize) -> f64 {
-        let values = features(&self.golden_texts[g], &self.finding_texts[f]);
+        let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
         let text: f64 =
             values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean)).sum();
         let beside: f64 = self.beside(g, f).iter().map(|(_, log_odds)| log_odds).sum();
@@ -202,7 +212,7 @@ impl Table<'_> {
     }
 
     fn beside(&self, g: usize, f: usize) -> Vec<(&'static str, f64)> {
-        self.judge.params.reasoned.of(&self.goldens[g], &self.findings[f], &self.lowered[f])
+        self.judge.params.reasoned.of(&self.goldens[g], &self.findings[f], &self.texts.lowered[f])
     }
 
     /// How far a pair lies behind the best golden for its finding, and behind the best finding for its golden.
@@ -231,7 +241,7 @@ impl Table<'_> {
 
     fn reasons(&self, g: usize, f: usize) -> Vec<Reason> {
         let rivals = &self.judge.params.rivals;
-        let values = features(&self.golden_texts[g], &self.finding_texts[f]);
+        let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
         let scaled = values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean));
         let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(self.beside(g, f));
         let (golden, finding) = self.behind(g, f);
