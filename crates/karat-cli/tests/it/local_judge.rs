@@ -132,8 +132,9 @@ fn bench() -> Option<(Project, Vec<String>)> {
             .run_list(&["import", "--from", "code-review-bench", &goldens, &from, "-o", &format!("{name}/")])
             .expect(0);
         let cases = project.read(&format!("{name}/cases.jsonl"));
-        project
-            .write("bench/cases.jsonl", cases.replace("ai-code-review-evaluation/sentry-greptile", "getsentry/sentry"));
+        let fork = r#""repo":"ai-code-review-evaluation/sentry-greptile""#;
+        assert!(cases.contains(fork), "{name}");
+        project.write("bench/cases.jsonl", cases.replace(fork, r#""repo":"getsentry/sentry""#));
         for folder in ["submissions", "judgements"] {
             let text = project.read(&format!("{name}/{folder}/{name}.jsonl"));
             let text = text.replace("\"trial\":1,", &format!("\"trial\":{trial},"));
