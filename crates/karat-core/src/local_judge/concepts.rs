@@ -3,7 +3,7 @@
 //! The groups were written down by reason, for software at large, and hold no name of any project.
 
 use super::words::stem;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// One group a line; a word may stand in several.
 const GROUPS: &[&str] = &[
@@ -68,12 +68,12 @@ const GROUPS: &[&str] = &[
 pub(super) type Groups = u128;
 
 /// The groups of every word that has one, by its stem.
-pub(super) struct Concepts(BTreeMap<String, Groups>);
+pub(super) struct Concepts(HashMap<String, Groups>);
 
 impl Concepts {
     /// The table, ready to be looked up in.
     pub(super) fn new() -> Self {
-        let mut table = BTreeMap::new();
+        let mut table = HashMap::new();
         for (number, group) in GROUPS.iter().enumerate() {
             for word in group.split(' ') {
                 *table.entry(stem(word)).or_default() |= 1 << number;

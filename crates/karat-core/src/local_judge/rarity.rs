@@ -4,7 +4,7 @@ use super::arithmetic::ln;
 use super::words::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// So many of the commonest words are kept. All others are rare, and equally so: how rare a word of one project is says
 /// nothing about another project.
@@ -51,7 +51,7 @@ impl Rarity {
 
 /// How much words tell.
 pub(super) struct Weights {
-    words: BTreeMap<String, f64>,
+    words: HashMap<String, f64>,
     unseen: f64,
 }
 
