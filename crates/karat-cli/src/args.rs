@@ -8,7 +8,7 @@ mod shipped;
 mod store;
 mod suite;
 
-pub(crate) use judge::{AgreeArgs, JudgeArgs, JudgeCommand};
+pub(crate) use judge::{AgreeArgs, EvalArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs};
 pub(crate) use read::{PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
@@ -123,7 +123,7 @@ Examples:
         after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
     )]
     Drift(DriftArgs),
-    /// See how far judges can be trusted.
+    /// Fit and measure judges, and see how far they agree.
     Judge(JudgeArgs),
     /// Work on a suite's cases.
     Suite(SuiteArgs),

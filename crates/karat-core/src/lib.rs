@@ -9,6 +9,7 @@ pub mod identity;
 pub mod ids;
 pub mod judgement;
 pub mod lines;
+pub mod local_judge;
 pub mod matching;
 pub mod metric;
 pub mod path;

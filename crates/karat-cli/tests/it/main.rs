@@ -12,6 +12,7 @@ mod guard;
 mod house;
 mod identity;
 mod import;
+mod local_judge;
 mod machine;
 mod project;
 mod run;

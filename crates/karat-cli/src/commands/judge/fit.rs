@@ -1,0 +1,69 @@
+//! `karat judge fit`: the local judge's parameters from judged pairs.
+
+use super::labels::Given;
+use crate::args::FitArgs;
+use crate::exit::{Exit, Failure};
+use crate::terminal::{note, tell};
+use karat::judge::local::{Field, to_toml};
+use karat::report::number::count;
+use karat::whole_file;
+use karat_core::local_judge::evaluate::{Figures, mean};
+use karat_core::local_judge::fit::fit;
+use karat_core::local_judge::labels::Labels;
+use karat_core::local_judge::params::{HeldOut, Provenance};
+use karat_core::local_judge::rotation::hold_out;
+use std::collections::BTreeSet;
+
+pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
+    let given = Given::read(&args.labels)?;
+    let labels = given.labels()?;
+    let suite = &given.loaded.suite;
+    let mut provenance = Provenance {
+        suite: suite.name.clone(),
+        digest: suite.digest.clone(),
+        judges: labels.judges.iter().map(ToString::to_string).collect(),
+        ..Provenance::default()
+    };
+    let field = given.field.clone().unwrap_or(Field::Repo);
+    let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.of(own.case)).collect();
+    if groups.len() > 1 {
+        provenance.group_by = Some(args.labels.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
+        measure(&labels, &field, &mut provenance);
+    } else {
+        note("all cases are of one group, so that nothing was held out; --group-by FIELD makes others");
+    }
+    let params = fit(&labels.trials, provenance).map_err(|error| Failure::bad_input(error.to_string()))?;
+    let text = to_toml(&params).map_err(|error| Failure::Message(Exit::Internal, error.to_string()))?;
+    let written = whole_file::write(&args.output, &mut |out| out.write_all(text.as_bytes()));
+    written.map_err(|error| Failure::unwritten(args.output.display(), error))?;
+    let told = &params.provenance;
+    tell(&format!(
+        "wrote {} ({}, {} of them matches; threshold {:.2})",
+        args.output.display(),
+        count(told.pairs, "pair"),
+        told.matches,
+        params.threshold
+    ));
+    if let Some(held_out) = &told.held_out {
+        let n = count(told.held_out_kappa.len(), "group");
+        tell(&format!("{n} held out in turn: kappa {:.3}, ECE {:.3} on average", held_out.kappa, held_out.ece));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Holds out each group in turn. Where the rest is too little to learn from, there are no such figures.
+fn measure(labels: &Labels<'_>, field: &Field, provenance: &mut Provenance) {
+    let held_out = match hold_out(&labels.trials, |case| field.of(case)) {
+        Ok(held_out) => held_out,
+        Err(error) => return note(&format!("nothing could be held out: {error}")),
+    };
+    let rounded = |value: f64| (value * 1e4).round() / 1e4;
+    let Figures { golden_found, pairs } = mean(held_out.groups.values().map(|(figures, _)| figures));
+    let all = [golden_found.kappa, golden_found.precision, golden_found.recall, pairs.auc, pairs.ece];
+    if let [Some(kappa), Some(precision), Some(recall), Some(auc), Some(ece)] = all.map(|value| value.map(rounded)) {
+        provenance.held_out = Some(HeldOut { kappa, precision, recall, auc, ece });
+    }
+    let kappas =
+        held_out.groups.into_iter().filter_map(|(name, (figures, _))| Some((name, figures.golden_found.kappa?)));
+    provenance.held_out_kappa = kappas.map(|(name, kappa)| (name, rounded(kappa))).collect();
+}

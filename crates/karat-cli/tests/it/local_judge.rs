@@ -1,0 +1,195 @@
+//! The local judge: fitted, measured, and held to what it promises on real data.
+
+use crate::data::shared;
+use crate::project::{Project, lines, number, root, suite, trial};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Two repositories, one case each with two issues, and a tool that found one of each and said something else besides.
+fn labelled() -> Project {
+    let issue = |id: &str, text: &str| json!({ "id": id, "description": text });
+    let case = |id: &str, repo: &str, issues: Value| json!({ "id": id, "repo": repo, "issues": issues });
+    let project = suite(&[
+        case(
+            "shop",
+            "a/shop",
+            json!([
+                issue("g1", "SQL injection: the search term is concatenated into the query"),
+                issue("g2", "The token cache grows without bound"),
+            ]),
+        ),
+        case(
+            "bank",
+            "b/bank",
+            json!([
+                issue("g1", "Race between checking the balance and withdrawing it"),
+                issue("g2", "The password is written to the log"),
+            ]),
+        ),
+    ]);
+    let said = |id: &str, text: &str| json!({ "id": id, "message": text });
+    let found = [
+        trial(
+            "shop",
+            "ada",
+            1,
+            json!([said("f1", "The query is built by concatenating the search term"), said("f2", "Rename x to total")]),
+        ),
+        trial(
+            "bank",
+            "ada",
+            1,
+            json!([said("f1", "The balance is checked and withdrawn in a race"), said("f2", "Add a docstring")]),
+        ),
+        trial("shop", "bob", 1, json!([])),
+    ];
+    let judged = |case: &str, golden: Value, finding: &str, matched: bool| {
+        json!({ "kind": "pair", "case": case, "tool": "ada", "trial": 1, "judge": "human:eve", "golden": golden,
+                "finding": finding, "match": matched })
+    };
+    let judgements = [
+        judged("shop", json!("g1"), "f1", true),
+        judged("shop", Value::Null, "f2", false),
+        judged("bank", json!("g1"), "f1", true),
+        judged("bank", Value::Null, "f2", false),
+    ];
+    project.with("s.jsonl", lines(&found)).with("j.jsonl", lines(&judgements))
+}
+
+const LABELS: &str = ". --submission s.jsonl --judgements j.jsonl";
+
+#[test]
+fn parameters_are_fitted_written_and_measured() {
+    let project = labelled();
+    project.run(&format!("judge fit {LABELS} -o p.toml")).says(0, &["wrote p.toml (8 pairs, 2 of them matches"]);
+    let written = project.read("p.toml");
+    for part in ["suite = \"tiny\"", "judges = [\"human:eve\"]", "group_by = \"repo\"", "[text.weights.golden_words]"] {
+        assert!(written.contains(part), "{part} is not in\n{written}");
+    }
+    project.run(&format!("judge fit {LABELS} -o again.toml -j 1")).expect(0);
+    assert_eq!(written, project.read("again.toml"), "a fit is the same bytes with any number of threads");
+
+    let figures = project.json(&format!("judge eval {LABELS} --params p.toml --group-by repo --json"));
+    assert_eq!(figures["params"], "p.toml");
+    // Two goldens of three trials, of which one found nothing and missed both.
+    assert_eq!(figures["golden_found"]["n"], 6);
+    assert_eq!(number(&figures, "/golden_found/kappa"), 1.0);
+    assert_eq!(number(&figures, "/golden_found/recall"), 1.0);
+    // What was stated, not what follows from it.
+    assert_eq!(figures["pairs"]["n"], 6);
+    assert_eq!(number(&figures, "/pairs/auc"), 1.0);
+    assert_eq!(figures["groups"]["a/shop"]["golden_found"]["n"], 4);
+    assert_eq!(figures["groups"]["b/bank"]["golden_found"]["n"], 2);
+}
+
+#[test]
+fn groups_are_held_out_where_no_parameters_are_given() {
+    let project = labelled();
+    let held_out = project.json(&format!("judge eval {LABELS} --group-by repo --json"));
+    assert_eq!(held_out["params"], "held-out");
+    assert_eq!(held_out["groups"].as_object().unwrap().len(), 2);
+    let shipped = project.json(&format!("judge eval {LABELS} --json"));
+    assert_eq!((&shipped["params"], &shipped["groups"]), (&json!("shipped"), &json!({})));
+    assert_eq!(shipped["golden_found"]["n"], held_out["golden_found"]["n"]);
+    let table = project.ok(&format!("judge eval {LABELS} --group-by repo"));
+    for part in ["fitted on the others, against human:eve", "a/shop", "mean of groups", "plain overlap"] {
+        assert!(table.contains(part), "{part} is not in\n{table}");
+    }
+    // All cases are of one group, and nothing is left to learn from.
+    project.run(&format!("judge eval {LABELS} --group-by meta.team")).says(4, &["cannot be held out"]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let project = labelled().with("none.jsonl", "").with("bad.toml", "schema = 1\n");
+    let check = |line: &str, code: i32, texts: &[&str]| {
+        project.run(line).says(code, texts);
+    };
+    check("judge eval . --submission s.jsonl --judgements none.jsonl", 4, &["no pair of these submissions is judged"]);
+    check(&format!("judge eval {LABELS} --params bad.toml"), 4, &["bad.toml", "karat judge fit"]);
+    check(&format!("judge eval {LABELS} --params gone.toml"), 4, &["gone.toml"]);
+    check(&format!("judge eval {LABELS} --group-by colour"), 2, &["colour", "meta.NAME"]);
+    check(&format!("judge fit {LABELS} --group-by language -o p.toml"), 0, &["nothing was held out"]);
+    project.write("no.jsonl", project.read("j.jsonl").replace("true", "false"));
+    check("judge fit . --submission s.jsonl --judgements no.jsonl -o x.toml", 4, &["no judged pair matches"]);
+    assert!(!project.path("x.toml").exists());
+}
+
+/// The published benchmark as one suite. Every judge saw texts of its own, so that each is a trial of its own; a fork that
+/// two of the pull requests were opened in goes by the name of its origin.
+fn bench() -> Option<(Project, Vec<String>)> {
+    let bench = shared("code-review-bench")?;
+    let project = Project::new();
+    let mut judges: Vec<PathBuf> =
+        std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    judges.sort();
+    let mut names = Vec::new();
+    for (trial, judge) in (1..).zip(&judges) {
+        let name = judge.file_name().unwrap().to_string_lossy().into_owned();
+        let goldens = bench.join("golden_comments").display().to_string();
+        let from = judge.display().to_string();
+        project
+            .run_list(&["import", "--from", "code-review-bench", &goldens, &from, "-o", &format!("{name}/")])
+            .expect(0);
+        let cases = project.read(&format!("{name}/cases.jsonl"));
+        let fork = r#""repo":"ai-code-review-evaluation/sentry-greptile""#;
+        assert!(cases.contains(fork), "{name}");
+        project.write("bench/cases.jsonl", cases.replace(fork, r#""repo":"getsentry/sentry""#));
+        for folder in ["submissions", "judgements"] {
+            let text = project.read(&format!("{name}/{folder}/{name}.jsonl"));
+            let text = text.replace("\"trial\":1,", &format!("\"trial\":{trial},"));
+            project.write(&format!("bench/{folder}/{name}.jsonl"), text);
+        }
+        names.push(name);
+    }
+    project.write("bench/karat.toml", "[suite]\nname = \"code-review-bench\"\n");
+    Some((project, names))
+}
+
+fn on_bench(verb: &str, judges: &[String]) -> String {
+    let files = |folder: &str| judges.iter().map(|name| format!(" bench/{folder}/{name}.jsonl")).collect::<String>();
+    format!(
+        "judge {verb} bench --group-by repo --submission{} --judgements{}",
+        files("submissions"),
+        files("judgements")
+    )
+}
+
+#[test]
+fn repositories_never_seen_are_judged_well() {
+    let Some((project, judges)) = bench() else { return };
+    // One judge's decisions; those of all three together are fitted below.
+    for judge in judges.iter().take(1) {
+        let figures = project.json(&format!("{} --json", on_bench("eval", std::slice::from_ref(judge))));
+        assert_eq!(figures["params"], "held-out");
+        assert_eq!(figures["groups"].as_object().unwrap().len(), 3);
+        // 85 goldens, 12 tools.
+        assert_eq!(figures["golden_found"]["n"], 1020);
+        let kappa = number(&figures, "/mean/golden_found/kappa");
+        assert!(kappa >= 0.75, "{judge}: kappa {kappa}");
+        assert!(kappa > number(&figures, "/overlap/golden_found/kappa") + 0.05, "{judge}: no better than overlap");
+        for (group, own) in figures["groups"].as_object().unwrap() {
+            let error = number(own, "/pairs/ece");
+            assert!(error <= 0.05, "{judge}, {group}: calibration error {error}");
+        }
+    }
+}
+
+#[test]
+fn the_shipped_parameters_are_what_the_data_gives() {
+    let Some((project, judges)) = bench() else { return };
+    project.run(&format!("{} -o local.toml", on_bench("fit", &judges))).expect(0);
+    let written = project.read("local.toml");
+    let held_out = written.split("[provenance.held_out]").nth(1).unwrap();
+    let figure = |name: &str| -> f64 {
+        let value = held_out.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+        value.unwrap().parse().unwrap()
+    };
+    assert!(figure("kappa") >= 0.75 && figure("ece") <= 0.05, "{held_out}");
+    let shipped = root().join("crates/karat/judges/local.toml");
+    if std::env::var_os("KARAT_UPDATE").is_some() {
+        std::fs::copy(project.path("local.toml"), &shipped).unwrap();
+    }
+    let same = written == std::fs::read_to_string(shipped).unwrap();
+    assert!(same, "crates/karat/judges/local.toml is not what its data gives; KARAT_UPDATE=1 writes it anew");
+}

@@ -1,0 +1,68 @@
+//! Exponentials and logarithms that are the same bits on every machine.
+//!
+//! Those of the standard library come from the system, and systems differ in the last bit. These are made of additions,
+//! multiplications and divisions alone, which are the same everywhere.
+
+use std::f64::consts::{LN_2, SQRT_2};
+
+/// e to the power of `x`; what is out of range comes back as the nearest value within it.
+pub(super) fn exp(x: f64) -> f64 {
+    let x = if x.is_nan() { 0.0 } else { x.clamp(-700.0, 700.0) };
+    let whole = (x / LN_2).round();
+    let rest = x - whole * LN_2;
+    let series = (1..=18).rev().fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
+    series * f64::from_bits(((1023 + whole as i64) as u64) << 52)
+}
+
+/// The natural logarithm of a normal positive number; of anything else, 0.
+pub(super) fn ln(x: f64) -> f64 {
+    if !x.is_normal() || x < 0.0 {
+        return 0.0;
+    }
+    let bits = x.to_bits();
+    let mut exponent = ((bits >> 52) as i64 - 1023) as f64;
+    let mut fraction = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
+    if fraction > SQRT_2 {
+        fraction /= 2.0;
+        exponent += 1.0;
+    }
+    let ratio = (fraction - 1.0) / (fraction + 1.0);
+    let square = ratio * ratio;
+    let series = (0..=14).rev().fold(0.0, |sum, n| sum * square + 1.0 / f64::from(2 * n + 1));
+    exponent * LN_2 + 2.0 * ratio * series
+}
+
+/// A probability from log-odds.
+pub(super) fn probability(log_odds: f64) -> f64 {
+    1.0 / (1.0 + exp(-log_odds))
+}
+
+/// Six decimals, so that parameters can be read and written without loss.
+pub(super) fn rounded(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_what_the_standard_library_says() {
+        for i in -6000..6000 {
+            let x = f64::from(i) / 100.0 + 0.0037;
+            let off = (exp(x) / x.exp() - 1.0).abs();
+            assert!(off < 1e-14, "exp({x}) is off by {off}");
+            let y = x.exp();
+            assert!((ln(y) - y.ln()).abs() < 1e-13, "ln({y})");
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_the_range() {
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1e308, -1e308, 5e-324] {
+            assert!(exp(x).is_finite() && ln(x).is_finite());
+            assert!((0.0..=1.0).contains(&probability(x)), "{x}");
+        }
+        assert_eq!((exp(0.0), ln(1.0), probability(0.0)), (1.0, 0.0, 0.5));
+    }
+}

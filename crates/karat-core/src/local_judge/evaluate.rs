@@ -1,0 +1,267 @@
+//! How well the judge agrees with labels.
+
+use super::LocalJudge;
+use super::labels::LabelledTrial;
+use crate::matching::text::Vocabulary;
+use crate::metric::counts::Counts;
+use crate::suite::Suite;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How well a judge agrees with labels. What cannot be computed is absent, never 0.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Figures {
+    /// Over each golden of each trial, trials without findings too: found when any pair matches.
+    pub golden_found: GoldenFound,
+    /// Over labelled pairs.
+    pub pairs: Pairs,
+}
+
+/// Agreement on which goldens were found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GoldenFound {
+    /// Cohen's kappa.
+    pub kappa: Option<f64>,
+    /// Of the goldens that the judge takes for found, the share that are.
+    pub precision: Option<f64>,
+    /// Of the goldens that were found, the share that the judge takes for found.
+    pub recall: Option<f64>,
+    /// How many goldens of trials.
+    pub n: usize,
+}
+
+/// How well probabilities fit labelled pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Pairs {
+    /// The chance that a matching pair is likelier than one that does not match.
+    pub auc: Option<f64>,
+    /// F1 of the decisions.
+    pub f1: Option<f64>,
+    /// Expected calibration error over ten bins of equal width.
+    pub ece: Option<f64>,
+    /// How many pairs.
+    pub n: usize,
+}
+
+/// How well a judge agrees with labels.
+pub fn evaluate(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Figures {
+    seen(judge, trials).figures()
+}
+
+/// The plain mean of the groups' figures; what is undefined in a group is undefined in the mean. Counts are added.
+pub fn mean<'f>(groups: impl Iterator<Item = &'f Figures> + Clone) -> Figures {
+    let of = |value: fn(&Figures) -> Option<f64>| -> Option<f64> {
+        let values: Vec<f64> = groups.clone().map(value).collect::<Option<_>>()?;
+        crate::stats::summary::mean(&values)
+    };
+    Figures {
+        golden_found: GoldenFound {
+            kappa: of(|f| f.golden_found.kappa),
+            precision: of(|f| f.golden_found.precision),
+            recall: of(|f| f.golden_found.recall),
+            n: groups.clone().map(|f| f.golden_found.n).sum(),
+        },
+        pairs: Pairs {
+            auc: of(|f| f.pairs.auc),
+            f1: of(|f| f.pairs.f1),
+            ece: of(|f| f.pairs.ece),
+            n: groups.clone().map(|f| f.pairs.n).sum(),
+        },
+    }
+}
+
+/// Plain overlap of words in place of the judge, to see what the judge adds: the text part of the `karat` profile, which
+/// matches from 0.3 on.
+pub fn overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Figures {
+    let texts: Vec<String> = suite.cases.iter().flat_map(|case| case.goldens.iter().map(super::golden_text)).collect();
+    let vocabulary = Vocabulary::learn(&texts, String::clone);
+    let weight = |terms: &[u32]| terms.iter().map(|&term| vocabulary.weight(term)).sum::<f64>();
+    let mut seen = Seen::default();
+    for own in trials {
+        let findings: Vec<Vec<u32>> =
+            own.trial.findings.iter().map(|finding| vocabulary.terms(&super::finding_text(finding))).collect();
+        let mut shares = Vec::new();
+        for golden in &own.case.goldens {
+            let terms = vocabulary.terms(&super::golden_text(golden));
+            let whole = weight(&terms);
+            for finding in &findings {
+                let shared: Vec<u32> = terms.iter().filter(|term| finding.contains(term)).copied().collect();
+                shares.push(if whole > 0.0 { weight(&shared) / whole } else { 0.0 });
+            }
+        }
+        seen.add(own, &shares, 0.3);
+    }
+    seen.figures()
+}
+
+/// Cohen's kappa of truths and decisions; nothing where both always say the same one thing.
+pub(super) fn kappa(items: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
+    let (mut total, mut agreed, mut truths, mut decisions) = (0.0, 0.0, 0.0, 0.0);
+    for (truth, decision) in items {
+        total += 1.0;
+        agreed += f64::from(truth == decision);
+        truths += f64::from(truth);
+        decisions += f64::from(decision);
+    }
+    let chance = (truths * decisions + (total - truths) * (total - decisions)) / (total * total);
+    (total > 0.0 && chance < 1.0).then(|| (agreed / total - chance) / (1.0 - chance))
+}
+
+/// What a judge makes of labelled trials.
+pub(super) fn seen(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Seen {
+    let probabilities: Vec<Vec<f64>> =
+        trials.par_iter().map(|own| judge.probabilities(&own.case.goldens, &own.trial.findings)).collect();
+    let mut seen = Seen::default();
+    for (own, probabilities) in trials.iter().zip(&probabilities) {
+        seen.add(own, probabilities, judge.params().threshold);
+    }
+    seen
+}
+
+/// Labels beside what the judge made of them.
+#[derive(Default)]
+pub(super) struct Seen {
+    goldens: Vec<SeenGolden>,
+    pairs: Vec<SeenPair>,
+}
+
+struct SeenGolden {
+    found: bool,
+    best: f64,
+    taken: bool,
+}
+
+struct SeenPair {
+    matched: bool,
+    probability: f64,
+    taken: bool,
+}
+
+impl Seen {
+    /// Adds a trial. Where only some pairs are labelled, only these are looked at: what nobody judged is nobody's fault.
+    pub(super) fn add(&mut self, own: &LabelledTrial<'_>, probabilities: &[f64], threshold: f64) {
+        let width = own.trial.findings.len();
+        for golden in 0..own.case.goldens.len() {
+            let labels = own.of_golden(golden);
+            let chances = probabilities.get(golden * width..(golden + 1) * width).unwrap_or_default();
+            let mut best = 0.0_f64;
+            for (label, &probability) in labels.iter().zip(chances) {
+                if own.whole || label.is_some() {
+                    best = best.max(probability);
+                }
+                if let Some(matched) = *label {
+                    self.pairs.push(SeenPair { matched, probability, taken: probability >= threshold });
+                }
+            }
+            if let Some(found) = own.found(golden) {
+                self.goldens.push(SeenGolden { found, best, taken: width > 0 && best >= threshold });
+            }
+        }
+    }
+
+    /// For each golden that is known to be found or not: which, and the probability of its likeliest pair.
+    pub(super) fn best_of_goldens(&self) -> impl Iterator<Item = (bool, f64)> {
+        self.goldens.iter().map(|golden| (golden.found, golden.best))
+    }
+
+    /// Puts another part behind this one.
+    pub(super) fn append(&mut self, other: Self) {
+        self.goldens.extend(other.goldens);
+        self.pairs.extend(other.pairs);
+    }
+
+    /// The figures over all of it.
+    pub(super) fn figures(&self) -> Figures {
+        let goldens = counts(self.goldens.iter().map(|golden| (golden.found, golden.taken)));
+        let pairs = counts(self.pairs.iter().map(|pair| (pair.matched, pair.taken)));
+        Figures {
+            golden_found: GoldenFound {
+                kappa: kappa(self.goldens.iter().map(|golden| (golden.found, golden.taken))),
+                precision: goldens.precision().ok(),
+                recall: goldens.recall().ok(),
+                n: self.goldens.len(),
+            },
+            pairs: Pairs { auc: auc(&self.pairs), f1: pairs.f(1.0).ok(), ece: ece(&self.pairs), n: self.pairs.len() },
+        }
+    }
+}
+
+fn counts(items: impl Iterator<Item = (bool, bool)>) -> Counts {
+    let mut counts = Counts::default();
+    for (truth, decision) in items {
+        counts.tp += usize::from(truth && decision);
+        counts.fp += usize::from(!truth && decision);
+        counts.fn_ += usize::from(truth && !decision);
+    }
+    counts
+}
+
+/// The area under the curve, ties counting half.
+fn auc(pairs: &[SeenPair]) -> Option<f64> {
+    let mut sorted: Vec<(f64, bool)> = pairs.iter().map(|pair| (pair.probability, pair.matched)).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut won, mut below) = (0.0, 0.0);
+    for tied in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let matches = tied.iter().filter(|(_, matched)| *matched).count() as f64;
+        let others = tied.len() as f64 - matches;
+        won += matches * (below + others / 2.0);
+        below += others;
+    }
+    let matches = sorted.len() as f64 - below;
+    (matches > 0.0 && below > 0.0).then(|| won / (matches * below))
+}
+
+/// The mean distance between probabilities and shares of matches, over ten bins of equal width.
+fn ece(pairs: &[SeenPair]) -> Option<f64> {
+    let mut bins = [(0.0, 0.0); 10];
+    for pair in pairs {
+        let bin = ((pair.probability * 10.0) as usize).min(9);
+        bins[bin].0 += pair.probability;
+        bins[bin].1 += f64::from(pair.matched);
+    }
+    // A bin's weight is its share of pairs, so that counts cancel out.
+    let off: f64 = bins.iter().map(|(promised, kept)| (promised - kept).abs()).sum();
+    (!pairs.is_empty()).then(|| off / pairs.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(text: &str) -> Vec<SeenPair> {
+        let pair = |word: &str| {
+            let (matched, probability) = word.split_at(1);
+            SeenPair { matched: matched == "+", probability: probability.parse().unwrap(), taken: false }
+        };
+        text.split_whitespace().map(pair).collect()
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        let check = |text: &str, area: Option<f64>, error: Option<f64>| {
+            let pairs = pairs(text);
+            let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
+                (Some(a), Some(b)) => (a - b).abs() < 1e-12,
+                (a, b) => a == b,
+            };
+            assert!(near(auc(&pairs), area), "{text}: area {:?}", auc(&pairs));
+            assert!(near(ece(&pairs), error), "{text}: error {:?}", ece(&pairs));
+        };
+        check("+0.9 -0.1", Some(1.0), Some(0.1));
+        check("+0.5 -0.5", Some(0.5), Some(0.0));
+        check("+0.2 -0.8 -0.1", Some(0.5), Some((0.8 + 0.8 + 0.1) / 3.0));
+        check("+1.0 +1.0", None, Some(0.0));
+        check("", None, None);
+    }
+
+    /// 35 of 50 agreed, and 25 would by chance.
+    #[test]
+    fn kappa_by_hand() {
+        let table = [(true, true, 20), (true, false, 5), (false, true, 10), (false, false, 15)];
+        let items = table.iter().flat_map(|&(a, b, n)| (0..n).map(move |_| (a, b)));
+        assert!((kappa(items).unwrap() - 0.4).abs() < 1e-12);
+        assert_eq!(kappa([(true, true)].into_iter()), None);
+        assert_eq!(kappa([].into_iter()), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! What of a pair's texts speaks for a match, in numbers.
+
+use super::arithmetic::ln;
+use super::reading::{Reading, common};
+
+/// One number about a pair of texts.
+pub struct Feature {
+    /// Its name in parameter files.
+    pub name: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+    /// Which way it may speak.
+    pub(super) sign: Sign,
+}
+
+/// Which way a feature may speak. A weight that goes against reason is chance, and is left out of a fit.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sign {
+    For,
+    Against,
+    Either,
+}
+
+/// The version of the features: parameters fitted for another version do not fit.
+pub const VERSION: u32 = 1;
+
+/// How many features there are.
+pub(super) const COUNT: usize = 20;
+
+/// Every feature, in the order in which they are computed.
+pub static FEATURES: [Feature; COUNT] = {
+    use Sign::{Against, Either, For};
+    const fn feature(name: &'static str, sign: Sign, meaning: &'static str) -> Feature {
+        Feature { name, meaning, sign }
+    }
+    [
+        feature("golden_words", For, "share of the golden's words in the finding, rare ones counting more"),
+        feature("finding_words", For, "share of the finding's words in the golden, rare ones counting more"),
+        feature("shared_words", For, "how much the shared words tell in all"),
+        feature("golden_words_here", For, "as golden_words, words that tell the case's texts apart counting more"),
+        feature("finding_words_here", For, "as finding_words, words that tell the case's texts apart counting more"),
+        feature("both_words_here", For, "share of both texts' words that are shared, weighted the same way"),
+        feature("rarest_word", For, "how much the rarest shared word tells"),
+        feature("golden_names", For, "share of the golden's names of code in the finding"),
+        feature("finding_names", For, "share of the finding's names of code in the golden"),
+        feature("shared_names", For, "how many names of code are shared, four at most"),
+        feature("phrases", For, "how many words follow each other in both"),
+        feature("numbers", For, "a number is shared, or both have numbers and share none"),
+        feature("operators", For, "an operator is shared"),
+        feature("golden_concepts", For, "share of what the golden is about that the finding is about too"),
+        feature("finding_concepts", For, "share of what the finding is about that the golden is about too"),
+        feature("shared_concepts", For, "how many things both are about"),
+        feature("denial", Against, "one denies something and the other does not"),
+        feature("length", Either, "how much longer the golden is than the finding"),
+        feature("letters", For, "likeness of the runs of four letters"),
+        feature("golden_letters", For, "share of the golden's runs of four letters in the finding"),
+    ]
+};
+
+/// The features of a pair, in the order of [`FEATURES`].
+pub(super) fn features(golden: &Reading, finding: &Reading) -> [f64; COUNT] {
+    let (mut told, mut told_here, mut rarest) = (0.0, 0.0, 0.0_f64);
+    for word in golden.shared(finding) {
+        told += word.weight;
+        told_here += word.here;
+        rarest = rarest.max(word.weight);
+    }
+    let names = count(common(&golden.names, &finding.names));
+    let concepts = f64::from((golden.concepts & finding.concepts).count_ones());
+    let of_concepts = |reading: &Reading| share(concepts, f64::from(reading.concepts.count_ones()));
+    let grams = count(common(&golden.grams, &finding.grams));
+    let (golden_grams, finding_grams) = (count(golden.grams.len()), count(finding.grams.len()));
+    [
+        share(told, golden.weight),
+        share(told, finding.weight),
+        ln(1.0 + told),
+        share(told_here, golden.weight_here),
+        share(told_here, finding.weight_here),
+        share(2.0 * told_here, golden.weight_here + finding.weight_here),
+        rarest,
+        share(names, count(golden.names.len())),
+        share(names, count(finding.names.len())),
+        names.min(4.0),
+        ln(1.0 + count(common(&golden.phrases, &finding.phrases))),
+        numbers(golden, finding),
+        f64::from(common(&golden.operators, &finding.operators) > 0),
+        of_concepts(golden),
+        of_concepts(finding),
+        ln(1.0 + concepts),
+        f64::from(golden.denies != finding.denies),
+        ln((count(golden.length) + 1.0) / (count(finding.length) + 1.0)),
+        share(grams, (golden_grams * finding_grams).sqrt()),
+        share(grams, golden_grams),
+    ]
+}
+
+fn numbers(golden: &Reading, finding: &Reading) -> f64 {
+    if common(&golden.numbers, &finding.numbers) > 0 {
+        1.0
+    } else if golden.numbers.is_empty() || finding.numbers.is_empty() {
+        0.0
+    } else {
+        -1.0
+    }
+}
+
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+/// A part of a whole; of nothing, nothing.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_judge::concepts::Concepts;
+    use crate::local_judge::rarity::Rarity;
+    use crate::local_judge::reading::weigh_here;
+
+    /// A feature of a golden's and a finding's texts, by name.
+    fn value(name: &str, golden: &str, finding: &str) -> f64 {
+        let weights = Rarity { texts: 100, words: [("a".to_owned(), 50)].into() }.weights();
+        let [mut golden, mut finding] = [golden, finding].map(|text| Reading::of(text, &weights, &Concepts::new()));
+        weigh_here(&mut [&mut golden, &mut finding], |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
+        let at = FEATURES.iter().position(|feature| feature.name == name).unwrap();
+        features(&golden, &finding)[at]
+    }
+
+    #[test]
+    fn features_by_hand() {
+        let check = |name: &str, golden: &str, finding: &str, expect: f64| {
+            let found = value(name, golden, finding);
+            assert!((found - expect).abs() < 1e-12, "{name} of {golden:?} and {finding:?} is {found}");
+        };
+        check("golden_words", "cursor leak", "leak of memory here now", 0.5);
+        check("finding_words", "cursor leak", "leak memory pool table", 0.25);
+        check("golden_names", "openFile and readFile", "openFile fails", 0.5);
+        check("finding_names", "openFile and readFile", "openFile fails", 1.0);
+        check("shared_names", "openFile", "nothing", 0.0);
+        check("numbers", "limit of 10", "limit of 10 or 20", 1.0);
+        check("numbers", "limit of 10", "limit of 20", -1.0);
+        check("numbers", "limit of 10", "limit", 0.0);
+        check("operators", "a === b", "use `===`", 1.0);
+        check("denial", "does not wait", "waits", 1.0);
+        check("denial", "does not wait", "never waits", 0.0);
+        check("golden_concepts", "nil", "undefined race", 1.0);
+        check("finding_concepts", "nil", "undefined race", 0.5);
+        check("letters", "same text", "same text", 1.0);
+        check("golden_letters", "abcd", "xyz", 0.0);
+        for feature in &FEATURES {
+            check(feature.name, "", "", 0.0);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Fitting parameters to labelled trials.
+
+use super::arithmetic::rounded;
+use super::evaluate::{Seen, kappa};
+use super::features::{COUNT, FEATURES, Sign, VERSION, features};
+use super::labels::LabelledTrial;
+use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
+use super::{LocalJudge, Rarity, Reasoned, Table, Texts, finding_text, golden_text, logistic};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How strongly weights are held back: about as much as ten pairs that speak for nothing.
+const RIDGE: f64 = 10.0;
+
+/// The same for the three weights of the second step, which need hardly any.
+const RIVAL_RIDGE: f64 = 0.1;
+
+/// Thresholds are tried in steps of a hundredth; each is worth the mean over so many steps to both sides, as a peak that is
+/// one step wide is chance.
+const SMOOTHED_OVER: usize = 10;
+
+/// Why nothing could be fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FitError {
+    /// No labelled pair matches.
+    NoMatches,
+    /// Every labelled pair matches.
+    NoMismatches,
+}
+
+impl fmt::Display for FitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let missing = match self {
+            Self::NoMatches => "matches",
+            Self::NoMismatches => "does not match",
+        };
+        write!(f, "no judged pair {missing}, so that there is nothing to learn; give judgements with both kinds")
+    }
+}
+
+impl std::error::Error for FitError {}
+
+/// Fits everything the judge knows: how much words tell, the weights of texts and rivals, and the threshold.
+///
+/// The figures of groups held out are not known here; whoever has them puts them into the provenance.
+pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Params, FitError> {
+    let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
+    let outcomes: Vec<bool> = known.iter().flatten().flatten().copied().collect();
+    if !outcomes.contains(&true) {
+        return Err(FitError::NoMatches);
+    }
+    if !outcomes.contains(&false) {
+        return Err(FitError::NoMismatches);
+    }
+    let goldens = trials.iter().flat_map(|own| own.case.goldens.iter().map(golden_text));
+    let texts: Vec<String> =
+        goldens.chain(trials.iter().flat_map(|own| own.trial.findings.iter().map(finding_text))).collect();
+    let mut params = Params { provenance, ..blank(Rarity::learn(texts.iter().map(String::as_str))) };
+    params.provenance.trials = trials.len();
+    params.provenance.pairs = outcomes.len();
+    params.provenance.matches = outcomes.iter().filter(|hit| **hit).count();
+
+    // What is read depends on how rare words are, and on nothing that is fitted after that.
+    let judge = ready(&params)?;
+    let texts: Vec<Texts> = trials.par_iter().map(|own| judge.read(&own.case.goldens, &own.trial.findings)).collect();
+    let rows = per_pair(&texts, &known, |texts| {
+        let of_golden = |golden| texts.findings.iter().map(move |finding| features(golden, finding).to_vec());
+        texts.goldens.iter().flat_map(of_golden).collect()
+    });
+    params.text = text_weights(rows, &outcomes);
+
+    let judge = ready(&params)?;
+    let scored = tables(&judge, trials, &texts);
+    let rows = per_pair(&scored, &known, |table| {
+        let width = table.findings.len();
+        let row = |(at, &score): (usize, &f64)| {
+            let (golden, finding) = table.behind(at / width, at % width);
+            vec![score, golden, finding]
+        };
+        table.scores.iter().enumerate().map(row).collect()
+    });
+    params.rivals = rival_weights(&rows, &outcomes);
+
+    let judge = ready(&params)?;
+    params.threshold = threshold(trials, &tables(&judge, trials, &texts));
+    Ok(params)
+}
+
+fn tables<'a>(judge: &'a LocalJudge, trials: &'a [LabelledTrial<'a>], texts: &'a [Texts]) -> Vec<Table<'a>> {
+    let both = trials.par_iter().zip(texts);
+    both.map(|(own, texts)| Table::new(judge, &own.case.goldens, &own.trial.findings, texts)).collect()
+}
+
+fn ready(params: &Params) -> Result<LocalJudge, FitError> {
+    // What was fitted is finite by construction; should it not be, there was nothing to learn from.
+    LocalJudge::new(params.clone()).map_err(|_| FitError::NoMatches)
+}
+
+/// Parameters that know words and nothing else.
+fn blank(rarity: Rarity) -> Params {
+    let weight = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
+    Params {
+        schema: SCHEMA.to_owned(),
+        features: VERSION,
+        threshold: 0.5,
+        provenance: Provenance::default(),
+        text: TextWeights {
+            base: 0.0,
+            weights: FEATURES.iter().map(|feature| (feature.name.to_owned(), weight)).collect(),
+        },
+        rivals: RivalWeights { base: 0.0, score: 1.0, behind_golden: 0.0, behind_finding: 0.0 },
+        reasoned: Reasoned::default(),
+        rarity,
+    }
+}
+
+/// The rows of all pairs that something is known of, in the order of trials and pairs.
+fn per_pair<T: Sync>(
+    trials: &[T],
+    known: &[Vec<Option<bool>>],
+    rows: impl Fn(&T) -> Vec<Vec<f64>> + Sync,
+) -> Vec<Vec<f64>> {
+    let kept = |(own, known): (&T, &Vec<Option<bool>>)| -> Vec<Vec<f64>> {
+        rows(own).into_iter().zip(known).filter(|(_, known)| known.is_some()).map(|(row, _)| row).collect()
+    };
+    trials.par_iter().zip(known).map(kept).collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+fn text_weights(mut rows: Vec<Vec<f64>>, outcomes: &[bool]) -> TextWeights {
+    let total = rows.len() as f64;
+    let mut scales = Vec::with_capacity(COUNT);
+    for column in 0..COUNT {
+        let mean = rounded(rows.iter().map(|row| row[column]).sum::<f64>() / total);
+        let variance = rows.iter().map(|row| (row[column] - mean) * (row[column] - mean)).sum::<f64>() / total;
+        let spread = rounded(variance.sqrt());
+        scales.push((mean, if spread > 0.0 { spread } else { 1.0 }));
+    }
+    for row in &mut rows {
+        for (value, (mean, spread)) in row.iter_mut().zip(&scales) {
+            *value = (*value - mean) / spread;
+        }
+    }
+    let allowed = |column: usize, weight: f64| match FEATURES[column].sign {
+        Sign::For => weight >= 0.0,
+        Sign::Against => weight <= 0.0,
+        Sign::Either => true,
+    };
+    let (base, weights) = constrained(&rows, outcomes, RIDGE, allowed);
+    let entry = |((feature, weight), (mean, spread)): ((&super::features::Feature, f64), (f64, f64))| {
+        (feature.name.to_owned(), Weight { weight: rounded(weight), mean, spread })
+    };
+    let weights: BTreeMap<String, Weight> = FEATURES.iter().zip(weights).zip(scales).map(entry).collect();
+    TextWeights { base: rounded(base), weights }
+}
+
+fn rival_weights(rows: &[Vec<f64>], outcomes: &[bool]) -> RivalWeights {
+    let (base, weights) = constrained(rows, outcomes, RIVAL_RIDGE, |_, weight| weight >= 0.0);
+    let weight = |at: usize| weights.get(at).copied().map_or(0.0, rounded);
+    RivalWeights { base: rounded(base), score: weight(0), behind_golden: weight(1), behind_finding: weight(2) }
+}
+
+/// A fit in which a column whose weight goes against reason has none, and the others are fitted without it.
+fn constrained(
+    rows: &[Vec<f64>],
+    outcomes: &[bool],
+    ridge: f64,
+    allowed: impl Fn(usize, f64) -> bool,
+) -> (f64, Vec<f64>) {
+    let width = rows.first().map_or(0, Vec::len);
+    let mut columns: Vec<usize> = (0..width).collect();
+    loop {
+        let narrow: Vec<Vec<f64>> =
+            rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
+        let (base, weights) = logistic::fit(&narrow, outcomes, ridge);
+        let kept: Vec<usize> = columns
+            .iter()
+            .zip(&weights)
+            .filter(|(column, weight)| allowed(**column, **weight))
+            .map(|(c, _)| *c)
+            .collect();
+        if kept.len() == columns.len() {
+            let mut full = vec![0.0; width];
+            for (column, weight) in columns.into_iter().zip(weights) {
+                full[column] = weight;
+            }
+            return (base, full);
+        }
+        columns = kept;
+    }
+}
+
+/// The threshold at which the judge agrees best on goldens found.
+fn threshold(trials: &[LabelledTrial<'_>], tables: &[Table<'_>]) -> f64 {
+    let mut seen = Seen::default();
+    for (own, table) in trials.iter().zip(tables) {
+        seen.add(own, &table.probabilities(), 0.5);
+    }
+    let best: Vec<(bool, f64)> = seen.best_of_goldens().collect();
+    let agreement = |hundredths: usize| {
+        let threshold = hundredths as f64 / 100.0;
+        kappa(best.iter().map(|&(found, best)| (found, best >= threshold))).unwrap_or(0.0)
+    };
+    let all: Vec<f64> = (0..=100).map(agreement).collect();
+    let smooth = |at: usize| {
+        let around = &all[at - SMOOTHED_OVER..=at + SMOOTHED_OVER];
+        around.iter().sum::<f64>() / around.len() as f64
+    };
+    // Of equally good ones the first.
+    let (mut chosen, mut most) = (50, f64::NEG_INFINITY);
+    for at in SMOOTHED_OVER..=100 - SMOOTHED_OVER {
+        if smooth(at) > most {
+            (chosen, most) = (at, smooth(at));
+        }
+    }
+    chosen as f64 / 100.0
+}

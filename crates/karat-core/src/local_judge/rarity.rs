@@ -1,0 +1,78 @@
+//! How much a word tells in general: what many reviews use tells little.
+
+use super::arithmetic::ln;
+use super::words::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// So many of the commonest words are kept. All others are rare, and equally so: how rare a word of one project is says
+/// nothing about another project.
+const KEPT: usize = 400;
+
+/// The share of the rarest kept word's uses that any other word is taken to have.
+const UNSEEN: f64 = 0.3;
+
+/// In how many texts common words were seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rarity {
+    /// How many texts were read.
+    pub texts: u32,
+    /// The commonest stems, each with the number of texts that use it.
+    pub words: BTreeMap<String, u32>,
+}
+
+impl Rarity {
+    /// Counts the words of distinct texts.
+    pub(super) fn learn<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let texts: BTreeSet<&str> = texts.collect();
+        let mut uses: BTreeMap<String, u32> = BTreeMap::new();
+        for text in &texts {
+            let stems: BTreeSet<String> = Words::of(text).stems.into_iter().collect();
+            for stem in stems {
+                *uses.entry(stem).or_default() += 1;
+            }
+        }
+        let mut commonest: Vec<(String, u32)> = uses.into_iter().collect();
+        commonest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        commonest.truncate(KEPT);
+        Self { texts: texts.len() as u32, words: commonest.into_iter().collect() }
+    }
+
+    /// The weights of words, ready to be looked up.
+    pub(super) fn weights(&self) -> Weights {
+        let weight = |uses: f64| ln((f64::from(self.texts) + 1.0) / (uses + 0.5)).max(0.0);
+        let fewest = self.words.values().min().map_or(0.0, |&uses| f64::from(uses));
+        let words = self.words.iter().map(|(word, &uses)| (word.clone(), weight(f64::from(uses)))).collect();
+        Weights { words, unseen: weight(fewest * UNSEEN) }
+    }
+}
+
+/// How much words tell.
+pub(super) struct Weights {
+    words: HashMap<String, f64>,
+    unseen: f64,
+}
+
+impl Weights {
+    /// How much a stem tells.
+    pub(super) fn of(&self, stem: &str) -> f64 {
+        self.words.get(stem).copied().unwrap_or(self.unseen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_words_tell_more_and_unseen_ones_most() {
+        let texts = ["cache grows", "cache leaks", "cache leaks", "the cache is stale", "locks leak"];
+        let rarity = Rarity::learn(texts.into_iter());
+        assert_eq!((rarity.texts, rarity.words["cach"], rarity.words["leak"]), (4, 3, 2));
+        let weights = rarity.weights();
+        let [common, rare, unseen] = ["cach", "stal", "zebra"].map(|word| weights.of(word));
+        assert!(0.0 < common && common < rare && rare < unseen, "{common} {rare} {unseen}");
+    }
+}
