@@ -8,6 +8,7 @@ pub mod expect;
 pub mod format;
 pub mod git;
 pub mod import;
+pub mod judge;
 pub mod profile;
 pub mod recorded;
 pub mod report;

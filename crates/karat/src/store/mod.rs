@@ -8,6 +8,7 @@ mod database;
 mod error;
 mod export;
 mod gc;
+mod ledger;
 mod lock;
 pub mod moment;
 mod planned;

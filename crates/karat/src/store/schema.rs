@@ -11,7 +11,10 @@ struct Migration {
 }
 
 /// Every step there ever was, oldest first. A published one never changes; what is new is a new line.
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("sqlite/0001_runs.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("sqlite/0001_runs.sql") },
+    Migration { version: 2, sql: include_str!("sqlite/0002_ledger.sql") },
+];
 
 /// The version this program writes.
 pub(super) fn known() -> i64 {
