@@ -11,6 +11,7 @@ mod guard;
 mod house;
 mod identity;
 mod import;
+mod judge_engine;
 mod machine;
 mod project;
 mod run;

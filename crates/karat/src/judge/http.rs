@@ -9,6 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AF
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -85,7 +86,8 @@ impl Endpoint {
 
     /// Posts a body and reads the JSON that comes back.
     pub(super) async fn post(&self, body: &Value) -> Result<Value, Declined> {
-        let client = self.client.get_or_init(client).as_ref().map_err(|why| Declined::fatal(why.clone()))?;
+        let client =
+            self.client.get_or_init(|| client(&self.url)).as_ref().map_err(|why| Declined::fatal(why.clone()))?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body.to_string());
         let response = request.send().await.map_err(|error| self.broken(error))?;
         let (status, after) = (response.status(), retry_after(response.headers(), jiff::Timestamp::now()));
@@ -174,10 +176,13 @@ impl Declined {
     }
 }
 
-fn client() -> Result<Client, String> {
+fn client(url: &Url) -> Result<Client, String> {
     // One provider of cryptography for the whole process; somebody may have chosen one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let built = Client::builder()
+    let builder = Client::builder();
+    // A server on this machine is not behind a proxy, whatever the variables say of all others.
+    let builder = if is_here(url) { builder.no_proxy() } else { builder };
+    let built = builder
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_keepalive(Duration::from_secs(30))
         .pool_idle_timeout(Duration::from_secs(60))
@@ -189,6 +194,12 @@ fn client() -> Result<Client, String> {
     built.map_err(|error| {
         format!("no connection can be set up: {error}; look at the proxy variables and the certificates")
     })
+}
+
+fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
@@ -256,6 +267,16 @@ mod tests {
         let check = |base: &str, expect: &str| assert_eq!(address(base, "/v1/messages").unwrap().as_str(), expect);
         check("https://api.anthropic.com", "https://api.anthropic.com/v1/messages");
         check("http://localhost:8080/proxy/", "http://localhost:8080/proxy/v1/messages");
+    }
+
+    #[test]
+    fn this_machine_needs_no_proxy() {
+        let check = |base: &str, expect: bool| assert_eq!(is_here(&address(base, "").unwrap()), expect, "{base}");
+        check("http://localhost:1/v1", true);
+        check("http://127.0.0.1:1/v1", true);
+        check("http://[::1]:1/v1", true);
+        check("https://localhost.example.com", false);
+        check("https://10.0.0.1", false);
     }
 
     #[test]

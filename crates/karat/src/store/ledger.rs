@@ -82,3 +82,80 @@ impl Ledger for Store {
         Ok(self.ledger_put(exchanges)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::ledger::{Outcome, Unjudged};
+    use crate::judge::provider::ProviderId;
+    use serde_json::json;
+
+    fn exchange(key: &str, said: &str) -> Exchange {
+        Exchange {
+            key: serde_json::from_value(json!(key)).unwrap(),
+            question: String::new(),
+            provider: ProviderId { provider: "p".into(), model: "m".into(), parameters: json!({"temperature": 0.0}) },
+            template: "pair/v1".into(),
+            system: "s".into(),
+            user: "u".into(),
+            replies: Vec::new(),
+            tokens_in: 1,
+            tokens_out: 2,
+            usd: Some(0.25),
+            attempts: 1,
+            cached: false,
+            outcome: Outcome::Unjudged { reason: Unjudged::Unreadable, why: said.into() },
+        }
+    }
+
+    fn get(store: &mut Store, keys: &[String]) -> Vec<Option<Exchange>> {
+        let keys: Vec<LedgerKey> = keys.iter().map(|key| serde_json::from_value(json!(key)).unwrap()).collect();
+        store.ledger_get_many(&keys.iter().collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn exchanges_come_out_as_they_went_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let all: Vec<Exchange> = (0..300).map(|n| exchange(&format!("k{n}"), "first")).collect();
+        Store::create(folder.path()).unwrap().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        for count in [0, 1, 31, 32, 33, 300] {
+            let keys: Vec<String> = (0..count).rev().map(|n| format!("k{n}")).collect();
+            let expect: Vec<Option<Exchange>> = (0..count).rev().map(|n| Some(all[n].clone())).collect();
+            assert_eq!(get(&mut store, &keys), expect);
+        }
+        let mixed = get(&mut store, &["k7".into(), "absent".into(), "k7".into()]);
+        assert_eq!(mixed, [Some(all[7].clone()), None, Some(all[7].clone())]);
+        let mut told = Vec::new();
+        store.ledger_each(&mut |exchange| told.push(exchange.key.to_string())).unwrap();
+        assert_eq!((told.len(), told.is_sorted()), (300, true));
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        store.ledger_put(&[&exchange("k", "first")]).unwrap();
+        store.ledger_put(&[&exchange("k", "second"), &exchange("l", "third")]).unwrap();
+        let found = get(&mut store, &["k".into(), "l".into()]);
+        assert_eq!(found, [Some(exchange("k", "first")), Some(exchange("l", "third"))]);
+        let mut frozen = Store::read_only(folder.path()).unwrap();
+        assert!(matches!(frozen.ledger_put(&[&exchange("n", "")]), Err(StoreError::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
+            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, 0)";
+            store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
+            let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();
+            let error = store.ledger_get_many(&[&wanted]).unwrap_err().to_string();
+            assert!(error.contains("is damaged") && error.contains(expect), "{error}");
+        };
+        check(&mut store, "a", "{", "the exchange a of the ledger cannot be read");
+        let moved = serde_json::to_string(&exchange("b", "")).unwrap();
+        check(&mut store, "c", &moved, "the exchange b of the ledger lies under c");
+    }
+}
