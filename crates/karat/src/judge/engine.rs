@@ -8,8 +8,6 @@ mod budget;
 mod one;
 mod options;
 mod pace;
-#[cfg(test)]
-mod tests;
 
 pub use options::{EngineOptions, Prices};
 
@@ -445,3 +443,6 @@ fn cancelled(blank: Exchange) -> Exchange {
         Outcome::Unjudged { reason: Unjudged::Cancelled, why: "it was stopped before an answer came".to_owned() };
     Exchange { outcome, ..blank }
 }
+
+#[cfg(test)]
+mod tests;

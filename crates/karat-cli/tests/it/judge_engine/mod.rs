@@ -76,7 +76,8 @@ fn many_faults(provider: &str, count: usize) {
     assert!((0.25..0.35).contains(&share), "{share}");
     let requests: u32 = exchanges.iter().map(|exchange| exchange.attempts).sum();
     assert!(u64::from(requests) >= bad.requests() && tally.requests == u64::from(requests));
-    assert!(good.connections() <= 64, "{} connections for {count} questions", good.connections());
+    // A new connection may be made while another becomes free, so there may be a few more than questions at once.
+    assert!(good.connections() <= count as u64 / 10, "{} connections for {count} questions", good.connections());
 }
 
 #[test]
