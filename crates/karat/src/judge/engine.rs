@@ -49,7 +49,7 @@ pub enum EngineEvent<'a> {
         /// Which of the questions, counted from 0.
         index: usize,
         /// What came of it.
-        exchange: Exchange,
+        exchange: Box<Exchange>,
     },
 }
 
@@ -145,7 +145,7 @@ impl Engine {
             if let EngineEvent::Settled { index, exchange } = event
                 && let Some(place) = exchanges.get_mut(index)
             {
-                *place = Some(exchange);
+                *place = Some(*exchange);
             }
         };
         let tally = self.ask(questions, ledger, cancel, &mut keep)?;
@@ -169,6 +169,7 @@ impl Engine {
             tell,
             sender,
             pending: BTreeMap::new(),
+            waiting: 0,
             memo: BTreeMap::new(),
             tally: Tally::default(),
         };
@@ -227,6 +228,8 @@ struct Flow<'a> {
     tell: &'a mut dyn FnMut(EngineEvent<'_>),
     sender: Sender<Message>,
     pending: BTreeMap<LedgerKey, Pending>,
+    /// How many wait for what is pending.
+    waiting: usize,
     /// What was answered and is kept nowhere else, for those who ask the same later.
     memo: BTreeMap<LedgerKey, Exchange>,
     tally: Tally,
@@ -240,11 +243,11 @@ impl Flow<'_> {
         cancel: &Cancel,
     ) -> Result<(), EngineError> {
         // Some wait behind those that are being asked, so that nobody idles while exchanges are being kept.
-        let window = self.engine.options.concurrency * 2 + 64;
+        let window = self.engine.options.concurrency * 4 + 64;
         let mut more = true;
         while more || !self.pending.is_empty() {
             let stopped = cancel.is_cancelled();
-            let room = window.saturating_sub(self.under_way());
+            let room = window.saturating_sub(self.waiting);
             if more && (room * 2 >= window || stopped) {
                 let batch: Vec<(usize, Question)> = (&mut *questions).take(room.max(1)).collect();
                 more = !batch.is_empty();
@@ -257,11 +260,6 @@ impl Flow<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Questions whose askers wait.
-    fn under_way(&self) -> usize {
-        self.pending.values().map(|pending| pending.waiting.len()).sum()
     }
 
     /// Answers from the ledger what it knows, and sets out to ask the rest.
@@ -284,6 +282,7 @@ impl Flow<'_> {
                 self.settle_one(waiting, exchange, true);
             } else if let Some(pending) = self.pending.get_mut(&key) {
                 pending.waiting.push(waiting);
+                self.waiting += 1;
             } else if self.engine.options.cache == CacheMode::Only {
                 let (provider, model) = (provider.provider.clone(), provider.model.clone());
                 return Err(EngineError::NotRecorded { question: waiting.question, key, provider, model });
@@ -300,6 +299,7 @@ impl Flow<'_> {
                     self.sender.clone(),
                 );
                 let handle = self.engine.runtime()?.spawn(work);
+                self.waiting += 1;
                 self.pending.insert(key, Pending { handle, blank, waiting: vec![waiting] });
             }
         }
@@ -352,6 +352,7 @@ impl Flow<'_> {
     /// Tells everybody who waits for an exchange.
     fn settle(&mut self, exchange: Exchange) {
         let Some(pending) = self.pending.remove(&exchange.key) else { return };
+        self.waiting -= pending.waiting.len();
         self.tally.tokens_in += exchange.tokens_in;
         self.tally.tokens_out += exchange.tokens_out;
         if let Some(usd) = exchange.usd {
@@ -377,7 +378,7 @@ impl Flow<'_> {
             Outcome::Unjudged { .. } => self.tally.unjudged += 1,
             Outcome::Refused { .. } => self.tally.refused += 1,
         }
-        let exchange = Exchange { question: waiting.question, cached, ..exchange };
+        let exchange = Box::new(Exchange { question: waiting.question, cached, ..exchange });
         (self.tell)(EngineEvent::Settled { index: waiting.index, exchange });
     }
 
@@ -386,6 +387,7 @@ impl Flow<'_> {
         self.abandon();
         let came_back = receiver.try_iter().collect();
         self.take(came_back)?;
+        self.waiting = 0;
         for (_, pending) in std::mem::take(&mut self.pending) {
             for waiting in pending.waiting {
                 self.settle_one(waiting, cancelled((*pending.blank).clone()), false);

@@ -4,7 +4,7 @@ use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::lines::Lines;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A prompt with holes, in a versioned file. What was published never changes; other words are another file.
 #[derive(Debug)]
@@ -14,7 +14,8 @@ pub struct Template {
     /// The longest answer that makes sense, in tokens.
     pub max_tokens: u32,
     text: &'static str,
-    schema: fn() -> Value,
+    schema: LazyLock<Arc<Value>>,
+    hash: OnceLock<String>,
 }
 
 /// Does a finding report a golden?
@@ -22,7 +23,8 @@ pub static PAIR: Template = Template {
     name: "pair/v1",
     max_tokens: 1024,
     text: include_str!("../../judges/prompts/pair/v1.md"),
-    schema: pair_schema,
+    schema: LazyLock::new(pair_schema),
+    hash: OnceLock::new(),
 };
 
 /// All templates.
@@ -54,11 +56,13 @@ pub struct Prompt {
 
 impl Template {
     /// The BLAKE3 hash of everything the template adds to a question.
-    pub fn hash(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.text.as_bytes()).update(b"\0").update((self.schema)().to_string().as_bytes());
-        hasher.update(b"\0").update(self.max_tokens.to_string().as_bytes());
-        hasher.finalize().to_hex().to_string()
+    pub fn hash(&self) -> &str {
+        self.hash.get_or_init(|| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(self.text.as_bytes()).update(b"\0").update(self.schema.to_string().as_bytes());
+            hasher.update(b"\0").update(self.max_tokens.to_string().as_bytes());
+            hasher.finalize().to_hex().to_string()
+        })
     }
 
     /// The parts for the system and for the user.
@@ -93,7 +97,7 @@ impl Question {
             rest = after;
         }
         filled.push_str(rest);
-        let schema = Arc::new((self.template.schema)());
+        let schema = Arc::clone(&self.template.schema);
         Prompt { system: system.to_owned(), user: filled, schema, max_tokens: self.template.max_tokens }
     }
 }
@@ -194,8 +198,8 @@ fn mark(fields: &[(&'static str, String)]) -> String {
     }
 }
 
-fn pair_schema() -> Value {
-    json!({
+fn pair_schema() -> Arc<Value> {
+    Arc::new(json!({
         "type": "object",
         "properties": {
             "match": { "type": "boolean", "description": "whether the report describes the known problem" },
@@ -205,7 +209,7 @@ fn pair_schema() -> Value {
         },
         "required": ["match", "confidence", "partial", "explanation"],
         "additionalProperties": false
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ fn every_template_is_whole() {
         let (system, user) = template.parts();
         assert!(!system.is_empty() && hole(user).is_some(), "{}", template.name);
         assert!(!system.contains("# user") && system.contains("<data-MARK"), "{}", template.name);
-        assert_eq!((template.schema)()["type"], "object");
+        assert_eq!(template.schema["type"], "object");
         assert_eq!(template.hash().len(), 64);
     }
 }
