@@ -12,6 +12,7 @@ mod guard;
 mod house;
 mod identity;
 mod import;
+mod judge_engine;
 mod local_judge;
 mod machine;
 mod project;

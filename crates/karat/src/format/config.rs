@@ -1,5 +1,6 @@
 //! `karat.toml`: what a suite says of itself.
 
+use super::judge::JudgeConfigV1;
 use super::tool::ToolManifestV1;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub struct ConfigV1 {
     pub tools: BTreeMap<String, ToolManifestV1>,
     /// Judges, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub judges: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+    pub judges: BTreeMap<String, JudgeConfigV1>,
 }
 
 /// `[suite]`.

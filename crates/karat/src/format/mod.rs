@@ -3,6 +3,7 @@
 
 pub mod case;
 pub mod config;
+pub mod judge;
 pub mod judgement;
 pub mod patterns;
 pub mod report;

@@ -1,4 +1,19 @@
 //! Judges: who decides whether a finding reports a golden, and how far to trust them.
+//!
+//! [`local`] decides without asking anybody. To ask a language model, a [`template::Question`] is rendered to a prompt, a
+//! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
+//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`agree`] tells
+//! how far several judges agree.
 
 pub mod agree;
+pub mod answer;
+pub mod engine;
+pub mod ledger;
 pub mod local;
+pub mod provider;
+pub mod template;
+
+mod anthropic;
+mod http;
+mod openai;
+mod scripted;

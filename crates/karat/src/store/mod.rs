@@ -10,6 +10,7 @@ mod export;
 mod fitting;
 mod gc;
 mod judgements;
+mod ledger;
 mod lock;
 pub mod moment;
 mod naming;

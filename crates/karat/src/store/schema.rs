@@ -14,6 +14,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("sqlite/0001_runs.sql") },
     Migration { version: 2, sql: include_str!("sqlite/0002_judgements.sql") },
+    Migration { version: 3, sql: include_str!("sqlite/0003_ledger.sql") },
 ];
 
 /// The version this program writes.

@@ -1,6 +1,6 @@
 //! From a manifest as it is written to one that can be run: every value checked, every default stated.
 
-mod quantity;
+pub(crate) mod quantity;
 
 use super::output;
 use super::placeholders::{self, PlaceholderError};

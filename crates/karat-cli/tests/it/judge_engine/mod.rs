@@ -1,0 +1,285 @@
+//! The judge engine against a server on this machine that speaks both wire formats and misbehaves.
+
+pub(crate) mod server;
+
+use karat::format::judge::JudgeConfigV1;
+use karat::judge::engine::{Engine, EngineError, EngineEvent, EngineOptions, Tally};
+use karat::judge::ledger::{CacheMode, Exchange, Ledger, MemoryLedger, Outcome, Unjudged};
+use karat::judge::provider::{self, PROVIDERS, ProviderError, Surroundings};
+use karat::judge::template::Question;
+use karat::sandbox::Cancel;
+use karat::store::Store;
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use server::{Behaviour, Fault, PASSING, Server};
+use std::path::Path;
+use std::time::Duration;
+
+const KEY: &str = "sk-test-5ecret0fTheHouse";
+
+fn config(provider: &str, port: u16) -> JudgeConfigV1 {
+    let base = if provider == "openai" { "/v1" } else { "" };
+    JudgeConfigV1 {
+        provider: provider.into(),
+        model: Some("test-model".into()),
+        base_url: Some(format!("http://127.0.0.1:{port}{base}")),
+        ..JudgeConfigV1::default()
+    }
+}
+
+fn engine(
+    config: &JudgeConfigV1,
+    cache: CacheMode,
+    change: impl FnOnce(&mut EngineOptions),
+) -> Result<Engine, ProviderError> {
+    let variable = |name: &str| name.ends_with("_API_KEY").then(|| KEY.to_owned());
+    let around = Surroundings { variable: &variable, folder: Path::new(".") };
+    let mut options = EngineOptions::of(config, cache)?;
+    (options.backoff, options.longest_wait, options.concurrency) =
+        (Duration::from_millis(1), Duration::from_millis(200), 64);
+    change(&mut options);
+    Ok(Engine::new(provider::open(config, &around)?, options))
+}
+
+fn question(number: usize) -> Question {
+    let golden = Golden { title: Some("Unchecked length".into()), ..Golden::named("g") };
+    let finding =
+        Finding { message: Some(format!("The length of item {number} is not checked.")), ..Finding::named("f") };
+    Question::pair(format!("q{number}"), &golden, &finding, None)
+}
+
+fn ask(engine: &Engine, count: usize, ledger: &mut dyn Ledger) -> Result<(Vec<Exchange>, Tally), EngineError> {
+    engine.ask_all((0..count).map(question).collect(), ledger, &Cancel::default())
+}
+
+/// What came of each question, without what it took to get there.
+fn outcomes(exchanges: &[Exchange]) -> Vec<(String, String)> {
+    exchanges
+        .iter()
+        .map(|exchange| (exchange.question.clone(), serde_json::to_string(&exchange.outcome).unwrap()))
+        .collect()
+}
+
+/// Three requests in ten go wrong, in every way there is, and the result is that of a server without a fault.
+fn many_faults(provider: &str, count: usize) {
+    let bad = Server::start(Behaviour { faults: 300, kinds: PASSING, seed: 7, latency: Duration::ZERO });
+    let good = Server::start(Behaviour::GOOD);
+    let mut ledger = MemoryLedger::default();
+    let faulty = engine(&config(provider, bad.port), CacheMode::ReadWrite, |_| {}).unwrap();
+    let (exchanges, tally) = ask(&faulty, count, &mut ledger).unwrap();
+    let faultless = engine(&config(provider, good.port), CacheMode::Off, |_| {}).unwrap();
+    let (expect, _) = ask(&faultless, count, &mut MemoryLedger::default()).unwrap();
+    assert_eq!(outcomes(&exchanges), outcomes(&expect));
+    assert_eq!((exchanges.len(), tally.unjudged, ledger.exchanges().count()), (count, 0, count));
+    assert_eq!((bad.after_success(), good.requests()), (0, count as u64), "something was asked after it was answered");
+    let share = bad.faults() as f64 / bad.requests() as f64;
+    assert!((0.25..0.35).contains(&share), "{share}");
+    let requests: u32 = exchanges.iter().map(|exchange| exchange.attempts).sum();
+    assert!(u64::from(requests) >= bad.requests() && tally.requests == u64::from(requests));
+    // A new connection may be made while another becomes free, so there may be a few more than questions at once.
+    assert!(good.connections() <= count as u64 / 10, "{} connections for {count} questions", good.connections());
+}
+
+#[test]
+fn three_faults_in_ten_cost_no_answer_of_anthropic() {
+    many_faults("anthropic", 5_000);
+}
+
+#[test]
+fn three_faults_in_ten_cost_no_answer_of_openai() {
+    many_faults("openai", 5_000);
+}
+
+#[test]
+fn every_fault_that_stays_is_named() {
+    let check = |provider: &str, fault: &'static [Fault], expect: &str| {
+        let server = Server::start(Behaviour::always(fault));
+        let engine = engine(&config(provider, server.port), CacheMode::ReadWrite, |options| {
+            (options.retries, options.timeout) = (2, Duration::from_secs(5));
+        });
+        let (exchanges, _) = ask(&engine.unwrap(), 3, &mut MemoryLedger::default()).unwrap();
+        assert_eq!(exchanges.len(), 3);
+        for exchange in exchanges {
+            let told = match &exchange.outcome {
+                Outcome::Decided(_) => "decided".to_owned(),
+                Outcome::Refused { why } => format!("refused: {why}"),
+                Outcome::Unjudged { reason: Unjudged::Unreadable, why } => format!("unreadable: {why}"),
+                Outcome::Unjudged { reason, why } => format!("{reason:?}: {why}"),
+            };
+            assert!(told.contains(expect) && !told.contains(KEY), "{provider} {fault:?}: {told}");
+        }
+    };
+    for provider in ["anthropic", "openai"] {
+        check(
+            provider,
+            &[Fault::TooMany],
+            "Unanswered: 3 requests failed, the last one: 127.0.0.1 answered 429: rate_limit_error",
+        );
+        check(provider, &[Fault::TooManyDate], "answered 429");
+        check(provider, &[Fault::Broken], "answered 500: <h1>Internal error</h1>");
+        check(provider, &[Fault::Overloaded], "answered 529: overloaded_error");
+        check(provider, &[Fault::Reset], "no answer from 127.0.0.1");
+        check(provider, &[Fault::SlowBody], "no answer from 127.0.0.1");
+        check(provider, &[Fault::Truncated], "no answer from 127.0.0.1");
+        check(provider, &[Fault::WrongType], "the server's answer is no JSON");
+        check(provider, &[Fault::CutJson], "the server's answer is no JSON");
+        check(provider, &[Fault::Huge], "the server's answer is longer than 4194304 bytes");
+        check(provider, &[Fault::Prose], "unreadable: the answer could not be read: it holds no JSON object");
+        check(provider, &[Fault::CutAnswer], "unreadable: the answer could not be read: it ends in the middle");
+        check(provider, &[Fault::Refusal], "refused: ");
+    }
+    check("anthropic", &[Fault::DoubleKey], "the server's answer is no JSON");
+    check("openai", &[Fault::DoubleKey], "unreadable: the answer could not be read");
+    check("openai", &[Fault::NoSchema], "decided");
+}
+
+#[test]
+fn a_server_that_never_answers_is_not_waited_for() {
+    let server = Server::start(Behaviour::always(&[Fault::Silent]));
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |options| {
+        (options.retries, options.timeout) = (1, Duration::from_millis(50));
+    });
+    let (exchanges, _) = ask(&engine.unwrap(), 2, &mut MemoryLedger::default()).unwrap();
+    assert!(format!("{:?}", exchanges[0].outcome).contains("no answer within 0.05 s"), "{:?}", exchanges[0].outcome);
+}
+
+/// A server that takes no schema is told of it once, not with every question.
+#[test]
+fn what_a_server_does_not_take_is_left_away() {
+    let server = Server::start(Behaviour::always(&[Fault::NoSchema]));
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |options| options.concurrency = 1).unwrap();
+    let (exchanges, _) = ask(&engine, 20, &mut MemoryLedger::default()).unwrap();
+    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert_eq!(server.requests(), 21);
+}
+
+#[test]
+fn a_recorded_ledger_needs_no_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Behaviour::GOOD);
+    let recorder = engine(&config("anthropic", server.port), CacheMode::ReadWrite, |_| {}).unwrap();
+    let (recorded, _) = ask(&recorder, 200, &mut Store::create(folder.path()).unwrap()).unwrap();
+    // Another machine: another server, which must hear nothing, and a copy of the store that cannot be written.
+    let other = Server::start(Behaviour::GOOD);
+    let player = engine(&config("anthropic", other.port), CacheMode::Only, |_| {}).unwrap();
+    let mut store = Store::read_only(folder.path()).unwrap();
+    let (played, tally) = ask(&player, 200, &mut store).unwrap();
+    assert_eq!(serde_json::to_string(&recorded).unwrap(), serde_json::to_string(&played).unwrap());
+    assert_eq!((tally.cached, tally.requests), (200, 0));
+    let error = ask(&player, 201, &mut store).unwrap_err().to_string();
+    let key = player.key(&question(200));
+    assert!(error.contains("the question q200") && error.contains(key.as_str()), "{error}");
+    assert_eq!(other.connections(), 0);
+}
+
+/// What a run leaves behind is enough to go on: what was answered is not asked again.
+#[test]
+fn a_second_run_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Behaviour::GOOD);
+    let (mut first, mut second) = (0, 0);
+    for (count, requests) in [(30, &mut first), (50, &mut second)] {
+        let engine = engine(&config("openai", server.port), CacheMode::ReadWrite, |_| {}).unwrap();
+        let (_, tally) = ask(&engine, count, &mut Store::create(folder.path()).unwrap()).unwrap();
+        *requests = tally.requests;
+    }
+    assert_eq!((first, second, server.after_success()), (30, 20, 0));
+    let mut store = Store::open(folder.path()).unwrap();
+    let mut count = 0;
+    store.ledger_each(&mut |_| count += 1).unwrap();
+    assert_eq!((count, store.verify().unwrap().len()), (50, 0));
+}
+
+#[test]
+fn no_key_gets_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut told = String::new();
+    for provider in ["anthropic", "openai"] {
+        // These servers repeat the key in what they say.
+        for kinds in [&[Fault::TooMany, Fault::Overloaded][..], &[Fault::Unauthorized]] {
+            let server = Server::start(Behaviour { faults: 700, kinds, seed: 3, latency: Duration::ZERO });
+            let engine =
+                engine(&config(provider, server.port), CacheMode::ReadWrite, |options| options.retries = 1).unwrap();
+            let mut store = Store::create(folder.path()).unwrap();
+            let mut hear = |event: EngineEvent<'_>| told += &format!("{event:?}\n");
+            let result = engine.ask((0..50).map(question), &mut store, &Cancel::default(), &mut hear);
+            told += &format!("{result:?} {:?}\n", result.as_ref().map_err(ToString::to_string));
+            assert!(server.faults() > 0);
+        }
+    }
+    assert!(told.contains("[key]") && told.contains("the key is not accepted"), "the servers did not repeat the key");
+    assert!(!told.contains(KEY));
+    let mut looked = 0;
+    for entry in std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap).filter(|e| e.path().is_file()) {
+        let bytes = std::fs::read(entry.path()).unwrap();
+        assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{}", entry.path().display());
+        looked += bytes.len();
+    }
+    assert!(looked > 10_000);
+}
+
+#[test]
+fn servers_here_need_no_key() {
+    let server = Server::start(Behaviour::GOOD);
+    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
+    let open = provider::open(&config("openai", server.port), &around).unwrap();
+    let (exchanges, _) = ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
+    assert!(exchanges[0].decision().is_some());
+}
+
+#[test]
+fn scripts_and_recordings_answer_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "{\"question\": \"q1\", \"answer\": {\"match\": true, \"confidence\": 1, \"explanation\": \"by name\"}}\n\n\
+                  {\"answer\": \"Sure: {\\\"match\\\": false, \\\"confidence\\\": 1, \\\"explanation\\\": \\\"in turn\\\"}\"}\n";
+    std::fs::write(folder.path().join("script.jsonl"), script).unwrap();
+    let open = |provider: &str, file: &str| {
+        let config = JudgeConfigV1 { provider: provider.into(), file: Some(file.into()), ..JudgeConfigV1::default() };
+        let around = Surroundings { variable: &|_| None, folder: folder.path() };
+        provider::open(&config, &around)
+    };
+    let options = EngineOptions { concurrency: 1, ..EngineOptions::default() };
+    let scripted = Engine::new(open("scripted", "script.jsonl").unwrap(), options.clone());
+    let (exchanges, _) = ask(&scripted, 3, &mut MemoryLedger::default()).unwrap();
+    let words =
+        |exchange: &Exchange| exchange.decision().map(|decision| decision["explanation"].as_str().unwrap().to_owned());
+    assert_eq!(exchanges.iter().map(words).collect::<Vec<_>>(), [Some("in turn".into()), Some("by name".into()), None]);
+    assert!(format!("{:?}", exchanges[2].outcome).contains("the script has no answer to the question q2"));
+
+    let recorded: String = exchanges[..2].iter().map(|e| serde_json::to_string(e).unwrap() + "\n").collect();
+    std::fs::write(folder.path().join("recorded.jsonl"), &recorded).unwrap();
+    let replay = Engine::new(open("replay", "recorded.jsonl").unwrap(), options);
+    let (again, _) = ask(&replay, 2, &mut MemoryLedger::default()).unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&exchanges[..2]).unwrap());
+    let error = ask(&replay, 3, &mut MemoryLedger::default()).unwrap_err().to_string();
+    assert!(error.contains("holds no exchange for the question q2"), "{error}");
+
+    let check = |provider: &str, content: &str, expect: &str| {
+        std::fs::write(folder.path().join("bad.jsonl"), content).unwrap();
+        let error = open(provider, "bad.jsonl").map(|_| ()).expect_err(content).to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    check("scripted", "{\"answer\": 1}\n{\"anwser\": 2}", "line 2: unknown field `anwser`");
+    check(
+        "scripted",
+        "{\"question\": \"a\", \"answer\": 1}\n{\"question\": \"a\", \"answer\": 1}",
+        "line 2: it is answered",
+    );
+    check("scripted", "{\"answer\": 1, \"answer\": 2}", "line 1: ");
+    check("replay", "", "holds no exchange");
+    check("replay", "{}", "line 1: ");
+    check("replay", &format!("{recorded}{}", recorded.replace("\"scripted\"", "\"other\"")), "line 3: another model");
+    assert!(open("scripted", "absent.jsonl").is_err());
+}
+
+#[test]
+fn every_provider_has_a_section() {
+    let text = std::fs::read_to_string(crate::project::root().join("docs/judges.md")).unwrap();
+    for entry in PROVIDERS {
+        assert!(
+            text.lines().any(|line| line == format!("### {}", entry.name)),
+            "docs/judges.md does not have {}",
+            entry.name
+        );
+    }
+}

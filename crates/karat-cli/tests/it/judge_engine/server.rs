@@ -1,0 +1,356 @@
+//! A server on this machine that speaks both wire formats, and misbehaves on a schedule drawn from a seed.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How the server behaves.
+#[derive(Clone)]
+pub(crate) struct Behaviour {
+    /// How many of 1000 requests go wrong.
+    pub(crate) faults: u64,
+    /// What may go wrong.
+    pub(crate) kinds: &'static [Fault],
+    /// What the schedule is drawn from.
+    pub(crate) seed: u64,
+    /// How long an answer takes.
+    pub(crate) latency: Duration,
+}
+
+impl Behaviour {
+    /// A server without a fault.
+    pub(crate) const GOOD: Self = Self { faults: 0, kinds: &[], seed: 0, latency: Duration::ZERO };
+
+    /// A server that always has one fault.
+    pub(crate) fn always(kinds: &'static [Fault]) -> Self {
+        Self { faults: 1000, kinds, ..Self::GOOD }
+    }
+}
+
+/// Something that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// 429, and nothing about when to come back.
+    TooMany,
+    /// 429 with seconds.
+    TooManySeconds,
+    /// 429 with a date, which is past.
+    TooManyDate,
+    /// 500.
+    Broken,
+    /// 529.
+    Overloaded,
+    /// The connection is reset before the request is read.
+    Reset,
+    /// The body stops in the middle, and the connection ends a while later.
+    SlowBody,
+    /// A page for people.
+    WrongType,
+    /// Less body than was promised.
+    Truncated,
+    /// A body that ends in the middle of its JSON.
+    CutJson,
+    /// A key that is there twice.
+    DoubleKey,
+    /// 50 MB.
+    Huge,
+    /// Words without an answer.
+    Prose,
+    /// The beginning of an answer.
+    CutAnswer,
+    /// A refusal.
+    Refusal,
+    /// 400 that speaks of the schema, as long as there is one.
+    NoSchema,
+    /// 401, with the key in it.
+    Unauthorized,
+    /// Never answers.
+    Silent,
+}
+
+/// Everything that passes when it is tried again, or asked for better.
+pub(crate) const PASSING: &[Fault] = &[
+    Fault::TooMany,
+    Fault::TooManySeconds,
+    Fault::TooManyDate,
+    Fault::Broken,
+    Fault::Overloaded,
+    Fault::Reset,
+    Fault::SlowBody,
+    Fault::WrongType,
+    Fault::Truncated,
+    Fault::CutJson,
+    Fault::DoubleKey,
+    Fault::Huge,
+    Fault::Prose,
+    Fault::CutAnswer,
+];
+
+/// A running server; it lives as long as the process.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    state: Arc<State>,
+}
+
+struct State {
+    behaviour: Behaviour,
+    connections: AtomicU64,
+    requests: AtomicU64,
+    faults: AtomicU64,
+    after_success: AtomicU64,
+    /// How often each question was asked, and how often it was answered well.
+    seen: Mutex<BTreeMap<u64, (u64, u64)>>,
+}
+
+impl Server {
+    pub(crate) fn start(behaviour: Behaviour) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State {
+            behaviour,
+            connections: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
+            after_success: AtomicU64::new(0),
+            seen: Mutex::default(),
+        });
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                shared.connections.fetch_add(1, Ordering::Relaxed);
+                let state = Arc::clone(&shared);
+                // A client that goes away is part of the game.
+                std::thread::spawn(move || state.serve(stream).ok());
+            }
+        });
+        Self { port, state }
+    }
+
+    pub(crate) fn connections(&self) -> u64 {
+        self.state.connections.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.state.requests.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn faults(&self) -> u64 {
+        self.state.faults.load(Ordering::Relaxed)
+    }
+
+    /// Requests for what had been answered well before.
+    pub(crate) fn after_success(&self) -> u64 {
+        self.state.after_success.load(Ordering::Relaxed)
+    }
+}
+
+/// A request, as far as it matters.
+struct Request {
+    path: String,
+    key: String,
+    body: Value,
+}
+
+impl State {
+    fn serve(&self, stream: TcpStream) -> Result<()> {
+        stream.set_nodelay(true)?;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let mut stream = stream;
+        while let Some((path, length, key)) = head(&mut reader)? {
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body)?;
+            self.requests.fetch_add(1, Ordering::Relaxed);
+            let request = Request { path, key, body: serde_json::from_slice(&body)? };
+            if !self.answer(&request, &mut stream)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers, and says whether the connection goes on.
+    fn answer(&self, request: &Request, stream: &mut TcpStream) -> Result<bool> {
+        let anthropic = request.path.ends_with("/v1/messages");
+        let user = request.body["messages"][usize::from(!anthropic)]["content"].as_str().unwrap_or_default();
+        let repair = user.contains("your answer could not be used");
+        let question = hash(user.split("\n\nYou were asked this before").next().unwrap_or_default().as_bytes());
+        let attempt = {
+            let mut seen = self.seen.lock().unwrap();
+            let entry = seen.entry(question).or_default();
+            entry.0 += 1;
+            if entry.1 > 0 {
+                self.after_success.fetch_add(1, Ordering::Relaxed);
+            }
+            entry.0
+        };
+        std::thread::sleep(self.behaviour.latency);
+        let drawn = mix(question ^ mix(self.behaviour.seed ^ mix(attempt)));
+        let fault = (drawn % 1000 < self.behaviour.faults)
+            .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
+        // A model that was told what is wrong gets it right, as far as this schedule goes.
+        let fault = fault.filter(|fault| !(repair && is_said(*fault, anthropic) && self.behaviour.faults < 1000));
+        let answer = decision(question);
+        let Some(fault) = fault else {
+            self.seen.lock().unwrap().entry(question).or_default().1 += 1;
+            write(stream, 200, "", &message(anthropic, &answer).to_string())?;
+            return Ok(true);
+        };
+        self.faults.fetch_add(1, Ordering::Relaxed);
+        let good = message(anthropic, &answer).to_string();
+        let failure = |kind: &str| {
+            json!({"type": "error", "error": {"type": kind, "message": format!("{kind} for {}", request.key)}})
+                .to_string()
+        };
+        match fault {
+            Fault::TooMany => write(stream, 429, "", &failure("rate_limit_error"))?,
+            Fault::TooManySeconds => write(stream, 429, "Retry-After: 0\r\n", &failure("rate_limit_error"))?,
+            Fault::TooManyDate => {
+                write(stream, 429, "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", &failure("rate_limit_error"))?
+            }
+            Fault::Broken => write(stream, 500, "", "<h1>Internal error</h1>")?,
+            Fault::Overloaded => write(stream, 529, "", &failure("overloaded_error"))?,
+            Fault::Unauthorized => write(stream, 401, "", &failure("authentication_error"))?,
+            Fault::Reset => return Ok(false),
+            Fault::SlowBody | Fault::Truncated => {
+                write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                    good.len()
+                )?;
+                stream.write_all(&good.as_bytes()[..good.len() / 2])?;
+                let pause = if fault == Fault::SlowBody { 50 } else { 0 };
+                std::thread::sleep(Duration::from_millis(pause));
+                return Ok(false);
+            }
+            Fault::WrongType => {
+                let page = "<!doctype html><p>Please wait.";
+                write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{page}",
+                    page.len()
+                )?;
+            }
+            Fault::CutJson => write(stream, 200, "", &good[..good.len() - 20])?,
+            Fault::DoubleKey => write(
+                stream,
+                200,
+                "",
+                &good.replacen("match", "match\\\":false,\\\"match", usize::from(!anthropic)).replacen(
+                    "\"match\":",
+                    "\"match\":false,\"match\":",
+                    usize::from(anthropic),
+                ),
+            )?,
+            Fault::Huge => {
+                return huge(stream, drawn >> 40 & 1 == 0).map(|()| false);
+            }
+            Fault::Prose => write(
+                stream,
+                200,
+                "",
+                &said(anthropic, "I believe they are about the same problem.", "end_turn", "stop"),
+            )?,
+            Fault::CutAnswer => {
+                write(stream, 200, "", &said(anthropic, "{\"match\": true, \"confi", "max_tokens", "length"))?
+            }
+            Fault::Refusal => {
+                write(stream, 200, "", &said(anthropic, "I cannot help with that.", "refusal", "content_filter"))?
+            }
+            Fault::NoSchema if request.body["response_format"].is_null() => write(stream, 200, "", &good)?,
+            Fault::NoSchema => {
+                write(stream, 400, "", "{\"error\": {\"message\": \"response_format is not supported\"}}")?
+            }
+            Fault::Silent => std::thread::sleep(Duration::from_secs(3600)),
+        }
+        Ok(true)
+    }
+}
+
+/// Whether the fault lies in what the model says, and not in how it gets here.
+fn is_said(fault: Fault, anthropic: bool) -> bool {
+    matches!(fault, Fault::Prose | Fault::CutAnswer) || (fault == Fault::DoubleKey && !anthropic)
+}
+
+/// What the server thinks of a question.
+pub(crate) fn decision(question: u64) -> Value {
+    let drawn = mix(question);
+    json!({"match": drawn & 1 == 0, "confidence": (drawn >> 8 & 0xff) as f64 / 255.0, "partial": false, "explanation": format!("drawn {drawn:x}")})
+}
+
+fn message(anthropic: bool, answer: &Value) -> Value {
+    if anthropic {
+        let content = json!([{"type": "tool_use", "id": "t", "name": "answer", "input": answer}]);
+        return json!({"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 800, "output_tokens": 60}});
+    }
+    let choice =
+        json!({"index": 0, "message": {"role": "assistant", "content": answer.to_string()}, "finish_reason": "stop"});
+    json!({"choices": [choice], "usage": {"prompt_tokens": 800, "completion_tokens": 60}})
+}
+
+fn said(anthropic: bool, text: &str, stop: &str, finish: &str) -> String {
+    if anthropic {
+        return json!({"content": [{"type": "text", "text": text}], "stop_reason": stop, "usage": {"input_tokens": 800, "output_tokens": 9}}).to_string();
+    }
+    json!({"choices": [{"message": {"content": text}, "finish_reason": finish}]}).to_string()
+}
+
+/// The path of the next request, the length of its body, and its key.
+fn head(reader: &mut BufReader<TcpStream>) -> Result<Option<(String, usize, String)>> {
+    let (mut path, mut length, mut key, mut line) = (None, 0, String::new(), String::new());
+    loop {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        let text = line.trim_end();
+        if text.is_empty() {
+            return Ok(path.map(|path| (path, length, key)));
+        }
+        if path.is_none() {
+            path = text.split(' ').nth(1).map(str::to_owned);
+        }
+        match text.split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().unwrap_or(0),
+            Some((name, value)) if name.eq_ignore_ascii_case("x-api-key") => key = value.to_owned(),
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => key = value.to_owned(),
+            _ => {}
+        }
+    }
+}
+
+fn write(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Result<()> {
+    let text = format!(
+        "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(text.as_bytes())
+}
+
+/// A body of 50 MB, announced or not.
+fn huge(stream: &mut TcpStream, announced: bool) -> Result<()> {
+    const SIZE: usize = 50_000_000;
+    let length = if announced { format!("Content-Length: {SIZE}\r\n") } else { "Connection: close\r\n".to_owned() };
+    write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{length}\r\n\"")?;
+    let piece = vec![b'x'; 65_536];
+    for _ in 0..SIZE / piece.len() {
+        stream.write_all(&piece)?;
+    }
+    Ok(())
+}
+
+/// FNV-1a, which is enough to tell questions apart.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// SplitMix64's last step: every bit of the result depends on every bit of the number.
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}

@@ -1,0 +1,244 @@
+//! From what a model said to a decision. Tolerant of wrapping, never of meaning: what is missing, wrong or said twice is a
+//! fault, and nothing is guessed.
+
+use super::provider::{Reply, Stop};
+use crate::document::{Fault, Key, Node, Value as Written, json, schema};
+use serde_json::Value;
+
+/// Why an answer is of no use. The model is told in the same words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerFault {
+    /// There is no JSON object in it.
+    #[error("it holds no JSON object")]
+    NoObject,
+    /// It ends in the middle.
+    #[error("it ends in the middle of the JSON object")]
+    CutOff,
+    /// The object is not what was asked for.
+    #[error("{0}")]
+    Unfit(String),
+    /// There are several objects, and they differ.
+    #[error("it holds several JSON objects that differ, and only one can be the answer")]
+    Several,
+    /// It is far longer than any answer.
+    #[error("it is longer than {LONGEST} bytes")]
+    TooLong,
+}
+
+/// The longest text that is searched for an answer.
+const LONGEST: usize = 256 * 1024;
+
+/// So many places where an object may begin are tried.
+const MOST_TRIES: usize = 64;
+
+/// The decision in a reply, by the schema of the answer. Fields that nobody asked for are left out, and so are nulls.
+pub fn read(reply: &Reply, schema: &Value) -> Result<Value, AnswerFault> {
+    let Some(value) = &reply.structured else {
+        return match read_text(&reply.text, schema) {
+            Err(AnswerFault::NoObject) if reply.stop == Stop::Length => Err(AnswerFault::CutOff),
+            result => result,
+        };
+    };
+    fit(&value.to_string(), schema).map_err(|unfit| AnswerFault::Unfit(unfit.told))
+}
+
+/// The decision in a text: a JSON object, which may stand in a fence, between sentences, and with commas too many.
+pub fn read_text(text: &str, schema: &Value) -> Result<Value, AnswerFault> {
+    if text.len() > LONGEST {
+        return Err(AnswerFault::TooLong);
+    }
+    let text = after_thoughts(text);
+    let (mut found, mut fault, mut cut_off) = (None::<Value>, None, false);
+    let mut at = 0;
+    for _ in 0..MOST_TRIES {
+        let Some(start) = text[at..].find('{').map(|offset| at + offset) else { break };
+        let Some(length) = object_length(&text[start..]) else {
+            cut_off = true;
+            at = start + 1;
+            continue;
+        };
+        match fit(&text[start..start + length], schema) {
+            Ok(value) if found.as_ref().is_some_and(|other| *other != value) => return Err(AnswerFault::Several),
+            Ok(value) => {
+                // A bracket that was opened before it was a bracket in a sentence.
+                (found, cut_off) = (Some(value), false);
+                at = start + length;
+            }
+            Err(unfit) => {
+                fault.get_or_insert(unfit.told);
+                at = if unfit.is_json { start + length } else { start + 1 };
+            }
+        }
+    }
+    match (found, fault) {
+        (_, _) if cut_off => Err(AnswerFault::CutOff),
+        (Some(value), _) => Ok(value),
+        (None, Some(fault)) => Err(AnswerFault::Unfit(fault)),
+        (None, None) => Err(AnswerFault::NoObject),
+    }
+}
+
+/// Some models think aloud between these tags before they answer.
+fn after_thoughts(text: &str) -> &str {
+    let said = text.trim_start();
+    if !said.starts_with("<think>") {
+        return said;
+    }
+    said.split_once("</think>").map_or(said, |(_, answer)| answer)
+}
+
+/// How long the object at the start of the text is; `None` where it does not end.
+fn object_length(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Why a text is no decision.
+struct Unfit {
+    /// Whether it is at least JSON.
+    is_json: bool,
+    told: String,
+}
+
+fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
+    let parsed = json::parse_recoverable(text);
+    let harmless = |fault: &Fault| HARMLESS.iter().any(|known| fault.message.starts_with(known));
+    let fault = parsed.faults.iter().find(|fault| !harmless(fault));
+    if let Some(fault) = fault {
+        return Err(Unfit { is_json: parsed.node.is_some(), told: fault.message.clone() });
+    }
+    let mut node = parsed.node.ok_or_else(|| Unfit { is_json: false, told: AnswerFault::NoObject.to_string() })?;
+    let Node { value: Written::Object(entries), .. } = &mut node else {
+        return Err(Unfit { is_json: true, told: AnswerFault::NoObject.to_string() });
+    };
+    let known = schema.get("properties").and_then(Value::as_object);
+    entries.retain(|(key, _)| known.is_none_or(|known| known.contains_key(&key.name)));
+    for (name, property) in known.into_iter().flatten() {
+        let nullable =
+            property.get("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|t| t == "null"));
+        if nullable && !entries.iter().any(|(key, _)| key.name == *name) {
+            let key = Key { name: name.clone(), span: 0..0 };
+            entries.push((key, Node { value: Written::Null, span: 0..0 }));
+        }
+    }
+    if let Some(fault) = schema::check(&node, schema, text).first() {
+        return Err(Unfit { is_json: true, told: fault.message.clone() });
+    }
+    let mut value = node.to_json();
+    if let Value::Object(fields) = &mut value {
+        fields.retain(|_, value| !value.is_null());
+        fields.sort_keys();
+    }
+    Ok(value)
+}
+
+/// Faults of JSON that leave no doubt about what is meant, as the parser words them.
+const HARMLESS: &[&str] = &["a comma after the last item", "a control character in a text"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::template::{PAIR, Question};
+    use karat_core::finding::Finding;
+    use karat_core::golden::Golden;
+    use serde_json::json;
+
+    fn schema() -> Value {
+        assert_eq!(PAIR.name, "pair/v1");
+        (*Question::pair("1", &Golden::named("g"), &Finding::named("f"), None).prompt().schema).clone()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let told = match read_text(text, &schema()) {
+            Ok(value) => value.to_string(),
+            Err(fault) => format!("fault: {fault}"),
+        };
+        assert_eq!(told, expect, "{text}");
+    }
+
+    const YES: &str = r#"{"confidence":0.9,"explanation":"same","match":true}"#;
+
+    #[test]
+    fn wrapping_is_taken_off() {
+        check(r#"{"match": true, "confidence": 0.9, "explanation": "same"}"#, YES);
+        check("```json\n{\"match\": true, \"confidence\": 0.9, \"explanation\": \"same\"}\n```\n", YES);
+        check(
+            "Sure! Here: {\"match\": true, \"confidence\": 0.9, \"partial\": null, \"explanation\": \"same\",}. Bye",
+            YES,
+        );
+        check("The set {a, b} and an open { first. {\"match\":true,\"confidence\":0.9,\"explanation\":\"same\"}", YES);
+        check("<think>{\"match\":false}</think>{\"match\":true,\"confidence\":0.9,\"explanation\":\"same\"}", YES);
+        check("{\"match\":true,\"confidence\":0.9,\"explanation\":\"same\",\"note\":\"extra\"}", YES);
+        let twice = "{\"match\":true,\"confidence\":0.9,\"explanation\":\"same\"}";
+        check(&format!("{twice} so: {twice}"), YES);
+        check(
+            "{\"match\":false,\"confidence\":1,\"partial\":true,\"explanation\":\"a } \\\" {\nb\"}",
+            "{\"confidence\":1,\"explanation\":\"a } \\\" {\\nb\",\"match\":false,\"partial\":true}",
+        );
+    }
+
+    #[test]
+    fn meaning_is_never_guessed() {
+        check("", "fault: it holds no JSON object");
+        check("I think it is a match.", "fault: it holds no JSON object");
+        check("[true]", "fault: it holds no JSON object");
+        check("{\"match\": true, \"confid", "fault: it ends in the middle of the JSON object");
+        check("{'match': true}", "fault: expected a key in double quotes, found `'`");
+        for (answer, expect) in [
+            (r#"{"match":true,"confidence":1.2,"explanation":"x"}"#, "confidence"),
+            (r#"{"match":"yes","confidence":1,"explanation":"x"}"#, "match"),
+            (r#"{"match":true,"confidence":"high","explanation":"x"}"#, "confidence"),
+            (r#"{"match":true,"explanation":"x"}"#, "confidence"),
+            (r#"{"match":null,"confidence":1,"explanation":"x"}"#, "match"),
+            (r#"{"match":true,"confidence":1,"confidence":0,"explanation":"x"}"#, "confidence"),
+        ] {
+            let told = read_text(answer, &schema()).unwrap_err();
+            assert!(matches!(&told, AnswerFault::Unfit(told) if told.contains(expect)), "{answer}: {told}");
+        }
+    }
+
+    #[test]
+    fn two_answers_are_none() {
+        let (yes, no) = (
+            r#"{"match":true,"confidence":1,"explanation":"x"}"#,
+            r#"{"match":false,"confidence":1,"explanation":"x"}"#,
+        );
+        assert_eq!(read_text(&format!("{yes} {no}"), &schema()), Err(AnswerFault::Several));
+        assert_eq!(read_text(&format!("{yes} or rather {{\"match\":fal"), &schema()), Err(AnswerFault::CutOff));
+    }
+
+    #[test]
+    fn structured_answers_are_checked_too() {
+        let reply = |structured: Value| Reply { structured: Some(structured), ..Reply::default() };
+        let read = |value: Value| read(&reply(value), &schema());
+        assert_eq!(read(json!({"match": true, "confidence": 1, "explanation": ""})).unwrap()["match"], true);
+        assert!(matches!(read(json!({"match": true, "confidence": 2, "explanation": ""})), Err(AnswerFault::Unfit(_))));
+        assert!(matches!(read(json!("no object")), Err(AnswerFault::Unfit(_))));
+    }
+
+    #[test]
+    fn hostile_texts_end_soon() {
+        for text in
+            ["{".repeat(LONGEST), "{\"a\":".repeat(LONGEST / 5), "{}".repeat(LONGEST / 2), "\"{\\".repeat(LONGEST / 3)]
+        {
+            assert!(read_text(&text, &schema()).is_err());
+        }
+        assert_eq!(read_text(&" ".repeat(LONGEST + 1), &schema()), Err(AnswerFault::TooLong));
+    }
+}

@@ -1,0 +1,123 @@
+//! The Messages API of Anthropic. The answer comes as the input of a tool that the model is made to call.
+
+use super::http::{Declined, Endpoint, Site};
+use super::provider::{
+    self, DEFAULT_MODEL, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings,
+};
+use super::template::Prompt;
+use crate::format::judge::JudgeConfigV1;
+use serde_json::{Map, Value, json};
+
+const SITE: Site = Site {
+    base: "https://api.anthropic.com",
+    base_variable: "ANTHROPIC_BASE_URL",
+    key_variable: "ANTHROPIC_API_KEY",
+    path: "/v1/messages",
+    key_header: ("x-api-key", ""),
+    headers: &[("anthropic-version", "2023-06-01")],
+};
+
+/// What the tool is called that takes the answer.
+const TOOL: &str = "answer";
+
+struct Anthropic {
+    id: ProviderId,
+    endpoint: Endpoint,
+    options: Map<String, Value>,
+}
+
+/// Opens the API with a judge's settings.
+pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
+    let endpoint = Endpoint::open(&SITE, config, around)?;
+    let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
+    options.extend(config.api.clone());
+    let model = provider::model(config, around).unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    let id = ProviderId { provider: "anthropic".to_owned(), model, parameters: Value::Object(options.clone()) };
+    Ok(Box::new(Anthropic { id, endpoint, options }))
+}
+
+impl Provider for Anthropic {
+    fn id(&self) -> &ProviderId {
+        &self.id
+    }
+
+    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+        Box::pin(async move {
+            let answer = self.endpoint.post(&self.body(prompt)).await.map_err(|declined| declined.error)?;
+            read(&answer)
+        })
+    }
+}
+
+impl Anthropic {
+    fn body(&self, prompt: &Prompt) -> Value {
+        let mut body = json!({
+            "model": self.id.model,
+            "max_tokens": prompt.max_tokens,
+            "system": prompt.system,
+            "messages": [{ "role": "user", "content": prompt.user }],
+            "tools": [{ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema }],
+            "tool_choice": { "type": "tool", "name": TOOL },
+        });
+        if let Value::Object(entries) = &mut body {
+            entries.extend(self.options.clone());
+        }
+        body
+    }
+}
+
+fn read(answer: &Value) -> Result<Reply, SendError> {
+    let blocks = answer["content"].as_array().ok_or_else(|| Declined::passing("the answer is no message").error)?;
+    let text: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    let structured = blocks.iter().find(|block| block["type"] == "tool_use").map(|block| block["input"].clone());
+    let text = text.join("\n");
+    let stop = match answer["stop_reason"].as_str() {
+        Some("refusal") => Stop::Refused(if text.is_empty() { "the model refused".to_owned() } else { text.clone() }),
+        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+        _ => Stop::Done,
+    };
+    let usage = |field: &str| answer["usage"][field].as_u64().unwrap_or(0);
+    let cached = usage("cache_creation_input_tokens") + usage("cache_read_input_tokens");
+    Ok(Reply { text, structured, tokens_in: usage("input_tokens") + cached, tokens_out: usage("output_tokens"), stop })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(answer: Value, expect: Reply) {
+        assert_eq!(read(&answer), Ok(expect));
+    }
+
+    #[test]
+    fn messages_are_read() {
+        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 7});
+        check(
+            json!({"content": [{"type": "text", "text": "Well."}, {"type": "tool_use", "name": "answer", "input": {"match": true}}],
+                   "stop_reason": "tool_use", "usage": usage}),
+            Reply {
+                text: "Well.".into(),
+                structured: Some(json!({"match": true})),
+                tokens_in: 15,
+                tokens_out: 7,
+                stop: Stop::Done,
+            },
+        );
+        check(
+            json!({"content": [{"type": "text", "text": "I"}], "stop_reason": "max_tokens"}),
+            Reply { text: "I".into(), stop: Stop::Length, ..Reply::default() },
+        );
+        check(
+            json!({"content": [], "stop_reason": "refusal"}),
+            Reply { stop: Stop::Refused("the model refused".into()), ..Reply::default() },
+        );
+    }
+
+    #[test]
+    fn what_is_no_message_may_become_one() {
+        for answer in [json!({}), json!([]), json!({"content": "text"}), json!(null)] {
+            assert!(matches!(read(&answer), Err(SendError::Retry { .. })), "{answer}");
+        }
+    }
+}

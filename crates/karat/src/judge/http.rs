@@ -1,0 +1,291 @@
+//! The one file that talks to servers: requests out, JSON in, and what failures mean. No key gets out of it except to the
+//! server that it is for.
+
+use super::provider::{ProviderError, SendError, Surroundings};
+use crate::diagnostic::harmless;
+use crate::document::json;
+use crate::format::judge::JudgeConfigV1;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode, Url, redirect};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The longest answer that is read. What is longer is no answer, and must not fill the memory.
+const LONGEST_BODY: usize = 4 * 1024 * 1024;
+
+/// The most of a server's own words that is shown.
+const LONGEST_WORDS: usize = 300;
+
+/// How long a server may take to take a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// One address that questions are posted to.
+pub(super) struct Endpoint {
+    url: Url,
+    headers: HeaderMap,
+    key: Option<SecretString>,
+    client: OnceLock<Result<Client, String>>,
+}
+
+/// Where a provider's API is, by default.
+pub(super) struct Site {
+    /// The address without a variable or a setting.
+    pub(super) base: &'static str,
+    /// The variable with another address.
+    pub(super) base_variable: &'static str,
+    /// The variable with the key.
+    pub(super) key_variable: &'static str,
+    /// What follows the address.
+    pub(super) path: &'static str,
+    /// The header for the key, and what stands before the key in it.
+    pub(super) key_header: (&'static str, &'static str),
+    /// Further headers.
+    pub(super) headers: &'static [(&'static str, &'static str)],
+}
+
+/// What a server said no to.
+#[derive(Debug)]
+pub(super) struct Declined {
+    /// The status.
+    pub(super) status: u16,
+    /// What that means for the question.
+    pub(super) error: SendError,
+    /// The server's own words.
+    pub(super) words: String,
+}
+
+impl Endpoint {
+    /// The endpoint of a judge. Servers other than the provider's own may need no key.
+    pub(super) fn open(site: &Site, config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Self, ProviderError> {
+        let stated =
+            config.base_url.clone().or_else(|| (around.variable)(site.base_variable).filter(|url| !url.is_empty()));
+        let url = address(stated.as_deref().unwrap_or(site.base), site.path)?;
+        let variable = config.key_env.as_deref().unwrap_or(site.key_variable);
+        let key = (around.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        if key.is_none() && (stated.is_none() || config.key_env.is_some()) {
+            return Err(ProviderError::NoKey { variable: variable.to_owned() });
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in site.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let key = key.map(SecretString::from);
+        if let Some(key) = &key {
+            let (name, before) = site.key_header;
+            let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
+            let mut value = value.map_err(|_| ProviderError::BadKey { variable: variable.to_owned() })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        Ok(Self { url, headers, key, client: OnceLock::new() })
+    }
+
+    /// Posts a body and reads the JSON that comes back.
+    pub(super) async fn post(&self, body: &Value) -> Result<Value, Declined> {
+        let client =
+            self.client.get_or_init(|| client(&self.url)).as_ref().map_err(|why| Declined::fatal(why.clone()))?;
+        let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body.to_string());
+        let response = request.send().await.map_err(|error| self.broken(error))?;
+        let (status, after) = (response.status(), retry_after(response.headers(), jiff::Timestamp::now()));
+        let text = self.body(response).await?;
+        if !status.is_success() {
+            return Err(self.declined(status, after, &text));
+        }
+        // Said twice is not said at all, so duplicate keys are refused with everything else that is no JSON.
+        let told = |faults: Vec<crate::document::Fault>| {
+            let first = faults.first().map(|fault| fault.message.clone()).unwrap_or_default();
+            Declined::passing(format!("the server's answer is no JSON ({first})"))
+        };
+        json::parse(&text).map(|node| node.to_json()).map_err(told)
+    }
+
+    /// The body as text without the key, which a server may well repeat.
+    async fn body(&self, mut response: Response) -> Result<String, Declined> {
+        let too_long = || Declined::passing(format!("the server's answer is longer than {LONGEST_BODY} bytes"));
+        if response.content_length().is_some_and(|length| length > LONGEST_BODY as u64) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error))? {
+            if bytes.len() + chunk.len() > LONGEST_BODY {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(self.scrubbed(&String::from_utf8_lossy(&bytes)))
+    }
+
+    fn scrubbed(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => text.replace(key.expose_secret(), "[key]"),
+            None => text.to_owned(),
+        }
+    }
+
+    /// A connection that could not be made, or broke.
+    fn broken(&self, error: reqwest::Error) -> Declined {
+        let host = self.url.host_str().unwrap_or_default().to_owned();
+        // The address may be long and say nothing new; the reasons below the error do.
+        let error = error.without_url();
+        let (mut why, mut below) = (error.to_string(), std::error::Error::source(&error));
+        while let Some(source) = below {
+            why = format!("{why}: {source}");
+            below = source.source();
+        }
+        Declined::passing(self.scrubbed(&format!("no answer from {host}: {}", shown(&why))))
+    }
+
+    /// What a status other than success means.
+    fn declined(&self, status: StatusCode, after: Option<Duration>, text: &str) -> Declined {
+        let words = words(text);
+        let host = self.url.host_str().unwrap_or_default();
+        let said = format!(
+            "{host} answered {}{}",
+            status.as_u16(),
+            if words.is_empty() { String::new() } else { format!(": {words}") }
+        );
+        let error = match status.as_u16() {
+            // The quota does not come back by waiting.
+            429 if text.contains("insufficient_quota") => {
+                SendError::Fatal { why: format!("{said}; look at the account's quota") }
+            }
+            408 | 409 | 425 | 429 | 500.. => SendError::Retry { after, why: said },
+            300..=399 => SendError::Fatal {
+                why: format!("{said}; the API is elsewhere, and `base_url` must name the right place"),
+            },
+            401 | 403 => SendError::Fatal { why: format!("{said}; the key is not accepted, see `key_env`") },
+            404 => SendError::Fatal { why: format!("{said}; look at `model` and `base_url`") },
+            _ => SendError::Rejected { why: said },
+        };
+        Declined { status: status.as_u16(), error, words }
+    }
+}
+
+impl Declined {
+    /// An answer that makes no sense now and may make sense the next time.
+    pub(super) fn passing(why: impl Into<String>) -> Self {
+        Self { status: 0, error: SendError::Retry { after: None, why: why.into() }, words: String::new() }
+    }
+
+    fn fatal(why: String) -> Self {
+        Self { status: 0, error: SendError::Fatal { why }, words: String::new() }
+    }
+}
+
+fn client(url: &Url) -> Result<Client, String> {
+    // One provider of cryptography for the whole process; somebody may have chosen one before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder();
+    // A server on this machine is not behind a proxy, whatever the variables say of all others.
+    let builder = if is_here(url) { builder.no_proxy() } else { builder };
+    let built = builder
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_keepalive(Duration::from_secs(30))
+        .pool_idle_timeout(Duration::from_secs(60))
+        // A key must not follow wherever a server points.
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .user_agent(concat!("karat/", env!("CARGO_PKG_VERSION")))
+        .build();
+    built.map_err(|error| {
+        format!("no connection can be set up: {error}; look at the proxy variables and the certificates")
+    })
+}
+
+fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
+    let bad = |url: &str, reason: &str| ProviderError::BadUrl { url: url.to_owned(), reason: reason.to_owned() };
+    let url =
+        Url::parse(base).map_err(|error| bad(base.split('@').next_back().unwrap_or_default(), &error.to_string()))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad(
+            url.host_str().unwrap_or_default(),
+            "it holds a name or a password; keys belong into the environment",
+        ));
+    }
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(bad(base, "it is neither http nor https"));
+    }
+    Url::parse(&format!("{}{path}", base.trim_end_matches('/'))).map_err(|error| bad(base, &error.to_string()))
+}
+
+/// How long a server asks to be left alone, in seconds or until a date.
+fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+/// What a server says of its failure: the message in its JSON, or the beginning of whatever it sent.
+fn words(text: &str) -> String {
+    let value = json::parse(text).map(|node| node.to_json()).unwrap_or_default();
+    let message =
+        ["/error/message", "/message", "/error", "/detail"].iter().find_map(|path| value.pointer(path)?.as_str());
+    shown(message.unwrap_or(text))
+}
+
+fn shown(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    harmless(&line.chars().take(LONGEST_WORDS).collect::<String>()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_ask_for_time_in_two_ways() {
+        let check = |value: &str, expect: Option<u64>| {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(value).unwrap())]);
+            let now = jiff::Timestamp::from_second(1_792_000_000).unwrap();
+            assert_eq!(retry_after(&headers, now), expect.map(Duration::from_secs), "{value}");
+        };
+        check("7", Some(7));
+        check(" 0 ", Some(0));
+        check("-3", None);
+        check("1e400", None);
+        check("soon", None);
+        check("Wed, 14 Oct 2026 18:14:40 GMT", Some(1_792_001_680 - 1_792_000_000));
+        check("Wed, 14 Oct 2020 18:14:40 GMT", Some(0));
+        assert_eq!(retry_after(&HeaderMap::new(), jiff::Timestamp::UNIX_EPOCH), None);
+    }
+
+    #[test]
+    fn addresses_are_joined() {
+        let check = |base: &str, expect: &str| assert_eq!(address(base, "/v1/messages").unwrap().as_str(), expect);
+        check("https://api.anthropic.com", "https://api.anthropic.com/v1/messages");
+        check("http://localhost:8080/proxy/", "http://localhost:8080/proxy/v1/messages");
+    }
+
+    #[test]
+    fn this_machine_needs_no_proxy() {
+        let check = |base: &str, expect: bool| assert_eq!(is_here(&address(base, "").unwrap()), expect, "{base}");
+        check("http://localhost:1/v1", true);
+        check("http://127.0.0.1:1/v1", true);
+        check("http://[::1]:1/v1", true);
+        check("https://localhost.example.com", false);
+        check("https://10.0.0.1", false);
+    }
+
+    #[test]
+    fn a_server_is_quoted_briefly_and_harmlessly() {
+        let check = |text: &str, expect: &str| assert_eq!(words(text), expect, "{text}");
+        check(r#"{"error":{"message":"no such model"}}"#, "no such model");
+        check(r#"{"error":"plain"}"#, "plain");
+        check("<html>\n  <b>Bad gateway</b>", "<html> <b>Bad gateway</b>");
+        check("\u{1b}[31mred", "\u{241b}[31mred");
+        assert_eq!(words(&"x".repeat(10_000)).len(), LONGEST_WORDS);
+    }
+}

@@ -1,0 +1,161 @@
+//! Exchanges with models, kept once for all runs.
+
+use super::Store;
+use super::database::{Insert, Value};
+use super::error::StoreError;
+use super::moment::now_ms;
+use crate::judge::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
+use std::collections::BTreeMap;
+
+/// So many keys are looked up with one statement; the last ones of a question are filled up with a key that is there.
+const KEYS: usize = 32;
+
+const GET: &str = "SELECT key, exchange FROM ledger WHERE key IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+     $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+
+impl Store {
+    /// The exchanges under these keys, in the same order.
+    pub fn ledger_get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
+        let mut found = BTreeMap::new();
+        for group in keys.chunks(KEYS) {
+            let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
+            for row in self.database.query(GET, padded.map(|key| key.as_str().into()).collect())? {
+                let (key, text) = (row.text(0)?, row.text(1)?);
+                let exchange = self.exchange(&key, &text)?;
+                found.insert(key, exchange);
+            }
+        }
+        Ok(keys.iter().map(|key| found.get(key.as_str()).cloned()).collect())
+    }
+
+    /// Keeps exchanges, all or none of them; on return they are durable. What is there already stays as it is.
+    pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+        const INTO: Insert =
+            Insert { into: "ledger (key, exchange, created_ms)", columns: 3, tail: "ON CONFLICT (key) DO NOTHING" };
+        let now = now_ms();
+        let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
+            let text = serde_json::to_string(exchange).map_err(|error| StoreError::Database {
+                file: self.database.file().to_owned(),
+                detail: error.to_string(),
+            })?;
+            Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
+        };
+        let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        self.database.write(|database| database.insert(&INTO, rows))
+    }
+
+    /// Every exchange, ordered by key, told one by one.
+    pub fn ledger_each(&mut self, tell: &mut dyn FnMut(Exchange)) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let sql = "SELECT key, exchange FROM ledger WHERE key > $1 ORDER BY key LIMIT 256";
+            let rows = self.database.query(sql, vec![after.as_str().into()])?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in rows {
+                let (key, text) = (row.text(0)?, row.text(1)?);
+                tell(self.exchange(&key, &text)?);
+                after = key;
+            }
+        }
+    }
+
+    /// An exchange as it was stored; one that does not fit its key is damage.
+    fn exchange(&self, key: &str, text: &str) -> Result<Exchange, StoreError> {
+        let damaged = |detail: String| StoreError::Damaged { file: self.database.file().to_owned(), detail };
+        let exchange: Exchange = serde_json::from_str(text)
+            .map_err(|error| damaged(format!("the exchange {key} of the ledger cannot be read ({error})")))?;
+        if exchange.key.as_str() != key {
+            return Err(damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
+        }
+        Ok(exchange)
+    }
+}
+
+impl Ledger for Store {
+    fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
+        Ok(self.ledger_get_many(keys)?)
+    }
+
+    fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
+        Ok(self.ledger_put(exchanges)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::ledger::{Outcome, Unjudged};
+    use crate::judge::provider::ProviderId;
+    use serde_json::json;
+
+    fn exchange(key: &str, said: &str) -> Exchange {
+        Exchange {
+            key: serde_json::from_value(json!(key)).unwrap(),
+            question: String::new(),
+            provider: ProviderId { provider: "p".into(), model: "m".into(), parameters: json!({"temperature": 0.0}) },
+            template: "pair/v1".into(),
+            system: "s".into(),
+            user: "u".into(),
+            replies: Vec::new(),
+            tokens_in: 1,
+            tokens_out: 2,
+            usd: Some(0.25),
+            attempts: 1,
+            cached: false,
+            outcome: Outcome::Unjudged { reason: Unjudged::Unreadable, why: said.into() },
+        }
+    }
+
+    fn get(store: &mut Store, keys: &[String]) -> Vec<Option<Exchange>> {
+        let keys: Vec<LedgerKey> = keys.iter().map(|key| serde_json::from_value(json!(key)).unwrap()).collect();
+        store.ledger_get_many(&keys.iter().collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn exchanges_come_out_as_they_went_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let all: Vec<Exchange> = (0..300).map(|n| exchange(&format!("k{n}"), "first")).collect();
+        Store::create(folder.path()).unwrap().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        for count in [0, 1, 31, 32, 33, 300] {
+            let keys: Vec<String> = (0..count).rev().map(|n| format!("k{n}")).collect();
+            let expect: Vec<Option<Exchange>> = (0..count).rev().map(|n| Some(all[n].clone())).collect();
+            assert_eq!(get(&mut store, &keys), expect);
+        }
+        let mixed = get(&mut store, &["k7".into(), "absent".into(), "k7".into()]);
+        assert_eq!(mixed, [Some(all[7].clone()), None, Some(all[7].clone())]);
+        let mut told = Vec::new();
+        store.ledger_each(&mut |exchange| told.push(exchange.key.to_string())).unwrap();
+        assert_eq!((told.len(), told.is_sorted()), (300, true));
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        store.ledger_put(&[&exchange("k", "first")]).unwrap();
+        store.ledger_put(&[&exchange("k", "second"), &exchange("l", "third")]).unwrap();
+        let found = get(&mut store, &["k".into(), "l".into()]);
+        assert_eq!(found, [Some(exchange("k", "first")), Some(exchange("l", "third"))]);
+        let mut frozen = Store::read_only(folder.path()).unwrap();
+        assert!(matches!(frozen.ledger_put(&[&exchange("n", "")]), Err(StoreError::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
+            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, 0)";
+            store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
+            let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();
+            let error = store.ledger_get_many(&[&wanted]).unwrap_err().to_string();
+            assert!(error.contains("is damaged") && error.contains(expect), "{error}");
+        };
+        check(&mut store, "a", "{", "the exchange a of the ledger cannot be read");
+        let moved = serde_json::to_string(&exchange("b", "")).unwrap();
+        check(&mut store, "c", &moved, "the exchange b of the ledger lies under c");
+    }
+}
