@@ -26,6 +26,19 @@ pub enum Decision {
     Pair(PairDecision),
     /// What a whole response is worth.
     Audit(AuditDecision),
+    /// Nothing: the judge was asked about a pair and failed to answer.
+    Unjudged(UnjudgedPair),
+}
+
+/// A pair that a judge was asked about in vain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnjudgedPair {
+    /// The golden.
+    pub golden: GoldenId,
+    /// The finding.
+    pub finding: FindingId,
+    /// What went wrong.
+    pub why: String,
 }
 
 /// Whether a finding reports a golden.

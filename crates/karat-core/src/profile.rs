@@ -183,6 +183,11 @@ pub struct IdentityRules {
 }
 
 impl Profile {
+    /// Whether a judge is asked, so that a pair nobody decided does not count, however near it is.
+    pub fn asks_a_judge(&self) -> bool {
+        self.judge != "none"
+    }
+
     /// What is wrong with the values taken together, in words a person can act on.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();

@@ -93,6 +93,12 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
                             own.push(line.at(&["golden".into()], "unknown-golden", message));
                         }
                     }
+                    (Some(known), Decision::Unjudged(pair)) => {
+                        if !known.contains(pair.golden.as_str()) {
+                            let message = format!("the case `{}` has no golden `{}`", judgement.case, pair.golden);
+                            own.push(line.at(&["golden".into()], "unknown-golden", message));
+                        }
+                    }
                     (Some(_), Decision::Audit(_)) => {}
                 }
             }
@@ -114,6 +120,7 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
 fn question(judgement: &Judgement) -> String {
     let about = match &judgement.decision {
         Decision::Audit(_) => "audit".to_owned(),
+        Decision::Unjudged(pair) => format!("{}\0{}", pair.golden, pair.finding),
         Decision::Pair(pair) => {
             let golden = pair.golden.as_ref().map_or_else(|| "\u{1}".to_owned(), ToString::to_string);
             format!("{golden}\0{}", pair.finding)

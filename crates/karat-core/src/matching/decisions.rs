@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::JudgeName;
 use crate::judgement::{AuditDecision, Decision, Judgement, PairDecision};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The settled decision about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Decisions<'a> {
     pub pairs: BTreeMap<(usize, usize), Decided<'a>>,
     /// By finding index: whether it matched a golden the source does not name, or none at all.
     pub unnamed: BTreeMap<usize, Decided<'a>>,
+    /// Pairs that a judge was asked about in vain, and nobody else decided.
+    pub unjudged: BTreeSet<(usize, usize)>,
     /// The audit: of people before models, the first that says what most say.
     pub audit: Option<&'a AuditDecision>,
     /// Whether as many audits say something else.
@@ -49,9 +51,17 @@ impl<'a> Decisions<'a> {
         let mut unnamed: BTreeMap<usize, Vec<Vote<'a>>> = BTreeMap::new();
         let mut audits: Vec<(bool, &AuditDecision)> = Vec::new();
         let mut strangers = Vec::new();
+        let mut failed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(index, judgement) in judgements {
             match &judgement.decision {
                 Decision::Audit(audit) => audits.push((!judgement.judge.is_human(), audit)),
+                Decision::Unjudged(pair) => {
+                    let place = (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str()));
+                    match place {
+                        (Some(&g), Some(&f)) => failed.extend([(g, f)]),
+                        _ => strangers.push(index),
+                    }
+                }
                 Decision::Pair(pair) => {
                     let vote = Vote { index, judge: &judgement.judge, pair };
                     let finding = finding_index.get(pair.finding.as_str());
@@ -65,7 +75,9 @@ impl<'a> Decisions<'a> {
             }
         }
         let (audit, split_audit) = settle_audits(&audits);
+        failed.retain(|pair| !named.contains_key(pair));
         Self {
+            unjudged: failed,
             pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             audit,

@@ -7,5 +7,6 @@ mod marks;
 pub mod outcome;
 pub mod pair;
 mod place;
+pub mod questions;
 pub mod text;
 pub mod trial;

@@ -120,6 +120,8 @@ pub enum MissReason {
     TakenByAnother,
     /// A judge said that the best candidate does not report it.
     JudgedNo,
+    /// A judge was asked about it in vain.
+    Unjudged,
     /// No finding has its key.
     KeyAbsent,
     /// No key can be built for it, and nothing else may match it.
@@ -140,6 +142,7 @@ impl MissReason {
             Self::BelowThreshold => "the best candidate scores too low".to_owned(),
             Self::TakenByAnother => "the best candidate reports another golden better".to_owned(),
             Self::JudgedNo => "a judge refused the best candidate".to_owned(),
+            Self::Unjudged => "the judge failed to answer".to_owned(),
             Self::KeyAbsent => "no finding has its key".to_owned(),
             Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
             Self::NotRecorded => "no recorded judgement matches it".to_owned(),
@@ -172,6 +175,8 @@ pub enum ExtraReason {
     BelowThreshold,
     /// A judge said that it does not report its best golden.
     JudgedNo,
+    /// A judge was asked about it in vain.
+    Unjudged,
     /// It reports a known false alarm.
     Trap,
     /// Its key is none of the expected ones.
@@ -192,6 +197,7 @@ impl ExtraReason {
             Self::NothingNear => "no golden comes near it",
             Self::BelowThreshold => "its best golden scores too low",
             Self::JudgedNo => "a judge refused its best golden",
+            Self::Unjudged => "the judge failed to answer",
             Self::Trap => "it reports a known false alarm",
             Self::UnexpectedKey => "its key is none of the expected ones",
             Self::NoKey => "it has no key: file, rule_id or lines are missing",

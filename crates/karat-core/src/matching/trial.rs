@@ -101,7 +101,7 @@ impl Held {
 }
 
 /// Everything needed to hold one golden and one finding together.
-struct Desk<'a> {
+pub(super) struct Desk<'a> {
     case: &'a PreparedCase<'a>,
     findings: PreparedFindings<'a>,
     decisions: &'a Decisions<'a>,
@@ -110,7 +110,7 @@ struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    fn new(
+    pub(super) fn new(
         case: &'a PreparedCase<'a>,
         findings: &'a [Finding],
         decisions: &'a Decisions<'a>,
@@ -122,6 +122,11 @@ impl<'a> Desk<'a> {
         Self { case, findings, decisions, profile, threshold }
     }
 
+    /// The score that file, lines and words give a pair; `None` where the profile forbids it.
+    pub(super) fn heuristic(&self, g: usize, f: usize) -> Option<f64> {
+        Some(self.case.score(g, &self.findings, f, self.profile)?.0)
+    }
+
     /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
     fn hold(&self, g: usize, f: usize) -> Option<Held> {
         let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.profile)?;
@@ -130,7 +135,11 @@ impl<'a> Desk<'a> {
         parts.judge = judge;
         let share = self.profile.heuristic_share;
         Some(Held {
-            counts: decided.map_or(assign::quantum(heuristic) >= self.threshold, |d| d.matched),
+            counts: match decided {
+                Some(decided) => decided.matched,
+                None if self.profile.asks_a_judge() => false,
+                None => assign::quantum(heuristic) >= self.threshold,
+            },
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
             parts,
             judged: decided.map(|d| d.matched),
@@ -231,7 +240,9 @@ fn by_score(
                 Some(candidate) if candidate.judged == Some(false) => MissReason::JudgedNo,
                 Some(_) => MissReason::BelowThreshold,
             };
-            result.misses.push(Miss { golden: g, best, why, flags: Vec::new() });
+            let unjudged = desk.decisions.unjudged.range((g, 0)..(g + 1, 0)).next().is_some();
+            let (why, flags) = if unjudged { (MissReason::Unjudged, vec![Flag::Unjudged]) } else { (why, Vec::new()) };
+            result.misses.push(Miss { golden: g, best, why, flags });
         }
     }
     let repeats = repeats(&edges, &finding_of, &golden_of, goldens);
@@ -257,7 +268,9 @@ fn by_score(
             Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
             Some(_) => ExtraReason::BelowThreshold,
         };
-        result.extras.push(Extra { finding: f, best: candidate, why, flags: Vec::new() });
+        let unjudged = desk.decisions.unjudged.iter().any(|(_, finding)| *finding == f);
+        let (why, flags) = if unjudged { (ExtraReason::Unjudged, vec![Flag::Unjudged]) } else { (why, Vec::new()) };
+        result.extras.push(Extra { finding: f, best: candidate, why, flags });
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result

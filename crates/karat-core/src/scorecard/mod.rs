@@ -1,9 +1,11 @@
 //! From a suite, trials and judgements to all metrics of every tool.
 
 mod aggregate;
+mod consult;
 mod slice;
 mod trial;
 
+pub use consult::{Consulted, Question, consult};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
 

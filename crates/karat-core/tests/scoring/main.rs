@@ -1,6 +1,7 @@
 //! What becomes of goldens and findings, told in one line each.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop loudly")]
 
+mod asking;
 mod metrics;
 mod outcomes;
 mod properties;

@@ -4,6 +4,7 @@ use super::ValueFault;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{
     AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, PairDecision, TargetAssessment, TypeMatch,
+    UnjudgedPair,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,23 @@ pub enum JudgementV1 {
         /// The judge's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
+    },
+    /// Nothing: the judge was asked whether a finding reports a golden, and failed to answer.
+    Unjudged {
+        /// The case.
+        case: String,
+        /// The tool whose trial was judged.
+        tool: String,
+        /// The number of the trial.
+        trial: u32,
+        /// Who was asked.
+        judge: String,
+        /// The golden.
+        golden: String,
+        /// The finding.
+        finding: String,
+        /// What went wrong.
+        why: String,
     },
     /// What a whole response is worth.
     Audit {
@@ -134,6 +152,10 @@ impl JudgementV1 {
                 };
                 (case, tool, trial, judge, Decision::Pair(decision))
             }
+            Self::Unjudged { case, tool, trial, judge, golden, finding, why } => {
+                let (golden, finding) = (GoldenId::new(golden), FindingId::new(finding));
+                (case, tool, trial, judge, Decision::Unjudged(UnjudgedPair { golden, finding, why }))
+            }
             Self::Audit {
                 case,
                 tool,
@@ -212,6 +234,15 @@ impl From<&Judgement> for JudgementV1 {
                 partial: pair.partial,
                 confidence: pair.confidence,
                 explanation: pair.explanation.clone(),
+            },
+            Decision::Unjudged(pair) => Self::Unjudged {
+                case,
+                tool,
+                trial,
+                judge,
+                golden: pair.golden.to_string(),
+                finding: pair.finding.to_string(),
+                why: pair.why.clone(),
             },
             Decision::Audit(audit) => Self::Audit {
                 case,

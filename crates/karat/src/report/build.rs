@@ -276,6 +276,7 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
     let (confidence, explanation) = match &judgement.decision {
         Decision::Pair(pair) => (pair.confidence, pair.explanation.clone()),
         Decision::Audit(audit) => (None, audit.explanation.clone()),
+        Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
     };
     JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation }
 }

@@ -1,0 +1,143 @@
+//! Asking a judge, round by round, until no answer could change the assignment of any trial.
+
+use super::{Numbered, vocabulary};
+use crate::finding::Finding;
+use crate::golden::Golden;
+use crate::judgement::{Decision, Judgement, UnjudgedPair};
+use crate::matching::decisions::Decisions;
+use crate::matching::pair::PreparedCase;
+use crate::matching::questions::{Round, next_round};
+use crate::profile::Profile;
+use crate::suite::{Case, Suite};
+use crate::trial::Trial;
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+
+/// Whether a finding reports a golden.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// The trial the finding is of.
+    pub trial: &'a Trial,
+    /// The golden.
+    pub golden: &'a Golden,
+    /// The finding.
+    pub finding: &'a Finding,
+    /// What file, lines and words make of the pair.
+    pub score: f64,
+}
+
+/// What came of asking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Consulted {
+    /// All judgements: those given, then those made, in the order of the questions.
+    pub judgements: Vec<Judgement>,
+    /// How many questions were asked.
+    pub asked: usize,
+    /// How many candidates nobody needed to be asked about.
+    pub saved: usize,
+    /// How often questions were put.
+    pub rounds: usize,
+}
+
+/// Asks about every trial what is still worth asking. `answer` gets many questions at once and gives a judgement for each, in
+/// any order; a question without one is unjudged. `judge` is who is said to have been asked in vain then.
+pub fn consult(
+    suite: &Suite,
+    trials: &[Trial],
+    judgements: Vec<Judgement>,
+    profile: &Profile,
+    judge: &crate::ids::JudgeName,
+    answer: &mut dyn FnMut(&[Question<'_>]) -> Vec<Judgement>,
+) -> Consulted {
+    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    let vocabulary = vocabulary(suite, profile);
+    let mut done = Consulted { judgements, ..Consulted::default() };
+    let mut unsettled: Vec<(&Trial, &Case)> =
+        trials.iter().filter_map(|trial| Some((trial, *cases.get(trial.case.as_str())?))).collect();
+    loop {
+        let mut heard: HashMap<(&str, &str, u32), Vec<Numbered<'_>>> = HashMap::new();
+        for (index, judgement) in done.judgements.iter().enumerate() {
+            let about = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+            heard.entry(about).or_default().push((index, judgement));
+        }
+        let rounds: Vec<Round> = unsettled
+            .par_iter()
+            .map(|(trial, case)| {
+                let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
+                let heard = heard.get(&about).map_or(&[][..], Vec::as_slice);
+                let decisions = Decisions::settle(heard, &case.goldens, &trial.findings);
+                let prepared = PreparedCase::new(case, &vocabulary, profile);
+                next_round(&prepared, trial, &decisions, &vocabulary, profile)
+            })
+            .collect();
+        let mut questions = Vec::new();
+        let mut still = Vec::new();
+        for ((trial, case), round) in unsettled.into_iter().zip(rounds) {
+            if round.ask.is_empty() {
+                done.saved += round.open;
+                continue;
+            }
+            let question = |ask: &crate::matching::questions::Ask| Question {
+                case,
+                trial,
+                golden: &case.goldens[ask.golden],
+                finding: &trial.findings[ask.finding],
+                score: ask.score,
+            };
+            questions.extend(round.ask.iter().map(question));
+            still.push((trial, case));
+        }
+        if questions.is_empty() {
+            return done;
+        }
+        done.rounds += 1;
+        done.asked += questions.len();
+        let answers = answer(&questions);
+        let unanswered = unanswered(&questions, &answers, judge);
+        done.judgements.extend(answers);
+        done.judgements.extend(unanswered);
+        unsettled = still;
+    }
+}
+
+/// Questions that got no answer, so that they are not asked for ever.
+fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &crate::ids::JudgeName) -> Vec<Judgement> {
+    let answered: BTreeSet<(&str, &str, u32, &str, &str)> = answers
+        .iter()
+        .filter_map(|judgement| {
+            let (golden, finding) = match &judgement.decision {
+                Decision::Pair(pair) => (pair.golden.as_ref()?, &pair.finding),
+                Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
+                Decision::Audit(_) => return None,
+            };
+            let place = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+            Some((place.0, place.1, place.2, golden.as_str(), finding.as_str()))
+        })
+        .collect();
+    let key = |q: &Question<'_>| {
+        let trial = q.trial;
+        answered.contains(&(
+            trial.case.as_str(),
+            trial.tool.as_str(),
+            trial.number,
+            q.golden.id.as_str(),
+            q.finding.id.as_str(),
+        ))
+    };
+    let missing = questions.iter().filter(|question| !key(question));
+    missing
+        .map(|question| Judgement {
+            case: question.trial.case.clone(),
+            tool: question.trial.tool.clone(),
+            trial: question.trial.number,
+            judge: judge.clone(),
+            decision: Decision::Unjudged(UnjudgedPair {
+                golden: question.golden.id.clone(),
+                finding: question.finding.id.clone(),
+                why: "no answer came".to_owned(),
+            }),
+        })
+        .collect()
+}
