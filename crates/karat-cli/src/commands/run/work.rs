@@ -48,7 +48,7 @@ pub(super) fn execute(
         Failure::Message(Exit::Failed, message)
     })?;
     let folder = stored::folder(args.store.folder.as_deref());
-    let (mut store, mut held) = match earlier {
+    let (mut store, held) = match earlier {
         Some((mut store, id)) => {
             let lock = store.lock(&id)?;
             require_isolation(args, &mut store, &id)?;
@@ -72,13 +72,13 @@ pub(super) fn execute(
     let mut site = Site::new(&loaded, path, supervisor, cancel.clone(), environment, plan.seed);
     site.secret.extend(secrets(&plan, &folder));
     let (ready, facts) = get_ready(args, &plan, tools, &tasks, isolation, &site)?;
-    if held.is_none() {
-        let id = begin(args, &mut store, &plan, &loaded, scratch.path())?;
-        let lock = store.lock(&id)?;
-        held = Some((id, lock));
-    }
-    let Some((id, lock)) = held else {
-        return Err(Failure::Message(Exit::Internal, "there is no run".to_owned()));
+    let (id, lock) = match held {
+        Some(held) => held,
+        None => {
+            let id = begin(args, &mut store, &plan, &loaded, scratch.path())?;
+            let lock = store.lock(&id)?;
+            (id, lock)
+        }
     };
     store.reopen(&id)?;
     store.set_scratch(&id, Some(scratch.path()))?;
