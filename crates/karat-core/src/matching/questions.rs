@@ -167,11 +167,16 @@ impl Table {
             found[golden] = true;
             settled[finding] = true;
         }
+        // A finding that repeats a trap may repeat something true as well, and then it is no false alarm.
+        let is_trap = |golden: usize| case.case.goldens[golden].acceptance == Acceptance::Trap;
+        let mut trapped = vec![false; self.findings];
         for candidate in self.candidates.iter().filter(|c| matches!(c.state, State::Match(_)) && found[c.golden]) {
-            settled[candidate.finding] = true;
+            let known = if is_trap(candidate.golden) { &mut trapped } else { &mut settled };
+            known[candidate.finding] = true;
         }
         let mut best: Vec<Option<&Candidate>> = vec![None; self.findings];
-        for candidate in self.candidates.iter().filter(|c| c.state == State::Open && found[c.golden]) {
+        let open = self.candidates.iter().filter(|c| c.state == State::Open && found[c.golden]);
+        for candidate in open.filter(|c| !(trapped[c.finding] && is_trap(c.golden))) {
             let slot = &mut best[candidate.finding];
             if !settled[candidate.finding] && slot.is_none_or(|other| candidate.heuristic > other.heuristic) {
                 *slot = Some(candidate);
