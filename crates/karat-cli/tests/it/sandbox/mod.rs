@@ -1,6 +1,5 @@
 //! Tools that behave, and tools that do not: each is run in every isolation this system has.
 
-mod cost;
 mod ending;
 mod hidden;
 mod hostile;

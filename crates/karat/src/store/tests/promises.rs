@@ -279,20 +279,3 @@ fn a_store_of_the_first_version_is_brought_up_to_date() {
     assert_eq!(store.done(&run).unwrap().len(), 8);
     assert_eq!(store.verify().unwrap(), []);
 }
-
-/// Prints what saving costs; a figure, and so no test that could fail.
-#[test]
-#[ignore = "measures"]
-#[expect(clippy::print_stderr, reason = "the figure is what this is for")]
-fn the_price_of_saving() {
-    let place = Place::new();
-    let mut store = place.store();
-    let cases: Vec<String> = (0..5000).map(|n| format!("case-{n}")).collect();
-    let run = store.begin(&new_run(&cases.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
-    for batch in cases.chunks(1000) {
-        let records: Vec<TrialRecord> = batch.iter().map(|case| record("zeta", case, 1)).collect();
-        let before = std::time::Instant::now();
-        store.save(&run, &records).unwrap();
-        eprintln!("{:.1} µs a trial", before.elapsed().as_secs_f64() * 1e6 / 1000.0);
-    }
-}
