@@ -26,10 +26,11 @@ fn shared_memory_is_noticed() {
         return skipped("there is no python3, which maps memory");
     }
     each(|isolation| {
-        let script = "import mmap, time; m = mmap.mmap(-1, 200 << 20); m.write(b'x' * (200 << 20)); time.sleep(60)";
+        let script =
+            "import mmap, time; own = b'x' * (200 << 20); m = mmap.mmap(-1, 200 << 20); m.write(own); time.sleep(60)";
         let mut trial = Trial::new(isolation, "");
         trial.job.command = ["/usr/bin/python3", "-c", script].map(Into::into).to_vec();
-        // Its own copy of what it writes fits; only with what is shared it is too much.
+        // Its own copy of what it writes fits; only with what is shared it is too much. Both stay until it is noticed.
         trial.job.limits.memory = 300 << 20;
         let finished = trial.run();
         assert_eq!(finished.ended, Ended::Overran(Resource::Memory), "{isolation:?}: {}", text(&finished.stderr.bytes));
