@@ -88,6 +88,8 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             scorecard: &scorecard,
             notes: &[],
             isolation: &std::collections::BTreeMap::new(),
+            asked: &[],
+            spent: &std::collections::BTreeMap::new(),
         });
         for format in FORMATS {
             (format.draw)(&report, &Look { width: 80, colour: false });

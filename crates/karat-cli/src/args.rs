@@ -9,7 +9,7 @@ mod store;
 mod suite;
 
 pub(crate) use judge::{AgreeArgs, EvalArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs};
-pub(crate) use read::{PlaceArgs, RuleArgs, TrialArgs};
+pub(crate) use read::{AskArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
 pub(crate) use shipped::{CompletionsArgs, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand};

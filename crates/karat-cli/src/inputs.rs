@@ -206,24 +206,9 @@ pub(crate) fn lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
 }
 
 /// The judgements that are to be heard.
-pub(crate) fn judgements(files: &[PathBuf], judge: Option<&str>, suite: &Suite) -> Result<Vec<Judgement>, Failure> {
+pub(crate) fn judgements(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgement>, Failure> {
     let inputs = files.iter().map(|path| lines(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut judgements = read_judgements(inputs, Some(suite))?;
-    let Some(name) = judge else { return Ok(judgements) };
-    let mut names: Vec<String> = judgements.iter().map(|j| j.judge.to_string()).collect();
-    names.sort();
-    names.dedup();
-    if name != "none" && !names.iter().any(|n| n == name) {
-        let heard = if names.is_empty() {
-            "no judgements are given".to_owned()
-        } else {
-            format!("there are {}", names.join(", "))
-        };
-        let help = "judges are heard from recorded judgements (--judgements FILE)";
-        return Err(Failure::usage(format!("no judge `{name}`: {heard}; {help}")));
-    }
-    judgements.retain(|j| j.judge.as_str() == name);
-    Ok(judgements)
+    Ok(read_judgements(inputs, Some(suite))?)
 }
 
 /// A report that was written to a file, whole and of this version.

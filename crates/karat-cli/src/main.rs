@@ -5,8 +5,10 @@ mod commands;
 mod exit;
 mod hints;
 mod inputs;
+mod judging;
 mod outputs;
 mod progress;
+mod signals;
 mod stored;
 mod terminal;
 

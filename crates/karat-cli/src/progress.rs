@@ -1,5 +1,9 @@
 //! A run as it goes: a bar at a terminal, a line now and then elsewhere. A stored run is shown by the same reporter.
 
+mod judging;
+
+pub(crate) use judging::Judging;
+
 use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::diagnostic::harmless;
@@ -34,20 +38,22 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let now = Instant::now();
-        let at_terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
-        let bar = (at_terminal && !quiet).then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let look = "  {wide_bar:.cyan/dim} {pos}/{len} trials{msg}";
-            bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Self { bar, quiet, began: now, told: now, before: 0, done: 0, left: 0, failures: 0, outcomes: BTreeMap::new() }
+        Self {
+            bar: None,
+            quiet,
+            began: now,
+            told: now,
+            before: 0,
+            done: 0,
+            left: 0,
+            failures: 0,
+            outcomes: BTreeMap::new(),
+        }
     }
 
     /// A bar, where somebody sits at a terminal.
     fn show_bar(&mut self) {
-        let at_terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
-        if self.quiet || !at_terminal {
+        if self.quiet || !at_terminal() {
             return;
         }
         let length = Some((self.before + self.left) as u64);
@@ -165,6 +171,11 @@ impl Consumer for Progress {
         }
         Ok(())
     }
+}
+
+/// Whether a person looks on, to whom something that moves can be shown.
+fn at_terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 
 /// The size of a run: cases, tools and trials.

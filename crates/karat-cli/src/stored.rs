@@ -1,9 +1,10 @@
 //! From what was typed to a store, and to a run in it with everything needed to score it again.
 
-use crate::args::RuleArgs;
+use crate::args::{AskArgs, RuleArgs};
 use crate::exit::Failure;
 use crate::hints::word;
 use crate::inputs;
+use crate::judging::{self, Sitting};
 use karat::format::report::ReportV1;
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
@@ -101,7 +102,10 @@ pub(crate) fn report(store: &mut Store, reference: &str) -> Result<(RunInfo, Rep
         return Ok((info.clone(), report.map_err(unread)?));
     }
     let mut run = run(store, reference)?;
-    let work = run.work(run.profile(&RuleArgs::default())?, None);
+    let mut work = run.work(run.profile(&RuleArgs::default())?, None);
+    let (args, models) = (AskArgs::default(), run.models());
+    let sitting = Sitting { args: &args, loaded: &run.loaded, folder: None, store: Some(store), models, quiet: false };
+    judging::sit(sitting, &mut work)?;
     Ok((info, scoring::run(&run.loaded, work).report))
 }
 
@@ -160,6 +164,11 @@ impl StoredRun {
         printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
     }
 
+    /// Its tools and their models, as far as they are known.
+    pub(crate) fn models(&self) -> Vec<(String, String)> {
+        self.plan.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.model.clone()?))).collect()
+    }
+
     /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
     pub(crate) fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
         let mut notes = Vec::new();
@@ -173,13 +182,7 @@ impl StoredRun {
         }
         notes.extend(self.reasons());
         let isolation = self.isolation();
-        Work {
-            trials: std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect(),
-            judgements: Vec::new(),
-            profile,
-            seed: seed.or(Some(self.plan.seed)),
-            notes,
-            isolation,
-        }
+        let trials = std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect();
+        Work { seed: seed.or(Some(self.plan.seed)), notes, isolation, ..Work::new(trials, profile) }
     }
 }

@@ -17,6 +17,8 @@ pub struct Judgement {
     pub judge: JudgeName,
     /// What was decided.
     pub decision: Decision,
+    /// Under which key the exchange is kept that it comes from, where a model was asked.
+    pub exchange: Option<String>,
 }
 
 /// What a judge may decide.

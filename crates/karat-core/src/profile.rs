@@ -16,6 +16,8 @@ pub struct Profile {
     pub method: Method,
     /// The judge asked when none is named on the command line; `none` asks nobody.
     pub judge: String,
+    /// Whether the model that KARAT_JUDGE_MODEL or CRB_JUDGE_MODEL names is asked instead, where one of them is set.
+    pub judge_by_variable: bool,
     /// How pairs that count become matches.
     pub assignment: Assignment,
     /// The score from which a pair counts when nobody judged it.

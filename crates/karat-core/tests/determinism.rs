@@ -39,6 +39,7 @@ fn judgements(suite: &Suite, tool: &str) -> Vec<Judgement> {
         tool: ToolName::new(tool),
         trial: 1,
         judge: JudgeName::new("drawn"),
+        exchange: None,
         decision: Decision::Pair(PairDecision {
             golden: Some(GoldenId::new(format!("g{}", index % 8))),
             finding: FindingId::new(format!("f{}", index % 7)),

@@ -1,6 +1,6 @@
 //! Scoring a loaded suite: the pure core between reading and drawing.
 
-use crate::format::report::ReportV1;
+use crate::format::report::{JudgeSpentV1, JudgeV1, ReportV1};
 use crate::report::build::{Scored, report, seed_from};
 use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
@@ -38,11 +38,31 @@ pub struct Work {
     pub notes: Vec<String>,
     /// By tool: the isolation that was in force when it ran.
     pub isolation: BTreeMap<String, String>,
+    /// What the judges did that were asked.
+    pub asked: Vec<JudgeV1>,
+    /// By judge that is a model: what it cost this time.
+    pub spent: BTreeMap<String, JudgeSpentV1>,
+}
+
+impl Work {
+    /// Trials to score by these rules, with nothing else known of them.
+    pub fn new(trials: Vec<Trial>, profile: Profile) -> Self {
+        Self {
+            trials,
+            judgements: Vec::new(),
+            profile,
+            seed: None,
+            notes: Vec::new(),
+            isolation: BTreeMap::new(),
+            asked: Vec::new(),
+            spent: BTreeMap::new(),
+        }
+    }
 }
 
 /// Scores trials against a suite.
 pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
-    let Work { mut trials, judgements, profile, seed, notes, isolation } = work;
+    let Work { mut trials, judgements, profile, seed, notes, isolation, asked, spent } = work;
     if profile.method == Method::Identity {
         fill_symbols(loaded, &mut trials);
     }
@@ -57,6 +77,8 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         scorecard: &scorecard,
         notes: &notes,
         isolation: &isolation,
+        asked: &asked,
+        spent: &spent,
     });
     Scoring { trials, judgements, profile, scorecard, report }
 }

@@ -23,11 +23,28 @@ pub(crate) struct TrialArgs {
     /// Recorded judgements; may be given again.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) judgements: Vec<PathBuf>,
-    /// Hear only this judge of the recorded judgements, or `none` at all.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) judge: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+}
+
+/// Who is asked about pairs that nobody has judged yet.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The judge to ask: local, human, a judge of karat.toml, PROVIDER/MODEL, or none; the profile's where absent. A judge of
+    /// the --judgements is heard alone.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) judge: Option<String>,
+    /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
+    /// an error), or off.
+    #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
+    #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
+    pub(crate) judge_cache: String,
+}
+
+impl Default for AskArgs {
+    fn default() -> Self {
+        Self { judge: None, judge_cache: "read-write".to_owned() }
+    }
 }
 
 /// How another program's findings are put to cases.

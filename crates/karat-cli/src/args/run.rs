@@ -1,6 +1,6 @@
 //! Running tools, and runs that are stored.
 
-use super::{OutputArgs, RuleArgs};
+use super::{AskArgs, OutputArgs, RuleArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -59,9 +59,8 @@ pub(crate) struct RunArgs {
     /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     pub(crate) require_isolation: Option<String>,
-    /// The judge to ask about pairs; `none` is the only one there is yet.
-    #[arg(long, value_name = "NAME", value_parser = ["none"])]
-    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// Where random numbers start from; taken from the data where absent.

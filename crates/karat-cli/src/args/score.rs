@@ -1,6 +1,6 @@
 //! Scoring, drawing and telling.
 
-use super::{RuleArgs, StorePlace, TrialArgs};
+use super::{AskArgs, RuleArgs, StorePlace, TrialArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ pub(crate) struct ScoreArgs {
     /// Score only these tools; may be given again. With an imported file: the tool's name.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// Where random numbers start from; taken from the data where absent.
@@ -67,6 +69,8 @@ pub(crate) struct ExplainArgs {
     pub(crate) store: StorePlace,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// The trial to tell in full; the first where absent.

@@ -2,6 +2,7 @@
 
 use crate::args::ExplainArgs;
 use crate::exit::{Exit, Failure};
+use crate::judging::{self, Sitting};
 use crate::terminal::{look, print, print_json};
 use crate::{inputs, stored};
 use karat::document::suggest;
@@ -10,22 +11,28 @@ use karat::scoring::{self, Work};
 use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat_core::scorecard::candidates;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// How many candidates of a golden are looked at.
 const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let (loaded, work) = if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
+    let (loaded, mut work, mut store) =
+        if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
     let cases = &loaded.suite.cases;
     let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
         let near = suggest::nearest(&args.case, cases.iter().map(|c| c.id.as_str()));
         let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
         return Err(Failure::usage(format!("the suite {} has no case `{}`{hint}", loaded.suite.name, args.case)));
     };
-    let judgements = inputs::judgements(&args.trials.judgements, args.trials.judge.as_deref(), &loaded.suite)?;
-    let scoring = scoring::run(&loaded, Work { judgements, ..work });
+    work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
+    // One case is told, and only its pairs are worth a judge's time.
+    work.trials.retain(|trial| trial.case.as_str() == args.case);
+    let folder = args.store.folder.as_deref();
+    let sitting =
+        Sitting { args: &args.ask, loaded: &loaded, folder, store: store.as_mut(), models: Vec::new(), quiet: false };
+    judging::sit(sitting, &mut work)?;
+    let scoring = scoring::run(&loaded, work);
     let tools = &scoring.scorecard.tools;
     let names: Vec<&str> = tools.iter().map(|t| t.tool.as_str()).collect();
     let tool = match (&args.tool, tools.as_slice()) {
@@ -103,18 +110,17 @@ fn named_run(args: &ExplainArgs) -> Option<&str> {
     args.run.as_deref().or_else(latest)
 }
 
-fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work), Failure> {
+fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work, Option<Store>), Failure> {
     let mut store = stored::open(args.store.folder.as_deref())?;
     let mut run = stored::run(&mut store, reference)?;
     let work = run.work(run.profile(&args.rules)?, None);
-    Ok((run.loaded, work))
+    Ok((run.loaded, work, Some(store)))
 }
 
-fn of_suite(args: &ExplainArgs) -> Result<(LoadedSuite, Work), Failure> {
+fn of_suite(args: &ExplainArgs) -> Result<(LoadedSuite, Work, Option<Store>), Failure> {
     let loaded = inputs::suite(args.suite.as_deref().unwrap_or("."))?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
     inputs::tell_all(&said);
-    let (judgements, isolation) = (Vec::new(), BTreeMap::new());
-    Ok((loaded, Work { trials, judgements, profile, seed: None, notes: Vec::new(), isolation }))
+    Ok((loaded, Work::new(trials, profile), None))
 }

@@ -6,7 +6,7 @@ mod work;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json};
-use crate::{inputs, outputs, stored};
+use crate::{inputs, judging, outputs, stored};
 use karat::diagnostic::harmless;
 use karat::format::run::PlanV1;
 use karat::format::submission::MOST_TRIALS;
@@ -90,7 +90,8 @@ fn warn_of_weakness(plan: &PlanV1, isolation: Isolation) {
 fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
     let place = args.suite.as_deref().unwrap_or(".");
     let loaded = inputs::suite(place)?;
-    let profile = inputs::profile(&args.rules, Some(&loaded))?;
+    let mut profile = inputs::profile(&args.rules, Some(&loaded))?;
+    judging::planned(&args.ask, &loaded, &mut profile)?;
     let selection = selection(args)?;
     let model = args.model.clone().or_else(|| variable("KARAT_TOOL_MODEL")).or_else(|| variable("CRB_TOOL_MODEL"));
     let asked = match args.tools.as_slice() {
@@ -180,6 +181,7 @@ fn tell_ignored(args: &RunArgs) {
         ("--shard", args.shard.is_some()),
         ("--model", args.model.is_some()),
         ("--seed", args.seed.is_some()),
+        ("--judge", args.ask.judge.is_some()),
         ("--profile", args.rules.profile.is_some()),
         ("--set", !args.rules.sets.is_empty()),
     ];

@@ -3,11 +3,13 @@
 use crate::args::ScoreArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
+use crate::judging::{self, Sitting};
 use crate::terminal::tell;
 use crate::{inputs, outputs, stored};
 use karat::diagnostic::harmless;
 use karat::format::report::ReportV1;
 use karat::scoring::{self, Work};
+use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use karat_core::trial::Trial;
@@ -15,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let (loaded, mut work) =
+    let Scored { loaded, mut work, mut store, models } =
         if stored::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
@@ -23,7 +25,16 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage(format!("no trials of {}", args.tools.join(", "))));
         }
     }
-    work.judgements = inputs::judgements(&args.trials.judgements, args.trials.judge.as_deref(), &loaded.suite)?;
+    work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
+    let sitting = Sitting {
+        args: &args.ask,
+        loaded: &loaded,
+        folder: args.store.folder.as_deref(),
+        store: store.as_mut(),
+        models,
+        quiet: false,
+    };
+    judging::sit(sitting, &mut work)?;
     let expect_pass = work.profile.expect_pass;
     let scoring = scoring::run(&loaded, work);
     outputs::write(&scoring.report, &args.output)?;
@@ -35,20 +46,30 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
 
+/// What is to be scored.
+struct Scored {
+    loaded: LoadedSuite,
+    work: Work,
+    /// The store that it comes from, where it comes from one.
+    store: Option<Store>,
+    /// The tools and their models, as far as they are known.
+    models: Vec<(String, String)>,
+}
+
 /// Submissions against a suite.
-fn of_suite(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
+fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
     let loaded = inputs::suite(&args.suite)?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let name = if let [only] = args.tools.as_slice() { Some(only.as_str()) } else { None };
     let (trials, mut notes) = inputs::trials(&args.trials, &loaded, name)?;
     let wanted = |trial: &&Trial| args.tools.is_empty() || args.tools.iter().any(|tool| tool == trial.tool.as_str());
     notes.extend(too_few_trials(trials.iter().filter(wanted), loaded.config.scoring.trials));
-    let (judgements, isolation) = (Vec::new(), BTreeMap::new());
-    Ok((loaded, Work { trials, judgements, profile, seed: args.seed, notes, isolation }))
+    let work = Work { seed: args.seed, notes, ..Work::new(trials, profile) };
+    Ok(Scored { loaded, work, store: None, models: Vec::new() })
 }
 
 /// A stored run, by its own rules or others, beside further submissions where some are given.
-fn of_run(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
+fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
     let mut store = stored::open(args.store.folder.as_deref())?;
     let mut run = stored::run(&mut store, &args.suite)?;
     let mut work = run.work(run.profile(&args.rules)?, args.seed);
@@ -58,7 +79,8 @@ fn of_run(args: &ScoreArgs) -> Result<(LoadedSuite, Work), Failure> {
         work.trials.extend(more);
         work.notes.extend(notes);
     }
-    Ok((run.loaded, work))
+    let models = run.models();
+    Ok(Scored { loaded: run.loaded, work, store: Some(store), models })
 }
 
 /// A warning for each tool that ran its cases less often than the suite plans.
@@ -100,7 +122,7 @@ fn same_again(args: &ScoreArgs) -> String {
     let mut flags: Vec<(&str, String)> = Vec::new();
     flags.extend(trials.submissions.iter().map(|file| ("--submission", path(file))));
     flags.extend(trials.judgements.iter().map(|file| ("--judgements", path(file))));
-    flags.extend(trials.judge.iter().map(|judge| ("--judge", judge.clone())));
+    flags.extend(args.ask.judge.iter().map(|judge| ("--judge", judge.clone())));
     flags.extend(place.from.iter().map(|format| ("--from", format.clone())));
     flags.extend(place.case.iter().map(|case| ("--case", case.clone())));
     flags.extend(place.case_from.iter().map(|pattern| ("--case-from", pattern.clone())));

@@ -133,7 +133,7 @@ mod tests {
                 explanation: None,
             };
             let decision = Decision::Pair(pair);
-            Judgement { case: "c".into(), tool: "t".into(), trial: 1, judge: "j".into(), decision }
+            Judgement { case: "c".into(), tool: "t".into(), trial: 1, judge: "j".into(), exchange: None, decision }
         };
         let judgements: Vec<Judgement> = said.split(", ").map(judgement).collect();
         let trials = [trial];

@@ -42,15 +42,15 @@ pub struct Consulted {
 }
 
 /// Asks about every trial what is still worth asking. `answer` gets many questions at once and gives a judgement for each, in
-/// any order; a question without one is unjudged. `judge` is who is said to have been asked in vain then.
-pub fn consult(
+/// any order; a question without one is unjudged, and an error ends it all. `judge` is who is said to have been asked in vain then.
+pub fn consult<E>(
     suite: &Suite,
     trials: &[Trial],
     judgements: Vec<Judgement>,
     profile: &Profile,
     judge: &crate::ids::JudgeName,
-    answer: &mut dyn FnMut(&[Question<'_>]) -> Vec<Judgement>,
-) -> Consulted {
+    answer: &mut dyn FnMut(&[Question<'_>]) -> Result<Vec<Judgement>, E>,
+) -> Result<Consulted, E> {
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let vocabulary = vocabulary(suite, profile);
     let mut done = Consulted { judgements, ..Consulted::default() };
@@ -90,11 +90,11 @@ pub fn consult(
             still.push((trial, case));
         }
         if questions.is_empty() {
-            return done;
+            return Ok(done);
         }
         done.rounds += 1;
         done.asked += questions.len();
-        let answers = answer(&questions);
+        let answers = answer(&questions)?;
         let unanswered = unanswered(&questions, &answers, judge);
         done.judgements.extend(answers);
         done.judgements.extend(unanswered);
@@ -133,6 +133,7 @@ fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &crate::
             tool: question.trial.tool.clone(),
             trial: question.trial.number,
             judge: judge.clone(),
+            exchange: None,
             decision: Decision::Unjudged(UnjudgedPair {
                 golden: question.golden.id.clone(),
                 finding: question.finding.id.clone(),

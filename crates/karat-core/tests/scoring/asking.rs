@@ -10,6 +10,7 @@ use karat_core::scorecard::{Consulted, Question, consult, score};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use proptest::prelude::*;
+use std::convert::Infallible;
 
 /// Words that goldens want and findings use, so that scores of every height come about.
 const WORDS: [&str; 6] = ["lock", "query", "token", "path", "race", "leak"];
@@ -59,6 +60,7 @@ fn judgement(trial: &Trial, golden: &str, finding: &str, answers: &[(bool, f64)]
         tool: trial.tool.clone(),
         trial: trial.number,
         judge: JudgeName::new("drawn"),
+        exchange: None,
         decision: Decision::Pair(PairDecision {
             golden: Some(GoldenId::new(golden)),
             finding: karat_core::ids::FindingId::new(finding),
@@ -78,9 +80,9 @@ fn ask(suite: &Suite, trials: &[Trial], profile: &Profile, answers: &[(bool, f64
             twice += usize::from(!seen.insert((q.golden.id.to_string(), q.finding.id.to_string())));
             judgement(q.trial, q.golden.id.as_str(), q.finding.id.as_str(), answers)
         };
-        questions.iter().map(one).collect()
+        Ok::<_, Infallible>(questions.iter().map(one).collect())
     };
-    let done = consult(suite, trials, Vec::new(), profile, &JudgeName::new("drawn"), &mut answer);
+    let done = consult(suite, trials, Vec::new(), profile, &JudgeName::new("drawn"), &mut answer).unwrap();
     (done, twice)
 }
 
@@ -136,7 +138,7 @@ proptest! {
     #[test]
     fn silence_is_told((suite, trials, _) in drawn()) {
         let profile = with_judge(Assignment::Exact);
-        let done = consult(&suite, &trials, Vec::new(), &profile, &JudgeName::new("mute"), &mut |_| Vec::new());
+        let done = consult(&suite, &trials, Vec::new(), &profile, &JudgeName::new("mute"), &mut |_| Ok::<_, Infallible>(Vec::new())).unwrap();
         prop_assert!(done.judgements.iter().all(|j| matches!(j.decision, Decision::Unjudged(_))));
         let card = score(&suite, &trials, &done.judgements, &profile);
         let result = &card.tools[0].cases[0].trials[0].result;

@@ -181,6 +181,7 @@ fn an_audit_speaks_before_the_trial_and_no_verdict_is_wrong() {
         tool: ToolName::new("t"),
         trial: 1,
         judge: karat_core::ids::JudgeName::new("m"),
+        exchange: None,
         decision: Decision::Audit(AuditDecision {
             said_vulnerable,
             confidence_expressed: Some(0.7),

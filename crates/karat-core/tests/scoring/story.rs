@@ -23,6 +23,8 @@ pub(crate) fn profile(name: &str, changes: &str) -> Profile {
         other => panic!("no profile {other}"),
     };
     let mut table: toml::Table = text.parse().unwrap();
+    // Where no test says otherwise, nobody is asked, and pairs count by their score.
+    table.insert("judge".to_owned(), "none".into());
     let changes: toml::Table = changes.parse().unwrap();
     table.extend(changes);
     table.try_into().unwrap()
@@ -127,6 +129,7 @@ pub(crate) fn judgement(line: &str) -> Judgement {
         tool: ToolName::new("t"),
         trial: 1,
         judge: JudgeName::new(*judge),
+        exchange: None,
         decision: Decision::Pair(PairDecision {
             golden: (*golden != "-").then(|| GoldenId::new(*golden)),
             finding: FindingId::new(*finding),

@@ -41,6 +41,9 @@ pub enum JudgementV1 {
         /// The judge's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
+        /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<String>,
     },
     /// Nothing: the judge was asked whether a finding reports a golden, and failed to answer.
     Unjudged {
@@ -58,6 +61,9 @@ pub enum JudgementV1 {
         finding: String,
         /// What went wrong.
         why: String,
+        /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<String>,
     },
     /// What a whole response is worth.
     Audit {
@@ -85,6 +91,9 @@ pub enum JudgementV1 {
         /// The judge's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
+        /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<String>,
     },
 }
 
@@ -139,8 +148,20 @@ impl JudgementV1 {
                 faults.push(ValueFault::new(path, "out-of-range", "expected a number from 0 to 1"));
             }
         };
-        let (case, tool, trial, judge, decision) = match self {
-            Self::Pair { case, tool, trial, judge, golden, finding, r#match, partial, confidence, explanation } => {
+        let (case, tool, trial, judge, exchange, decision) = match self {
+            Self::Pair {
+                case,
+                tool,
+                trial,
+                judge,
+                golden,
+                finding,
+                r#match,
+                partial,
+                confidence,
+                explanation,
+                exchange,
+            } => {
                 share(&["confidence"], confidence);
                 let decision = PairDecision {
                     golden: golden.map(GoldenId::new),
@@ -150,11 +171,11 @@ impl JudgementV1 {
                     confidence,
                     explanation,
                 };
-                (case, tool, trial, judge, Decision::Pair(decision))
+                (case, tool, trial, judge, exchange, Decision::Pair(decision))
             }
-            Self::Unjudged { case, tool, trial, judge, golden, finding, why } => {
+            Self::Unjudged { case, tool, trial, judge, golden, finding, why, exchange } => {
                 let (golden, finding) = (GoldenId::new(golden), FindingId::new(finding));
-                (case, tool, trial, judge, Decision::Unjudged(UnjudgedPair { golden, finding, why }))
+                (case, tool, trial, judge, exchange, Decision::Unjudged(UnjudgedPair { golden, finding, why }))
             }
             Self::Audit {
                 case,
@@ -166,6 +187,7 @@ impl JudgementV1 {
                 findings,
                 target,
                 explanation,
+                exchange,
             } => {
                 share(&["confidence_expressed"], confidence_expressed);
                 if let Some(target) = &target {
@@ -180,7 +202,7 @@ impl JudgementV1 {
                     target: target.map(TargetAssessment::from),
                     explanation,
                 };
-                (case, tool, trial, judge, Decision::Audit(decision))
+                (case, tool, trial, judge, exchange, Decision::Audit(decision))
             }
         };
         let judgement = Judgement {
@@ -188,6 +210,7 @@ impl JudgementV1 {
             tool: ToolName::new(tool),
             trial,
             judge: JudgeName::new(judge),
+            exchange,
             decision,
         };
         (judgement, faults)
@@ -222,6 +245,7 @@ impl From<&Judgement> for JudgementV1 {
     fn from(judgement: &Judgement) -> Self {
         let (case, tool) = (judgement.case.to_string(), judgement.tool.to_string());
         let (trial, judge) = (judgement.trial, judgement.judge.to_string());
+        let exchange = judgement.exchange.clone();
         match &judgement.decision {
             Decision::Pair(pair) => Self::Pair {
                 case,
@@ -234,6 +258,7 @@ impl From<&Judgement> for JudgementV1 {
                 partial: pair.partial,
                 confidence: pair.confidence,
                 explanation: pair.explanation.clone(),
+                exchange,
             },
             Decision::Unjudged(pair) => Self::Unjudged {
                 case,
@@ -243,6 +268,7 @@ impl From<&Judgement> for JudgementV1 {
                 golden: pair.golden.to_string(),
                 finding: pair.finding.to_string(),
                 why: pair.why.clone(),
+                exchange,
             },
             Decision::Audit(audit) => Self::Audit {
                 case,
@@ -270,6 +296,7 @@ impl From<&Judgement> for JudgementV1 {
                     fsv: t.fsv,
                 }),
                 explanation: audit.explanation.clone(),
+                exchange,
             },
         }
     }

@@ -427,20 +427,59 @@ pub struct DuplicateV1 {
 pub struct JudgeV1 {
     /// The judge.
     pub judge: String,
-    /// Questions asked now.
+    /// Questions that were put to it, whether it was asked now or the ledger knew.
     pub asked: usize,
-    /// Decisions taken from recordings.
+    /// Decisions for which nobody had to be asked at any time: judgements that were given, and the answers to questions that
+    /// equal another one of this report.
     pub cached: usize,
     /// Questions whose answer could not change anything.
     pub saved: usize,
     /// Questions that got no answer.
     pub unjudged: usize,
-    /// Tokens spent.
+    /// Those among them that the model or a filter did not want to answer.
+    #[serde(default)]
+    pub refused: usize,
+    /// Tokens that the answers took when they were made.
     pub tokens: u64,
-    /// Money spent.
-    pub usd: f64,
-    /// Agreement with other judges.
-    pub agreement: Option<f64>,
+    /// What the answers cost when they were made, in USD; null where prices are not known.
+    pub usd: Option<f64>,
+    /// How far the members of a panel agree.
+    #[serde(default)]
+    pub agreement: Option<AgreementV1>,
+}
+
+/// How far judges of the same pairs agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgreementV1 {
+    /// The judges.
+    pub judges: Vec<String>,
+    /// How many pairs at least two of them decided.
+    pub n: usize,
+    /// The share of agreeing votes.
+    pub percent: Option<f64>,
+    /// Fleiss' kappa.
+    pub fleiss: Option<f64>,
+    /// Krippendorff's alpha.
+    pub krippendorff: Option<f64>,
+    /// Its 95 % interval.
+    pub krippendorff_ci: Option<[f64; 2]>,
+    /// Gwet's AC1.
+    pub ac1: Option<f64>,
+}
+
+/// What a judge cost this time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeSpentV1 {
+    /// Questions that the ledger answered.
+    pub from_ledger: u64,
+    /// Requests that were made, those made again included.
+    pub requests: u64,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received.
+    pub tokens_out: u64,
+    /// In USD; null where prices are not known.
+    pub usd: Option<f64>,
 }
 
 /// What can differ between two executions of the same work.
@@ -453,6 +492,9 @@ pub struct MeasuredV1 {
     /// By tool: the isolation that was in force.
     #[serde(default)]
     pub isolation: BTreeMap<String, String>,
+    /// By judge that is a model.
+    #[serde(default)]
+    pub judges: BTreeMap<String, JudgeSpentV1>,
     /// Seconds by stage.
     #[serde(default)]
     pub times: BTreeMap<String, f64>,

@@ -2,7 +2,7 @@
 
 use super::http::{Declined, Endpoint, Site};
 use super::provider::{
-    self, DEFAULT_MODEL, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings,
+    DEFAULT_MODEL, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings,
 };
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
@@ -31,7 +31,7 @@ pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<
     let endpoint = Endpoint::open(&SITE, config, around)?;
     let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
     options.extend(config.api.clone());
-    let model = provider::model(config, around).unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    let model = config.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
     let id = ProviderId { provider: "anthropic".to_owned(), model, parameters: Value::Object(options.clone()) };
     Ok(Box::new(Anthropic { id, endpoint, options }))
 }
@@ -39,6 +39,10 @@ pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<
 impl Provider for Anthropic {
     fn id(&self) -> &ProviderId {
         &self.id
+    }
+
+    fn lacks(&self) -> Option<&str> {
+        self.endpoint.lacks()
     }
 
     fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {

@@ -27,6 +27,8 @@ pub(super) struct Endpoint {
     url: Url,
     headers: HeaderMap,
     key: Option<SecretString>,
+    /// What must be set before anybody can be asked.
+    lacks: Option<String>,
     client: OnceLock<Result<Client, String>>,
 }
 
@@ -65,9 +67,9 @@ impl Endpoint {
         let url = address(stated.as_deref().unwrap_or(site.base), site.path)?;
         let variable = config.key_env.as_deref().unwrap_or(site.key_variable);
         let key = (around.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        if key.is_none() && (stated.is_none() || config.key_env.is_some()) {
-            return Err(ProviderError::NoKey { variable: variable.to_owned() });
-        }
+        // What is recorded can be told without a key, so one is missed only when somebody must be asked.
+        let needed = key.is_none() && (stated.is_none() || config.key_env.is_some());
+        let lacks = needed.then(|| ProviderError::NoKey { variable: variable.to_owned() }.to_string());
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in site.headers {
@@ -81,11 +83,19 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        Ok(Self { url, headers, key, client: OnceLock::new() })
+        Ok(Self { url, headers, key, lacks, client: OnceLock::new() })
+    }
+
+    /// What must be set before anybody can be asked; nothing where all is there.
+    pub(super) fn lacks(&self) -> Option<&str> {
+        self.lacks.as_deref()
     }
 
     /// Posts a body and reads the JSON that comes back.
     pub(super) async fn post(&self, body: &Value) -> Result<Value, Declined> {
+        if let Some(why) = self.lacks() {
+            return Err(Declined::fatal(why.to_owned()));
+        }
         let client =
             self.client.get_or_init(|| client(&self.url)).as_ref().map_err(|why| Declined::fatal(why.clone()))?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body.to_string());

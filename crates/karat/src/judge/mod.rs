@@ -7,11 +7,15 @@
 
 pub mod agree;
 pub mod answer;
+pub mod asking;
+pub mod context;
 pub mod engine;
 pub mod ledger;
 pub mod local;
 pub mod provider;
+pub mod roster;
 pub mod template;
+pub mod vendor;
 
 mod anthropic;
 mod http;

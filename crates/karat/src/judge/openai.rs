@@ -2,7 +2,7 @@
 //! left away from then on.
 
 use super::http::{Declined, Endpoint, Site};
-use super::provider::{self, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings};
+use super::provider::{Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings};
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
@@ -29,7 +29,7 @@ struct OpenAi {
 
 /// Opens a server with a judge's settings.
 pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let model = provider::model(config, around).ok_or(ProviderError::NoModel { name: "openai" })?;
+    let model = config.model.clone().ok_or(ProviderError::NoModel { name: "openai" })?;
     let endpoint = Endpoint::open(&SITE, config, around)?;
     let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
     options.extend(config.api.clone());
@@ -40,6 +40,10 @@ pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<
 impl Provider for OpenAi {
     fn id(&self) -> &ProviderId {
         &self.id
+    }
+
+    fn lacks(&self) -> Option<&str> {
+        self.endpoint.lacks()
     }
 
     fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {

@@ -84,6 +84,11 @@ pub trait Provider: Send + Sync {
     /// Who it is.
     fn id(&self) -> &ProviderId;
 
+    /// What must be set before it can be asked, such as a key; nothing where all is there.
+    fn lacks(&self) -> Option<&str> {
+        None
+    }
+
     /// Sends one prompt. The question's name is for answers from files; it is not sent to anybody.
     fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a>;
 }
@@ -124,10 +129,10 @@ pub static PROVIDERS: &[ProviderEntry] = &[
 /// The model that is asked where nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-4-20250514";
 
-/// The model to ask: what the environment says, else what the configuration says.
-pub(super) fn model(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Option<String> {
-    let stated = ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().find_map(|name| (around.variable)(name));
-    stated.filter(|model| !model.trim().is_empty()).or_else(|| config.model.clone())
+/// The model that the environment names for judges that name none themselves.
+pub(super) fn judge_model(around: &Surroundings<'_>) -> Option<String> {
+    let stated = |name: &&str| (around.variable)(name).map(|model| model.trim().to_owned());
+    ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().filter_map(stated).find(|model| !model.is_empty())
 }
 
 /// Opens the provider of a judge. No connection is made before the first question.
@@ -218,7 +223,10 @@ mod tests {
         let variable =
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let around = Surroundings { variable: &variable, folder: Path::new("/nowhere") };
-        open(config, &around).map(|_| ()).expect_err("it should be refused").to_string()
+        match open(config, &around) {
+            Ok(provider) => provider.lacks().expect("it should be refused").to_owned(),
+            Err(error) => error.to_string(),
+        }
     }
 
     #[test]

@@ -144,7 +144,9 @@ fn finding_text(finding: &Finding) -> String {
     text(&mut object, "lines", finding.lines().map(lines).as_deref());
     text(&mut object, "severity", finding.severity.map(|severity| severity.as_str()));
     text(&mut object, "category", finding.category.as_deref());
-    text(&mut object, "title", finding.title.as_deref());
+    // A finding that is a rule and nothing else says at least which.
+    let silent = finding.title.is_none() && finding.message.is_none();
+    text(&mut object, "title", finding.title.as_deref().or(finding.rule_id.as_deref().filter(|_| silent)));
     text(&mut object, "message", finding.message.as_deref());
     written(object)
 }

@@ -2,8 +2,8 @@
 
 use crate::format::report::{
     CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
-    FindingInfoV1, FlakyV1, IssueInfoV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1,
-    PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
+    FindingInfoV1, FlakyV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1,
+    MetricsV1, MissV1, PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
@@ -36,6 +36,10 @@ pub struct Scored<'a> {
     pub notes: &'a [String],
     /// By tool: the isolation that was in force when it ran.
     pub isolation: &'a BTreeMap<String, String>,
+    /// What the judges did that were asked.
+    pub asked: &'a [JudgeV1],
+    /// By judge that is a model: what it cost this time.
+    pub spent: &'a BTreeMap<String, JudgeSpentV1>,
 }
 
 /// The report of it all.
@@ -53,7 +57,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         seed: scored.seed,
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
-        judges: judges(scored.judgements),
+        judges: judges(scored),
         measured: measured(scored),
         warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),
     }
@@ -293,26 +297,32 @@ fn finding_info(f: &Finding) -> FindingInfoV1 {
     }
 }
 
-fn judges(judgements: &[Judgement]) -> Vec<JudgeV1> {
+/// Those who were asked, then those whose judgements were given.
+fn judges(scored: &Scored<'_>) -> Vec<JudgeV1> {
     let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
-    for judgement in judgements {
+    for judgement in scored.judgements {
         *heard.entry(judgement.judge.as_str()).or_default() += 1;
     }
-    let judge = |(name, cached): (&str, usize)| JudgeV1 {
+    for asked in scored.asked {
+        heard.remove(asked.judge.as_str());
+    }
+    let given = heard.into_iter().map(|(name, cached)| JudgeV1 {
         judge: name.to_owned(),
         asked: 0,
         cached,
         saved: 0,
         unjudged: 0,
+        refused: 0,
         tokens: 0,
-        usd: 0.0,
+        usd: None,
         agreement: None,
-    };
-    heard.into_iter().map(judge).collect()
+    });
+    scored.asked.iter().cloned().chain(given).collect()
 }
 
 fn measured(scored: &Scored<'_>) -> MeasuredV1 {
-    let mut measured = MeasuredV1 { isolation: scored.isolation.clone(), ..MeasuredV1::default() };
+    let mut measured =
+        MeasuredV1 { isolation: scored.isolation.clone(), judges: scored.spent.clone(), ..MeasuredV1::default() };
     let found: HashMap<&str, usize> = scored.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in scored.trials {

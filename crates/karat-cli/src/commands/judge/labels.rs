@@ -31,7 +31,7 @@ impl Given {
         let loaded = inputs::suite(&args.suite)?;
         let submissions = args.submissions.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
         let trials = read_trials(submissions, Some(&loaded.suite))?;
-        let judgements = inputs::judgements(&args.judgements, None, &loaded.suite)?;
+        let judgements = inputs::judgements(&args.judgements, &loaded.suite)?;
         Ok(Self { loaded, field, trials, judgements })
     }
 

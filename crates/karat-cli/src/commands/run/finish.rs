@@ -1,13 +1,15 @@
 //! After the last trial: the score, the report, and what to type next.
 
 use super::work::Held;
-use crate::args::{RuleArgs, RunArgs};
+use crate::args::{AskArgs, RuleArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
+use crate::judging::{self, Sitting};
 use crate::outputs;
 use crate::stored::{self, StoredRun};
 use crate::terminal::tell;
 use karat::diagnostic::harmless;
+use karat::format::judgement::JudgementV1;
 use karat::format::report::{ReportV1, ToolV1};
 use karat::format::tool::ToolKindV1;
 use karat::report::number::{count, failed_trials};
@@ -42,7 +44,20 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
     if changed {
         work.notes.push("the suite changed while the run went on, so not all trials saw the same code".to_owned());
     }
+    // The plan says who is asked.
+    let ask = AskArgs { judge_cache: args.ask.judge_cache.clone(), ..AskArgs::default() };
+    let sitting = Sitting {
+        args: &ask,
+        loaded: &run.loaded,
+        folder: args.store.folder.as_deref(),
+        store: Some(&mut store),
+        models: run.models(),
+        quiet: args.quiet,
+    };
+    judging::sit(sitting, &mut work).map_err(|failure| not_judged(failure, args, &run.info))?;
     let scoring = scoring::run(&run.loaded, work);
+    let judgements: Vec<JudgementV1> = scoring.judgements.iter().map(JudgementV1::from).collect();
+    store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
     store.finish(&id, RunState::Complete, Some(&report))?;
     outputs::write(&scoring.report, &args.output)?;
@@ -63,6 +78,15 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
     // The program is about to end, and giving a large run's memory back piece by piece takes longer than drawing its report.
     std::mem::forget((scoring, report, run));
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+}
+
+/// All trials are there and kept; only the judge is missing, and may be asked another time.
+fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
+    let Failure::Message(exit, message) = failure else { return failure };
+    let (short, place) = (&info.short_id, stored::flag(args.store.folder.as_deref()));
+    let again = format!("karat run --resume {short}{place}");
+    let without = format!("karat score {short} --judge none{place}");
+    Failure::Message(exit, format!("{message}\nall trials are kept; ask again with: {again}\nor do without: {without}"))
 }
 
 /// Why a run ended before its time, and how it goes on.

@@ -4,6 +4,7 @@ use super::Prepared;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
+use crate::signals::cancel_on_signals;
 use crate::stored;
 use crate::terminal::{note, tell};
 use karat::format::run::{PlanV1, ToolFactsV1};
@@ -14,15 +15,12 @@ use karat::run::execute::{Executor, Loaded, Ready};
 use karat::run::plan::left;
 use karat::run::scratch::Scratch;
 use karat::run::site::Site;
-use karat::sandbox::{Cancel, Isolation, Supervisor};
+use karat::sandbox::{Isolation, Supervisor};
 use karat::store::{NewRun, RunId, RunLock, RunState, Store, StoreError};
 use karat::suite::LoadedSuite;
 use karat_core::ids::ToolName;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A run in its store, held by this process.
 pub(super) struct Held {
@@ -215,16 +213,4 @@ fn tell_changes(store: &mut Store, id: &RunId, facts: &Facts) -> Result<(), Fail
         note(&format!("{tool} is not what it was when the run began: {} then, {} now", was(then), was(now)));
     }
     Ok(())
-}
-
-/// The first signal asks everything to stop; a second one ends Karat at once, and supervisors end what is left.
-fn cancel_on_signals() -> Result<Cancel, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: the flag is looked at before it is set.
-        signal_hook::flag::register_conditional_shutdown(signal, Exit::Failed as i32, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Failure::Message(Exit::Failed, format!("signals cannot be caught: {error}")))?;
-    }
-    Ok(Cancel::from(flag))
 }

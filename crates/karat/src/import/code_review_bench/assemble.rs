@@ -66,6 +66,7 @@ pub(super) fn assemble(mut collected: Collected, harvest: &mut Harvest) {
             tool: trial.tool.clone(),
             trial: trial.number,
             judge: judge.clone(),
+            exchange: None,
             decision: Decision::Pair(pair),
         }));
         trials.push(trial);

@@ -1,0 +1,166 @@
+//! Between what is to be scored and its score: somebody is asked about the pairs that nobody has judged yet.
+
+use crate::args::AskArgs;
+use crate::exit::{Exit, Failure};
+use crate::progress::Judging;
+use crate::signals::cancel_on_signals;
+use crate::stored;
+use karat::judge::asking::{AskError, Asked, Desk, ask};
+use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
+use karat::judge::provider::Surroundings;
+use karat::judge::roster::{Judge, NONE, Roster, RosterError};
+use karat::judge::vendor;
+use karat::scoring::Work;
+use karat::store::Store;
+use karat::suite::LoadedSuite;
+use karat::suite::files::Files;
+use karat_core::profile::Profile;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What is known when somebody is asked.
+pub(crate) struct Sitting<'a> {
+    /// What was typed.
+    pub(crate) args: &'a AskArgs,
+    /// The suite.
+    pub(crate) loaded: &'a LoadedSuite,
+    /// The store's folder, where it was typed.
+    pub(crate) folder: Option<&'a Path>,
+    /// The store, where it is open already.
+    pub(crate) store: Option<&'a mut Store>,
+    /// The tools and their models, as far as they are known.
+    pub(crate) models: Vec<(String, String)>,
+    /// Whether nothing is told on the way.
+    pub(crate) quiet: bool,
+}
+
+/// Asks the judge that was named, or the profile's, about what the given judgements leave open. All that comes of it becomes
+/// part of the work.
+pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> {
+    let cache = cache_mode(sitting.args);
+    let recorded = hear_only(sitting.args, work);
+    let name = named(sitting.args, &work.profile, sitting.loaded, cache);
+    let judge = match with_roster(sitting.loaded, cache, |roster| roster.open(&name)) {
+        // A judge whose decisions were given need not be anybody who can be asked.
+        Err(RosterError::Unknown { .. }) if recorded => None,
+        other => other?,
+    };
+    work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
+    let Some(judge) = judge else { return Ok(()) };
+    work.notes.extend(same_house(&judge, &sitting.models));
+    let asked = put(&judge, cache, sitting, work)?;
+    work.judgements = asked.judgements;
+    work.asked = asked.judges;
+    work.spent = asked.spent;
+    work.notes.extend(asked.notes);
+    Ok(())
+}
+
+/// The rules with the judge that will be asked: for a plan, before anything is run. What is missing to ask is told now.
+pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
+    let cache = cache_mode(args);
+    let name = named(args, profile, loaded, cache);
+    let judge = with_roster(loaded, cache, |roster| roster.open(&name))?;
+    if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| cache != CacheMode::Only) {
+        return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
+    }
+    // The plan says who was found, so that a resumed run asks the same, whatever the variables say then.
+    profile.judge = name;
+    profile.judge_by_variable = false;
+    Ok(())
+}
+
+/// Opens a judge by name.
+pub(crate) fn with_roster<T>(loaded: &LoadedSuite, cache: CacheMode, look: impl FnOnce(&Roster<'_>) -> T) -> T {
+    let folder = match &loaded.files {
+        Files::Disk(root) => root.clone(),
+        Files::Embedded(..) => PathBuf::new(),
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let around = Surroundings { variable: &variable, folder: &folder };
+    look(&Roster { declared: &loaded.config.judges, around, cache })
+}
+
+/// What the ledger is used for.
+pub(crate) fn cache_mode(args: &AskArgs) -> CacheMode {
+    match args.judge_cache.as_str() {
+        "read" => CacheMode::Read,
+        "only" => CacheMode::Only,
+        "off" => CacheMode::Off,
+        _ => CacheMode::ReadWrite,
+    }
+}
+
+fn named(args: &AskArgs, profile: &Profile, loaded: &LoadedSuite, cache: CacheMode) -> String {
+    args.judge.clone().unwrap_or_else(|| with_roster(loaded, cache, |roster| roster.default_of(profile)))
+}
+
+/// Where the judge that was named is one of those given, only their judgements are heard.
+fn hear_only(args: &AskArgs, work: &mut Work) -> bool {
+    let Some(name) = args.judge.as_deref() else { return false };
+    let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
+    let recorded = given.contains(name);
+    if recorded {
+        work.judgements.retain(|judgement| judgement.judge.as_str() == name);
+    }
+    recorded
+}
+
+fn put(judge: &Judge, cache: CacheMode, sitting: Sitting<'_>, work: &mut Work) -> Result<Asked, Failure> {
+    let folder = stored::folder(sitting.folder);
+    let mut opened = match &sitting.store {
+        None if judge.asks_models() => match cache {
+            CacheMode::ReadWrite => Some(Store::create(&folder)?),
+            CacheMode::Read | CacheMode::Only if Store::is_at(&folder) => Some(Store::open(&folder)?),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut none = MemoryLedger::default();
+    let ledger: &mut dyn Ledger = match sitting.store.or(opened.as_mut()) {
+        Some(store) => store,
+        None => &mut none,
+    };
+    let cancel = cancel_on_signals()?;
+    let mut progress = Judging::new(&judge.name, sitting.quiet || !judge.asks_models());
+    let mut tell = |told: karat::judge::asking::Told<'_>| progress.hear(&told);
+    let mut desk = Desk { loaded: sitting.loaded, ledger, labels: &[], cancel: &cancel, tell: &mut tell };
+    let given = std::mem::take(&mut work.judgements);
+    let asked = ask(judge, &work.trials, given, &work.profile, &mut desk)?;
+    progress.end();
+    Ok(asked)
+}
+
+/// A judge may favour its own kind, and a reader should know.
+fn same_house(judge: &Judge, models: &[(String, String)]) -> Option<String> {
+    let vendors = judge.vendors();
+    let kin: Vec<&str> = models
+        .iter()
+        .filter(|(_, model)| vendor::of_model(model).is_some_and(|vendor| vendors.contains(&vendor)))
+        .map(|(tool, _)| tool.as_str())
+        .collect();
+    let verb = if kin.len() == 1 { "uses" } else { "use" };
+    (!kin.is_empty()).then(|| {
+        format!(
+            "the judge {} is a model of {}, and so is what {} {verb}: a judge may favour its own kind",
+            judge.name,
+            vendors.join(" and "),
+            kin.join(", ")
+        )
+    })
+}
+
+impl From<RosterError> for Failure {
+    fn from(error: RosterError) -> Self {
+        match error {
+            RosterError::Unknown { .. } => Self::usage(error.to_string()),
+            _ => Self::bad_input(error.to_string()),
+        }
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        Self::Message(Exit::Failed, error.to_string())
+    }
+}

@@ -1,0 +1,85 @@
+//! A judge as it is asked: a bar at a terminal, a line now and then elsewhere.
+
+use super::{BETWEEN_LINES, at_terminal, span};
+use crate::terminal::tell;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use karat::diagnostic::harmless;
+use karat::judge::asking::Told;
+use karat_core::ids::JudgeName;
+use std::time::{Duration, Instant};
+
+/// So many failed requests are told one by one.
+const MOST_RETRIES: usize = 5;
+
+/// Tells a person on standard error how a judge gets on.
+pub(crate) struct Judging {
+    judge: String,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    told: Instant,
+    asked: usize,
+    done: usize,
+    retries: usize,
+}
+
+impl Judging {
+    pub(crate) fn new(judge: &JudgeName, quiet: bool) -> Self {
+        let judge = harmless(judge.as_str()).into_owned();
+        Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, done: 0, retries: 0 }
+    }
+
+    pub(crate) fn hear(&mut self, told: &Told<'_>) {
+        if self.quiet {
+            return;
+        }
+        match told {
+            Told::Round(questions) => {
+                self.asked += questions;
+                let bar = self.bar.take().or_else(|| at_terminal().then(|| self.new_bar()));
+                self.bar = bar.inspect(|bar| bar.set_length(self.asked as u64));
+            }
+            Told::Settled => {
+                self.done += 1;
+                match &self.bar {
+                    Some(bar) => bar.set_position(self.done as u64),
+                    None if self.told.elapsed() >= BETWEEN_LINES => {
+                        self.told = Instant::now();
+                        tell(&format!("  {}/{} questions to {}", self.done, self.asked, self.judge));
+                    }
+                    None => {}
+                }
+            }
+            Told::Retrying { wait, why } => {
+                self.retries += 1;
+                if self.retries <= MOST_RETRIES {
+                    self.say(&harmless(&format!("  {}: {why}; once more in {}", self.judge, span(*wait))));
+                }
+                if self.retries == MOST_RETRIES {
+                    self.say("  further failed requests are made again, and not told here");
+                }
+            }
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn new_bar(&self) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
+        let look = "  {wide_bar:.cyan/dim} {pos}/{len} questions to {prefix} · {elapsed}";
+        bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(self.judge.clone());
+        bar.enable_steady_tick(Duration::from_millis(500));
+        bar
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| tell(text)),
+            None => tell(text),
+        }
+    }
+}
