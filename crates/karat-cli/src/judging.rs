@@ -43,6 +43,11 @@ pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> 
     let judge = match with_roster(sitting.loaded, cache, |roster| roster.open(&name)) {
         // A judge whose decisions were given need not be anybody who can be asked.
         Err(RosterError::Unknown { .. }) if recorded => None,
+        Err(error @ RosterError::Unknown { .. }) if !work.judgements.is_empty() => {
+            let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
+            let given: Vec<&str> = given.into_iter().collect();
+            return Err(Failure::usage(format!("{error}; judgements were given of {}", given.join(", "))));
+        }
         other => other?,
     };
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());

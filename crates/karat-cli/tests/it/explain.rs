@@ -54,7 +54,8 @@ fn the_story_as_json() {
     assert_eq!(best["finding"], chosen["finding"]);
     near(best, "/score", chosen["score"].as_f64().unwrap());
     let parts = ["file", "line", "keyword"].map(|part| best["parts"][part].as_f64().unwrap());
-    near(best, "/score", 0.4 * parts[0] + 0.2 * parts[1] + 0.4 * parts[2]);
+    let judge = best["parts"]["judge"].as_f64().unwrap();
+    near(best, "/score", 0.4 * (0.4 * parts[0] + 0.2 * parts[1] + 0.4 * parts[2]) + 0.6 * judge);
 }
 
 #[test]

@@ -46,6 +46,9 @@ pub struct Reasoned {
     pub keywords: f64,
     /// The share of keywords that speaks neither for nor against.
     pub usual_keywords: f64,
+    /// The least that texts amount to where the golden says hardly more than its category and keywords, and the finding is
+    /// of that category or has all of the keywords: there is nothing in the golden that other words could contradict.
+    pub terse_golden: f64,
 }
 
 impl Default for Reasoned {
@@ -68,6 +71,7 @@ impl Default for Reasoned {
             severity_step: -0.1,
             keywords: 2.0,
             usual_keywords: 0.25,
+            terse_golden: -1.0,
         }
     }
 }
@@ -89,7 +93,7 @@ impl Reasoned {
     }
 
     /// Every amount, to be looked through for what is not a number.
-    pub(super) fn all(&self) -> [f64; 16] {
+    pub(super) fn all(&self) -> [f64; 17] {
         [
             self.same_lines,
             self.near_lines,
@@ -107,7 +111,22 @@ impl Reasoned {
             self.severity_step,
             self.keywords,
             self.usual_keywords,
+            self.terse_golden,
         ]
+    }
+
+    /// What is added where a terse golden meets a finding that has what little it asks for, and whose texts amount to `texts`.
+    pub(super) fn terse(
+        &self,
+        golden: &Golden,
+        finding: &Finding,
+        text: &str,
+        texts: f64,
+    ) -> Option<(&'static str, f64)> {
+        let same_category = || matches!(self.category(golden, finding), Some(("same_category", _)));
+        let all_keywords = || keyword_share(golden, finding, text) == Some(1.0);
+        (texts < self.terse_golden && is_terse(golden) && (same_category() || all_keywords()))
+            .then(|| ("terse_golden", self.terse_golden - texts))
     }
 
     fn place(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
@@ -165,17 +184,34 @@ impl Reasoned {
     }
 
     fn keywords(&self, golden: &Golden, finding: &Finding, text: &str) -> Option<(&'static str, f64)> {
-        let wanted: Vec<String> =
-            golden.keywords.iter().map(|word| word.trim().to_lowercase()).filter(|word| !word.is_empty()).collect();
-        if wanted.is_empty() {
-            return None;
-        }
-        let beside: Vec<String> =
-            finding.rule_id.iter().chain(&finding.category).map(|word| word.to_lowercase()).collect();
-        let there = |word: &&String| text.contains(*word) || beside.iter().any(|other| other.contains(*word));
-        let share = wanted.iter().filter(there).count() as f64 / wanted.len() as f64;
+        let share = keyword_share(golden, finding, text)?;
         Some(("keywords", self.keywords * (share - self.usual_keywords)))
     }
+}
+
+/// The share of the golden's keywords that the finding has; `text` is the finding's, in lowercase.
+fn keyword_share(golden: &Golden, finding: &Finding, text: &str) -> Option<f64> {
+    let wanted: Vec<String> =
+        golden.keywords.iter().map(|word| word.trim().to_lowercase()).filter(|word| !word.is_empty()).collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    let beside: Vec<String> = finding.rule_id.iter().chain(&finding.category).map(|word| word.to_lowercase()).collect();
+    let there = |word: &&String| text.contains(*word) || beside.iter().any(|other| other.contains(*word));
+    Some(wanted.iter().filter(there).count() as f64 / wanted.len() as f64)
+}
+
+/// A golden with more words of its own than this says something.
+const TERSE: usize = 3;
+
+/// Whether the golden says hardly more than its category and keywords.
+fn is_terse(golden: &Golden) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let known: Vec<String> = golden.category.iter().chain(&golden.keywords).flat_map(|text| words(text)).collect();
+    let said = golden.title.iter().chain(&golden.description).flat_map(|text| words(text));
+    said.filter(|word| !known.contains(word)).nth(TERSE).is_none()
 }
 
 /// Whether two words are the same but for case and punctuation: `sql-injection` and `SQL injection`.

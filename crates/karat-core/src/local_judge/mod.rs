@@ -207,12 +207,17 @@ impl<'a> Table<'a> {
         let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
         let text: f64 =
             values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean)).sum();
-        let beside: f64 = self.beside(g, f).iter().map(|(_, log_odds)| log_odds).sum();
-        self.judge.params.text.base + text + beside
+        let text = self.judge.params.text.base + text;
+        let beside: f64 = self.beside(g, f, text).iter().map(|(_, log_odds)| log_odds).sum();
+        text + beside
     }
 
-    fn beside(&self, g: usize, f: usize) -> Vec<(&'static str, f64)> {
-        self.judge.params.reasoned.of(&self.goldens[g], &self.findings[f], &self.texts.lowered[f])
+    /// What lies beside the texts, which amount to `text`.
+    fn beside(&self, g: usize, f: usize, text: f64) -> Vec<(&'static str, f64)> {
+        let (golden, finding, reasoned) = (&self.goldens[g], &self.findings[f], &self.judge.params.reasoned);
+        let mut beside = reasoned.of(golden, finding, &self.texts.lowered[f]);
+        beside.extend(reasoned.terse(golden, finding, &self.texts.lowered[f], text));
+        beside
     }
 
     /// How far a pair lies behind the best golden for its finding, and behind the best finding for its golden.
@@ -242,8 +247,10 @@ impl<'a> Table<'a> {
     fn reasons(&self, g: usize, f: usize) -> Vec<Reason> {
         let rivals = &self.judge.params.rivals;
         let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
-        let scaled = values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean));
-        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(self.beside(g, f));
+        let scaled: Vec<f64> =
+            values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean)).collect();
+        let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
+        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(self.beside(g, f, text));
         let (golden, finding) = self.behind(g, f);
         let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
             ("another_golden", rivals.behind_golden * golden),

@@ -55,6 +55,35 @@ fn a_judge_tells_apart_what_it_learned() {
     assert_eq!(judge.judge(&goldens, &findings, &[(4, 0), (0, 4), (usize::MAX, 0)]), []);
 }
 
+/// A label that is a category and a place, and nothing else, is found by a rule of that category at that place.
+#[test]
+fn a_terse_golden_is_found_by_its_kind_and_place() {
+    let judge = judge();
+    let place = |line| Some(Lines { start: line, end: line });
+    let mut golden = golden("unchecked_calls");
+    (golden.category, golden.file) = (Some("unchecked_calls".to_owned()), FilePattern::new("a.sol"));
+    golden.lines = place(10);
+    let mut finding = finding("Check result of \"send\"");
+    (finding.category, finding.file) = (Some("unchecked-calls".to_owned()), RepoPath::new("a.sol"));
+    finding.line_start = Some(10);
+    let says = |golden: &Golden, finding: &Finding| {
+        judge.judge(std::slice::from_ref(golden), std::slice::from_ref(finding), &[(0, 0)])[0].matched
+    };
+    assert!(says(&golden, &finding));
+    let elsewhere = Finding { line_start: Some(90), ..finding.clone() };
+    assert!(!says(&golden, &elsewhere), "the same kind far away is another one");
+    let other_kind = Finding { category: Some("naming".to_owned()), ..finding.clone() };
+    assert!(!says(&golden, &other_kind));
+    let mut telling = golden.clone();
+    telling.description = Some("The withdrawn amount is added to the wrong balance before the loop ends".to_owned());
+    assert!(!says(&telling, &finding), "a golden that says more is not found by less");
+    let mut worded = Golden { category: None, ..golden.clone() };
+    worded.keywords = vec!["send".to_owned(), "result".to_owned()];
+    assert!(says(&worded, &finding), "all its keywords are there");
+    worded.keywords.push("reentrancy".to_owned());
+    assert!(!says(&worded, &finding), "one of them is not");
+}
+
 #[test]
 fn opinions_do_not_depend_on_what_else_is_asked() {
     let (judge, goldens, findings) = (judge(), SAID.map(|s| golden(s.0)), SAID.map(|s| finding(s.1)));

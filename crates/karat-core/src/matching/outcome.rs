@@ -122,6 +122,8 @@ pub enum MissReason {
     JudgedNo,
     /// A judge was asked about it in vain.
     Unjudged,
+    /// No answer about its candidates could have changed the assignment, so no judge was asked.
+    NotAsked,
     /// No finding has its key.
     KeyAbsent,
     /// No key can be built for it, and nothing else may match it.
@@ -143,6 +145,7 @@ impl MissReason {
             Self::TakenByAnother => "the best candidate reports another golden better".to_owned(),
             Self::JudgedNo => "a judge refused the best candidate".to_owned(),
             Self::Unjudged => "the judge failed to answer".to_owned(),
+            Self::NotAsked => "the best candidate is taken, so no judge was asked".to_owned(),
             Self::KeyAbsent => "no finding has its key".to_owned(),
             Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
             Self::NotRecorded => "no recorded judgement matches it".to_owned(),
@@ -177,6 +180,8 @@ pub enum ExtraReason {
     JudgedNo,
     /// A judge was asked about it in vain.
     Unjudged,
+    /// Its best golden is not worth asking a judge about: it is too far off, or was found already.
+    NotAsked,
     /// It reports a known false alarm.
     Trap,
     /// Its key is none of the expected ones.
@@ -198,6 +203,7 @@ impl ExtraReason {
             Self::BelowThreshold => "its best golden scores too low",
             Self::JudgedNo => "a judge refused its best golden",
             Self::Unjudged => "the judge failed to answer",
+            Self::NotAsked => "no judge was asked about its best golden",
             Self::Trap => "it reports a known false alarm",
             Self::UnexpectedKey => "its key is none of the expected ones",
             Self::NoKey => "it has no key: file, rule_id or lines are missing",

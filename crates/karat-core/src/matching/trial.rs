@@ -122,6 +122,12 @@ impl<'a> Desk<'a> {
         Self { case, findings, decisions, profile, threshold }
     }
 
+    /// Whether a judge would have been asked about a candidate that nobody has decided, if that could change anything.
+    fn worth_asking(&self, candidate: &Candidate) -> bool {
+        let worth = assign::quantum(self.profile.judge_threshold);
+        self.profile.asks_a_judge() && candidate.judged.is_none() && assign::quantum(candidate.score) >= worth
+    }
+
     /// The score that file, lines and words give a pair; `None` where the profile forbids it.
     pub(super) fn heuristic(&self, g: usize, f: usize) -> Option<f64> {
         Some(self.case.score(g, &self.findings, f, self.profile)?.0)
@@ -238,6 +244,7 @@ fn by_score(
                 None => MissReason::NoCandidate,
                 Some(_) if counts => MissReason::TakenByAnother,
                 Some(candidate) if candidate.judged == Some(false) => MissReason::JudgedNo,
+                Some(candidate) if desk.worth_asking(candidate) => MissReason::NotAsked,
                 Some(_) => MissReason::BelowThreshold,
             };
             let unjudged = desk.decisions.unjudged.range((g, 0)..(g + 1, 0)).next().is_some();
@@ -266,6 +273,7 @@ fn by_score(
             _ if goldens.is_empty() => ExtraReason::CleanCase,
             None => ExtraReason::NothingNear,
             Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
+            Some(c) if desk.worth_asking(c) => ExtraReason::NotAsked,
             Some(_) => ExtraReason::BelowThreshold,
         };
         let unjudged = desk.decisions.unjudged.iter().any(|(_, finding)| *finding == f);

@@ -439,6 +439,9 @@ pub struct JudgeV1 {
     /// Those among them that the model or a filter did not want to answer.
     #[serde(default)]
     pub refused: usize,
+    /// Matches of its that file, lines and words alone would not have made.
+    #[serde(default)]
+    pub beyond: usize,
     /// Tokens that the answers took when they were made.
     pub tokens: u64,
     /// What the answers cost when they were made, in USD; null where prices are not known.

@@ -311,6 +311,7 @@ impl Usage {
             saved,
             unjudged: self.unjudged,
             refused: self.refused,
+            beyond: 0,
             tokens: self.tokens,
             usd: self.usd,
             agreement: None,

@@ -12,7 +12,7 @@ use karat_core::matching::outcome::{Candidate, DecidedBy, Match, Parts};
 use karat_core::metric::counts::Counts;
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table;
-use karat_core::profile::Profile;
+use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{CaseScore, Scorecard, ToolScore, TrialScore};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
@@ -313,11 +313,32 @@ fn judges(scored: &Scored<'_>) -> Vec<JudgeV1> {
         saved: 0,
         unjudged: 0,
         refused: 0,
+        beyond: 0,
         tokens: 0,
         usd: None,
         agreement: None,
     });
-    scored.asked.iter().cloned().chain(given).collect()
+    let mut judges: Vec<JudgeV1> = scored.asked.iter().cloned().chain(given).collect();
+    for judge in &mut judges {
+        judge.beyond = beyond(scored, &judge.judge);
+    }
+    judges
+}
+
+/// How many matches rest on a judge's word, as file, lines and words alone are not enough.
+fn beyond(scored: &Scored<'_>, judge: &str) -> usize {
+    let profile = scored.profile;
+    if profile.method != Method::Score || profile.heuristic_share <= 0.0 {
+        return 0;
+    }
+    let trials = scored.scorecard.tools.iter().flat_map(|tool| &tool.cases).flat_map(|case| &case.trials);
+    let rests = |found: &&Match| {
+        let (Some(score), Some(said)) = (found.score, found.parts.judge) else { return false };
+        let alone = (score - (1.0 - profile.heuristic_share) * said) / profile.heuristic_share;
+        matches!(&found.decided_by, DecidedBy::Judge(name) if name.as_str() == judge)
+            && alone + 1e-9 < profile.threshold
+    };
+    trials.flat_map(|trial| &trial.result.matches).filter(rests).count()
 }
 
 fn measured(scored: &Scored<'_>) -> MeasuredV1 {

@@ -67,6 +67,9 @@ pub fn draw(telling: &Telling<'_>, tool: &str, look: &Look) -> String {
     page.out
 }
 
+/// So many lines of a judge's words are shown.
+const MOST_LINES: usize = 4;
+
 struct Page<'a> {
     out: String,
     look: &'a Look,
@@ -89,6 +92,19 @@ impl Page<'_> {
         let fitted = grid::fit(&harmless(first), self.look.width.saturating_sub(indent));
         let painted = self.paint(&fitted, style);
         self.line(indent, &painted);
+    }
+
+    /// What somebody else had to say, in a few lines.
+    fn quote_whole(&mut self, indent: usize, text: &str, style: Style) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let width = self.look.width.saturating_sub(indent);
+        for (number, line) in grid::wrap(&harmless(&text), width).into_iter().enumerate() {
+            if number == MOST_LINES {
+                return self.line(indent, "…");
+            }
+            let painted = self.paint(&line, style);
+            self.line(indent, &painted);
+        }
     }
 
     /// Two things on one line, or the second below the first where both do not fit.
@@ -195,7 +211,7 @@ fn tell_match(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
     if let Some(Decision::Pair(pair)) = found.judgement.and_then(|i| telling.judgements.get(i)).map(|j| &j.decision)
         && let Some(words) = &pair.explanation
     {
-        page.quote(6, &format!("“{words}”"), DIM);
+        page.quote_whole(6, &format!("“{words}”"), DIM);
     }
     flags(page, &found.flags);
 }
@@ -245,14 +261,17 @@ fn tell_finding(
 ) {
     let Some(finding) = findings.get(index) else { return };
     let place = place(finding.file.as_ref().map(ToString::to_string), finding.lines().map(|l| (l.start, l.end)));
-    let sum = score.map_or(String::new(), |(score, parts)| sum(score, &parts, profile));
+    let (sum, judged) = score.map_or_else(Default::default, |(score, parts)| sums(score, &parts, profile));
     let left = [(role, DIM), (&*harmless(finding.id.as_str()), Style::new()), (&*harmless(&place), DIM)];
     page.beside(4, &left, &sum, Style::new());
+    if !judged.is_empty() {
+        page.line(6, &judged);
+    }
     page.quote(6, finding.headline(), Style::new());
 }
 
-/// The score as the sum it is, so that a reader can redo it.
-fn sum(score: f64, parts: &Parts, profile: &Profile) -> String {
+/// The score as the sum it is, so that a reader can redo it; where a judge spoke, a second sum says what that made of it.
+fn sums(score: f64, parts: &Parts, profile: &Profile) -> (String, String) {
     let weights = &profile.weights;
     let stated = [
         ("file", parts.file, weights.file),
@@ -262,18 +281,21 @@ fn sum(score: f64, parts: &Parts, profile: &Profile) -> String {
     ];
     let total: f64 = stated.iter().filter(|(_, part, _)| part.is_some()).map(|(_, _, w)| w).sum();
     let scale = if profile.unstated == Unstated::LeaveOut && total > 0.0 { 1.0 / total } else { 1.0 };
-    let share = parts.judge.map_or(1.0, |_| profile.heuristic_share);
-    let mut terms: Vec<String> = stated
-        .iter()
-        .filter_map(|(name, part, weight)| {
-            let weight = weight * scale * share;
-            part.filter(|_| weight > 0.0).map(|p| format!("{}·{name} {p:.2}", trimmed(weight)))
-        })
-        .collect();
-    if let Some(judge) = parts.judge {
-        terms.push(format!("{}·judge {judge:.2}", trimmed(1.0 - profile.heuristic_share)));
+    let terms = stated.iter().filter_map(|(name, part, weight)| {
+        let weight = weight * scale;
+        part.filter(|_| weight > 0.0).map(|part| (weight * part, format!("{}·{name} {part:.2}", trimmed(weight))))
+    });
+    let (values, words): (Vec<f64>, Vec<String>) = terms.unzip();
+    let alone: f64 = values.iter().sum();
+    let share = profile.heuristic_share;
+    match parts.judge {
+        _ if words.is_empty() => (format!("{score:.3}"), String::new()),
+        None => (format!("{score:.3} = {}", words.join(" + ")), String::new()),
+        Some(judge) => (
+            format!("{alone:.3} = {}", words.join(" + ")),
+            format!("{score:.3} = {}·{alone:.3} + {}·judge {judge:.2}", trimmed(share), trimmed(1.0 - share)),
+        ),
     }
-    if terms.is_empty() { format!("{score:.3}") } else { format!("{score:.3} = {}", terms.join(" + ")) }
 }
 
 fn trimmed(weight: f64) -> String {

@@ -29,6 +29,22 @@ impl Cell {
     }
 }
 
+/// The text in lines of this width, broken between words; a word that is wider than a line is cut.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = fit(word, width.max(1));
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
 /// Draws rows with two blanks between columns. Where they do not fit, the first column is cut, down to 16 characters.
 pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

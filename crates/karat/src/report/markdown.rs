@@ -1,7 +1,7 @@
 //! A report for a pull request or a step summary.
 
-use super::Look;
 use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
+use super::{Look, judges};
 use crate::format::report::ReportV1;
 use karat_core::metric::estimate::RELIABLE_N;
 
@@ -39,6 +39,9 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
+    }
+    for line in judges::lines(report) {
+        out.push_str(&format!("\nJudge {}.\n", escape(&line)));
     }
     let isolation: Vec<String> =
         report.measured.isolation.iter().map(|(tool, words)| format!("{}: {}", escape(tool), escape(words))).collect();

@@ -6,6 +6,7 @@ pub mod csv;
 pub mod explain;
 pub mod grid;
 pub mod json;
+pub mod judges;
 pub mod junit;
 pub mod markdown;
 pub mod number;

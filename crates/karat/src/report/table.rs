@@ -27,6 +27,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     out.push('\n');
     out.push_str(&leaderboard(report, look));
     out.push_str(&footnotes(report, look));
+    out.push_str(&judges(report, look));
     out.push_str(&isolation(report, look));
     if report.profile.method == Method::Recorded {
         out.push_str(&one_to_one(report, look));
@@ -167,6 +168,16 @@ fn one_to_one(report: &ReportV1, look: &Look) -> String {
     }
     out.push_str(&grid::draw(&rows, look.width, look.colour));
     out
+}
+
+/// What judges did, where any were asked.
+fn judges(report: &ReportV1, look: &Look) -> String {
+    let width = look.width.saturating_sub(2);
+    let line = |line: &String| {
+        let lines = grid::wrap(&format!("judge {line}"), width);
+        lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect::<String>()
+    };
+    super::judges::lines(report).iter().map(line).collect()
 }
 
 /// Under which isolation each tool ran, where any was run; equal ones are told together.

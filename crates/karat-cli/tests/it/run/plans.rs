@@ -58,7 +58,7 @@ fn stored_runs_are_found_by_every_name() {
     assert_eq!(by("latest"), 2);
     project.run("report firts --json").says(2, &["no run `firts`", "did you mean `first`?"]);
     project.run("run starter --name first -q").says(2, &["first"]);
-    let scored = project.json("score first --json --set threshold=0.9");
+    let scored = project.json("score first --json --judge none --set threshold=0.9");
     assert!(
         scored["tools"][0]["metrics"]["recall"]["value"].as_f64()
             < project.json("report first --json")["tools"][0]["metrics"]["recall"]["value"].as_f64()

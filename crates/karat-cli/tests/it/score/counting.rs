@@ -59,7 +59,7 @@ fn steps_of_the_published_formula() {
 fn parts_a_golden_lacks_are_left_out_in_karat() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["boom"] }] });
     let finding = json!([{ "id": "f", "message": "boom", "file": "a.py", "line_start": 3 }]);
-    let report = one(case.clone(), finding.clone(), "");
+    let report = one(case.clone(), finding.clone(), "--judge none");
     near(first(&report), "/matches/0/score", 1.0);
     assert!(first(&report)["matches"][0]["parts"].get("line").is_none_or(Value::is_null));
     near(first(&one(case, finding, "--profile crb")), "/matches/0/score", 0.8);
@@ -166,7 +166,7 @@ fn exact_assignment_finds_what_greedy_loses() {
         { "id": "f1", "message": "alpha beta", "file": "m.py", "line_start": 10 },
         { "id": "f2", "message": "alpha beta", "file": "m.py", "line_start": 11 },
     ]);
-    let flags = "--set threshold=0.55 --set assignment=";
+    let flags = "--judge none --set threshold=0.55 --set assignment=";
     assert_eq!(counts(&one(case.clone(), findings.clone(), &format!("{flags}greedy"))), [2, 0, 0]);
     let findings = json!([
         { "id": "f1", "message": "alpha beta", "file": "m.py", "line_start": 15 },

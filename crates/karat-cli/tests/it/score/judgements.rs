@@ -21,7 +21,8 @@ fn said(judge: &str, golden: impl Into<Value>, finding: &str, matched: bool) -> 
 
 fn scored(judgements: &[Value], flags: &str) -> Value {
     let project = project().with("j.jsonl", lines(judgements));
-    project.json(&format!("score . --json --submission s.jsonl --judgements j.jsonl {flags}"))
+    let nobody = if flags.contains("--judge") { "" } else { "--judge none" };
+    project.json(&format!("score . --json --submission s.jsonl --judgements j.jsonl {nobody} {flags}"))
 }
 
 #[track_caller]
@@ -48,7 +49,11 @@ fn the_judge_decides() {
     assert_eq!((by["decided_by"].as_str(), by["judgement"]["judge"].as_str()), (Some("judge"), Some("m")));
     near(by, "/parts/judge", 0.8);
     near(by, "/score", 0.4 * 0.0 + 0.6 * 0.8);
-    assert_eq!(report["judges"][0]["judge"], "m");
+    assert_eq!(
+        report["judges"],
+        json!([{ "judge": "m", "asked": 0, "cached": 1, "saved": 0, "unjudged": 0, "refused": 0,
+        "beyond": 1, "tokens": 0, "usd": null, "agreement": null }])
+    );
 }
 
 #[test]
@@ -70,12 +75,12 @@ fn one_judge_may_be_heard_alone() {
     assert_eq!(counts(&scored(&both, "")), [1, 1, 1]);
     assert_eq!(counts(&scored(&both, "--judge m")), [2, 0, 0]);
     assert_eq!(counts(&scored(&both, "--judge human:ann")), [1, 1, 1]);
-    check(&both, "--judge none", AA_BY_WORDS);
+    assert_eq!(counts(&scored(&both, "--judge none")), [1, 1, 1], "what is given is heard, and nobody is asked");
     let project = project().with("j.jsonl", lines(&both));
     project
         .run("score . --submission s.jsonl --judgements j.jsonl --judge x")
-        .says(2, &["no judge `x`", "human:ann, m"]);
-    project.run("score . --submission s.jsonl --judge x").says(2, &["no judge `x`", "--judgements FILE"]);
+        .says(2, &["no judge `x`", "human:ann, m", "PROVIDER/MODEL"]);
+    project.run("score . --submission s.jsonl --judge locl").says(2, &["no judge `locl`", "did you mean `local`?"]);
 }
 
 #[test]

@@ -118,7 +118,14 @@ fn profiles_are_listed_and_shown() {
     let again = project.json("profile show again.toml --json");
     near(&again, "/threshold", 0.5);
     assert_eq!(again, project.json("profile show crb --set threshold=0.5 --json"));
-    for name in ["karat", "crb", "identity", "owasp", "recorded"] {
-        assert_eq!(project.json(&format!("profile show {name} --json"))["judge"], "none", "{name}");
+    for (name, judge) in
+        [("karat", "local"), ("crb", "none"), ("identity", "none"), ("owasp", "none"), ("recorded", "none")]
+    {
+        let profile = project.json(&format!("profile show {name} --json"));
+        assert_eq!(
+            (&profile["judge"], &profile["judge_by_variable"]),
+            (&judge.into(), &(name == "crb").into()),
+            "{name}"
+        );
     }
 }

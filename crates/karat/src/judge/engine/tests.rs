@@ -255,9 +255,11 @@ fn stopping_keeps_what_is_done() {
     let (exchanges, tally) = bench.engine.ask_all(questions, &mut bench.ledger, &cancel).unwrap();
     let all = outcomes(&exchanges);
     assert_eq!((all.len(), tally.questions), (5000, 5000));
-    assert_eq!(all.iter().filter(|outcome| *outcome == "decided").count(), 50);
-    assert_eq!(all.iter().filter(|outcome| *outcome == "Cancelled").count(), 4950);
-    assert_eq!(bench.ledger.exchanges().count(), 50);
+    let decided = all.iter().filter(|outcome| *outcome == "decided").count();
+    // Three others may be on their way when the fiftieth asks to stop, and those are given up.
+    assert!((47..=50).contains(&decided), "{decided}");
+    assert_eq!(all.iter().filter(|outcome| *outcome == "Cancelled").count(), 5000 - decided);
+    assert_eq!(bench.ledger.exchanges().count(), decided);
 }
 
 #[test]

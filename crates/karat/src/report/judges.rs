@@ -1,0 +1,41 @@
+//! What judges did, in words: how often they were asked, what that saved, cost and changed.
+
+use super::number::count;
+use crate::diagnostic::harmless;
+use crate::format::report::{JudgeV1, ReportV1};
+
+/// A line for each judge that was asked.
+pub fn lines(report: &ReportV1) -> Vec<String> {
+    report.judges.iter().filter(|judge| judge.asked > 0).map(|judge| line(report, judge)).collect()
+}
+
+fn line(report: &ReportV1, judge: &JudgeV1) -> String {
+    let spent = report.measured.judges.get(&judge.judge);
+    let mut asked = count(judge.asked, "question");
+    if let Some(spent) = spent.filter(|spent| spent.from_ledger > 0) {
+        asked.push_str(&format!(", {} from the ledger", spent.from_ledger));
+    }
+    if judge.saved > 0 {
+        asked.push_str(&format!(", {} saved", judge.saved));
+    }
+    if judge.unjudged > 0 {
+        asked.push_str(&format!(", {} unjudged", judge.unjudged));
+    }
+    let mut parts = vec![asked];
+    if judge.beyond > 0 {
+        let matches = if judge.beyond == 1 { "match" } else { "matches" };
+        parts.push(format!("{} {matches} that place and words alone would miss", judge.beyond));
+    }
+    if let Some(spent) = spent {
+        let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
+        parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
+    }
+    if let Some(agreement) = &judge.agreement {
+        let figure = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
+        let figures =
+            [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];
+        let told: Vec<String> = figures.into_iter().flatten().collect();
+        parts.push(format!("{} on {}", told.join(", "), count(agreement.n, "pair")));
+    }
+    format!("{}: {}", harmless(&judge.judge), parts.join(" · "))
+}
