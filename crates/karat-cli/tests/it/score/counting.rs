@@ -90,7 +90,7 @@ fn duplicates_acceptable_and_traps() {
     acceptable nice f3
     duplicate real f2
     extra f4: it reports a known false alarm
-    extra f5: its best golden scores too low
+    extra f5: no judge was asked about its best golden
     ");
     assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
     assert_eq!(counts(&karat), [1, 2, 0]);
