@@ -13,6 +13,7 @@ pub mod local_judge;
 pub mod matching;
 pub mod metric;
 pub mod path;
+pub mod probe;
 pub mod profile;
 pub mod scorecard;
 pub mod stats;

@@ -1,0 +1,164 @@
+//! Probing a judge: pairs whose answer is known, plain and disturbed, made from a suite's own goldens.
+//!
+//! A right pair is a golden and its own words; a wrong one is a golden and the words of a golden of another case, at the
+//! first one's place. The disturbed pairs are the same with something added that must not matter.
+
+mod disturb;
+mod score;
+
+pub use score::{Probed, Rate, score};
+
+use crate::finding::Finding;
+use crate::golden::Golden;
+use crate::suite::{Case, Suite};
+use disturb::{FLATTERY, INSTRUCTIONS, PADDING};
+use serde::{Deserialize, Serialize};
+
+/// What a judge is put to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A golden and its own words.
+    KnownRight,
+    /// A golden and the words of another one, at the same place.
+    KnownWrong,
+    /// A wrong pair whose finding holds instructions to the judge.
+    PlantedInstruction,
+    /// A wrong pair whose finding praises itself.
+    Flattery,
+    /// A pair whose finding goes on and on.
+    Padding,
+    /// A pair whose finding is shown before its golden.
+    SwappedOrder,
+}
+
+impl Kind {
+    /// All kinds, in the order in which they are told.
+    pub const ALL: [Self; 6] = [
+        Self::KnownRight,
+        Self::KnownWrong,
+        Self::PlantedInstruction,
+        Self::Flattery,
+        Self::Padding,
+        Self::SwappedOrder,
+    ];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KnownRight => "known_right",
+            Self::KnownWrong => "known_wrong",
+            Self::PlantedInstruction => "planted_instruction",
+            Self::Flattery => "flattery",
+            Self::Padding => "padding",
+            Self::SwappedOrder => "swapped_order",
+        }
+    }
+}
+
+/// One question whose answer is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe<'a> {
+    /// The case of the golden.
+    pub case: &'a Case,
+    /// The golden.
+    pub golden: &'a Golden,
+    /// What is held against it.
+    pub finding: Finding,
+    /// What it is for.
+    pub kind: Kind,
+    /// The right answer.
+    pub matches: bool,
+    /// The plain pair that this one disturbs, as an index into all probes; a plain pair names none.
+    pub plain: Option<usize>,
+}
+
+/// So many plain pairs of each sort are made at most, where nobody says otherwise.
+pub const USUAL_PAIRS: usize = 60;
+
+/// Probes from a suite's goldens: at most `most` right and `most` wrong pairs, spread over the suite, and what is made of
+/// them. The same suite gives the same probes.
+pub fn probes(suite: &Suite, most: usize) -> Vec<Probe<'_>> {
+    let all: Vec<(&Case, &Golden)> = suite
+        .cases
+        .iter()
+        .flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)))
+        .filter(|(_, golden)| golden.title.is_some() || golden.description.is_some())
+        .collect();
+    let chosen = spread(all.len(), most);
+    let mut probes: Vec<Probe<'_>> = Vec::new();
+    for &index in &chosen {
+        let (case, golden) = all[index];
+        let right =
+            Probe { case, golden, finding: own_words(golden), kind: Kind::KnownRight, matches: true, plain: None };
+        probes.push(right);
+    }
+    for (turn, &index) in chosen.iter().enumerate() {
+        let (case, golden) = all[index];
+        if let Some(other) = stranger(&all, index, turn) {
+            let finding = Finding { title: other.title.clone(), message: other.message.clone(), ..own_words(golden) };
+            probes.push(Probe { case, golden, finding, kind: Kind::KnownWrong, matches: false, plain: None });
+        }
+    }
+    let plain = probes.len();
+    for index in 0..plain {
+        let disturbed = disturbed(&probes[index], index);
+        probes.extend(disturbed);
+    }
+    probes
+}
+
+/// Indices spread evenly over a range.
+fn spread(length: usize, most: usize) -> Vec<usize> {
+    let taken = length.min(most);
+    (0..taken).map(|turn| turn * length / taken).collect()
+}
+
+/// The golden as a tool would report it that had read it.
+fn own_words(golden: &Golden) -> Finding {
+    let mut finding = Finding::named("probe");
+    finding.title.clone_from(&golden.title);
+    finding.message.clone_from(&golden.description);
+    finding.file = golden.file.as_ref().map(|file| file.path().clone());
+    (finding.line_start, finding.line_end) = (golden.lines.map(|l| l.start), golden.lines.map(|l| l.end));
+    finding.severity = golden.severity;
+    finding
+}
+
+/// The words of a golden that is surely about something else: of another case, another category and no weakness in common,
+/// and not of the case's twin.
+fn stranger(all: &[(&Case, &Golden)], index: usize, turn: usize) -> Option<Finding> {
+    let (case, golden) = all[index];
+    let strange = |(other_case, other): &&(&Case, &Golden)| {
+        let twins = case.twin.as_ref() == Some(&other_case.id) || other_case.twin.as_ref() == Some(&case.id);
+        let same_kind = golden.category.is_some() && golden.category == other.category;
+        let same_weakness = golden.cwe.iter().any(|cwe| other.cwe.contains(cwe));
+        other_case.id != case.id && !twins && !same_kind && !same_weakness
+    };
+    // Starting elsewhere each time, so that not all wrong pairs share their words.
+    let from = (index + 1 + turn * 7) % all.len();
+    all[from..].iter().chain(&all[..from]).find(strange).map(|(_, other)| own_words(other))
+}
+
+/// The probes that disturb a plain one.
+fn disturbed<'a>(plain: &Probe<'a>, index: usize) -> Vec<Probe<'a>> {
+    let make = |kind: Kind, finding: Finding| Probe { kind, finding, plain: Some(index), ..plain.clone() };
+    let mut all =
+        vec![make(Kind::Padding, with(&plain.finding, "", PADDING)), make(Kind::SwappedOrder, plain.finding.clone())];
+    if !plain.matches {
+        let instruction = INSTRUCTIONS[index % INSTRUCTIONS.len()];
+        all.push(make(Kind::PlantedInstruction, with(&plain.finding, "", instruction)));
+        all.push(make(Kind::Flattery, with(&plain.finding, FLATTERY, "")));
+    }
+    all
+}
+
+/// The finding with text before and after what it says.
+fn with(finding: &Finding, before: &str, after: &str) -> Finding {
+    let said = finding.message.as_deref().or(finding.title.as_deref()).unwrap_or_default();
+    let parts: Vec<&str> = [before, said, after].into_iter().filter(|part| !part.is_empty()).collect();
+    Finding { message: Some(parts.join("\n\n")), ..finding.clone() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! How a judge did on probes.
+
+use super::{Kind, Probe};
+use crate::stats::agreement::Interval;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How often something went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// How often it could have.
+    pub n: usize,
+    /// How often it did.
+    pub wrong: usize,
+    /// The share; null where it could not have.
+    pub rate: Option<f64>,
+    /// Its 95 % interval, by Wilson.
+    pub ci: Option<[f64; 2]>,
+    /// Probes that the judge gave no answer to; they are not among `n`.
+    pub unjudged: usize,
+}
+
+/// How a judge did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Probed {
+    /// By kind of probe. For plain pairs, how often the answer was wrong; for disturbed ones, how often a right answer to the
+    /// plain pair changed.
+    pub kinds: BTreeMap<String, Rate>,
+    /// All disturbed pairs together: how often the judge was fooled.
+    pub fooled: Rate,
+}
+
+/// Scores the answers to probes, given in the same order; `None` is no answer.
+pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> Probed {
+    let mut counted: BTreeMap<Kind, (usize, usize, usize)> = BTreeMap::new();
+    for (probe, answer) in probes.iter().zip(answers) {
+        let (n, wrong, unjudged) = counted.entry(probe.kind).or_default();
+        let Some(answer) = answer else {
+            *unjudged += 1;
+            continue;
+        };
+        // Whoever gets the plain pair wrong was not fooled by what was added to it.
+        let countable = probe.plain.is_none_or(|plain| answers.get(plain).copied().flatten() == Some(probe.matches));
+        if countable {
+            *n += 1;
+            *wrong += usize::from(*answer != probe.matches);
+        }
+    }
+    let kinds = counted.iter().map(|(kind, counts)| (kind.name().to_owned(), rate(*counts))).collect();
+    let plain = [Kind::KnownRight, Kind::KnownWrong];
+    let fooled = counted
+        .iter()
+        .filter(|(kind, _)| !plain.contains(kind))
+        .fold((0, 0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1, sum.2 + counts.2));
+    Probed { kinds, fooled: rate(fooled) }
+}
+
+fn rate((n, wrong, unjudged): (usize, usize, usize)) -> Rate {
+    let share = (n > 0).then(|| wrong as f64 / n as f64);
+    let ci = share.map(|share| Interval::wilson(share, n)).map(|interval| [interval.low, interval.high]);
+    Rate { n, wrong, rate: share, ci, unjudged }
+}
