@@ -203,7 +203,12 @@ pub struct Label {
 /// Labels as judgements of these trials: one for each annotator, trial and finding whose pair has a label that counts, in the
 /// order of the trials, their findings, the goldens and the labels.
 pub fn labels_as_judgements(labels: &[Label], suite: &Suite, trials: &[Trial]) -> Vec<Judgement> {
-    let mut by_pair: HashMap<&PairKey, Vec<&Label>> = HashMap::new();
+    heard(labels, suite, trials).into_iter().map(|(_, judgement)| judgement).collect()
+}
+
+/// The same judgements, each with the label it comes from.
+pub fn heard<'l>(labels: &'l [Label], suite: &Suite, trials: &[Trial]) -> Vec<(&'l Label, Judgement)> {
+    let mut by_pair: HashMap<&PairKey, Vec<&'l Label>> = HashMap::new();
     let mut goldens: HashSet<(&str, &str)> = HashSet::new();
     for label in labels.iter().filter(|label| label.counts) {
         by_pair.entry(&label.pair).or_default().push(label);
@@ -220,7 +225,7 @@ pub fn labels_as_judgements(labels: &[Label], suite: &Suite, trials: &[Trial]) -
         .map(|case| (case.id.as_str(), of_case(case)))
         .filter(|(_, known)| !known.is_empty())
         .collect();
-    let of_trial = |trial: &Trial| -> Vec<Judgement> {
+    let of_trial = |trial: &Trial| -> Vec<(&'l Label, Judgement)> {
         let known = known.get(trial.case.as_str()).map_or(&[][..], Vec::as_slice);
         if known.is_empty() {
             return Vec::new();
@@ -230,7 +235,7 @@ pub fn labels_as_judgements(labels: &[Label], suite: &Suite, trials: &[Trial]) -
             let reported = Reported::of(finding).text();
             for known in known {
                 let labels = by_pair.get(&PairKey::of(known, &reported));
-                said.extend(labels.into_iter().flatten().map(|label| judgement(label, trial, finding)));
+                said.extend(labels.into_iter().flatten().map(|label| (*label, judgement(label, trial, finding))));
             }
         }
         said
