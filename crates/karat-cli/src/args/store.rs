@@ -77,6 +77,7 @@ Examples:
   karat store export latest -o submission.jsonl
   karat store export nightly --whole -o nightly.jsonl.gz
   karat store export --ledger -o ledger.jsonl.gz
+  karat store export --ledger --model NAME -o recorded.jsonl
 
 People's labels are written with `karat label export`.")]
     Export {
@@ -86,9 +87,12 @@ People's labels are written with `karat label export`.")]
         /// Everything of the run, for `karat store import`; compressed where the name ends in .gz.
         #[arg(long, requires = "output")]
         whole: bool,
-        /// All exchanges with models instead of a run, one a line, for `karat store import` and for `replay` judges.
+        /// Exchanges with models instead of a run, one a line, for `karat store import` and for `replay` judges.
         #[arg(long, conflicts_with_all = ["run", "whole"])]
         ledger: bool,
+        /// Only exchanges with this model; a `replay` judge takes the exchanges of one.
+        #[arg(long, value_name = "NAME", requires = "ledger")]
+        model: Option<String>,
         /// The file; standard output where absent.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,

@@ -29,8 +29,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
             let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
             gc(&mut store, &Gc { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
-        StoreCommand::Export { ledger: true, output, json, .. } => {
-            moving::export_ledger(&mut open(stated)?, output.as_deref(), *json)
+        StoreCommand::Export { ledger: true, model, output, json, .. } => {
+            moving::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
         }
         StoreCommand::Export { run, whole, output, json, .. } => {
             moving::export(&mut open(stated)?, run, *whole, output.as_deref(), *json)

@@ -76,15 +76,20 @@ pub(super) fn import(stated: Option<&Path>, file: &Path, name: Option<&str>, jso
     Ok(Exit::Ok)
 }
 
-/// Writes every exchange with a model.
-pub(super) fn export_ledger(store: &mut Store, output: Option<&Path>, json: bool) -> Result<Exit, Failure> {
+/// Writes exchanges with models.
+pub(super) fn export_ledger(
+    store: &mut Store,
+    model: Option<&str>,
+    output: Option<&Path>,
+    json: bool,
+) -> Result<Exit, Failure> {
     let Some(path) = output else {
         let mut lines = Vec::new();
-        store.export_ledger(&mut lines)?;
+        store.export_ledger(model, &mut lines)?;
         print(&String::from_utf8_lossy(&lines))?;
         return Ok(Exit::Ok);
     };
-    let exchanges = store.export_ledger_file(path)?;
+    let exchanges = store.export_ledger_file(model, path)?;
     if json {
         print_json(&json!({ "file": path, "ledger": true, "exchanges": exchanges }))?;
     }

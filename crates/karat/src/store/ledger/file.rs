@@ -27,11 +27,15 @@ const LONGEST_FILE: u64 = 4 << 30;
 const MOST_NAMED: usize = 10;
 
 impl Store {
-    /// Writes every exchange, ordered by key, and tells how many there are. Those that come meanwhile are left out.
-    pub fn export_ledger(&mut self, out: &mut dyn Write) -> Result<usize, StoreError> {
+    /// Writes every exchange, or those with one model, ordered by key, and tells how many they are. What comes meanwhile is
+    /// left out.
+    pub fn export_ledger(&mut self, model: Option<&str>, out: &mut dyn Write) -> Result<usize, StoreError> {
         self.at_one_moment(|store| {
             let (mut written, mut failed) = (0, None);
             store.ledger_each(&mut |exchange| {
+                if model.is_some_and(|model| exchange.provider.model != model) {
+                    return;
+                }
                 let line = serde_json::to_string(&exchange).map_err(std::io::Error::from);
                 match line.and_then(|line| writeln!(out, "{line}")) {
                     Ok(()) => written += 1,
@@ -42,11 +46,11 @@ impl Store {
         })
     }
 
-    /// Writes every exchange into a file, which appears whole or not at all; compressed where its name ends in `.gz`.
-    pub fn export_ledger_file(&mut self, file: &Path) -> Result<usize, StoreError> {
+    /// Writes exchanges into a file, which appears whole or not at all; compressed where its name ends in `.gz`.
+    pub fn export_ledger_file(&mut self, model: Option<&str>, file: &Path) -> Result<usize, StoreError> {
         let mut written = 0;
         into_file(file, &mut |out| {
-            written = self.export_ledger(out)?;
+            written = self.export_ledger(model, out)?;
             Ok(())
         })?;
         Ok(written)

@@ -29,7 +29,7 @@ fn import(store: &mut Store, folder: &Path, text: &str) -> Result<TakenExchanges
 
 fn exported(store: &mut Store) -> String {
     let mut out = Vec::new();
-    store.export_ledger(&mut out).unwrap();
+    store.export_ledger(None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn a_ledger_is_the_same_in_every_store() {
     put(&mut other, &all[..100]);
     for name in ["ledger.jsonl", "ledger.jsonl.gz"] {
         let file = here.folder.path().join(name);
-        assert_eq!(store.export_ledger_file(&file).unwrap(), 600);
+        assert_eq!(store.export_ledger_file(None, &file).unwrap(), 600);
         assert!(Store::holds_exchanges(&file).unwrap());
     }
     let packed = here.folder.path().join("ledger.jsonl.gz");
@@ -116,4 +116,31 @@ fn exchanges_go_only_when_that_is_asked_for() {
     assert_eq!(gc(Gc { keep: Some(0), older_than: week, ..Gc::default() }), (0, 2));
     assert_eq!(gc(Gc { exchanges_older_than: week, dry_run: true, ..Gc::default() }), (1, 2));
     assert_eq!(gc(Gc { exchanges_older_than: week, ..Gc::default() }), (1, 1));
+}
+
+/// What was exported answers for the model it came from.
+#[test]
+fn an_exported_ledger_is_a_recording() {
+    use crate::format::judge::JudgeConfigV1;
+    use crate::judge::provider::{Surroundings, open};
+    let place = Place::new();
+    let mut store = place.store();
+    let other = |name: &str| {
+        let mut other = exchange(name, true);
+        other.provider.model = "n".to_owned();
+        other
+    };
+    put(&mut store, &[exchange("a", true), other("b"), exchange("c", false)]);
+    let file = place.folder.path().join("m.jsonl");
+    assert_eq!(store.export_ledger_file(Some("m"), &file).unwrap(), 2);
+    let config = JudgeConfigV1 {
+        provider: "replay".to_owned(),
+        file: Some(file.display().to_string().into()),
+        ..JudgeConfigV1::default()
+    };
+    let replay = open(&config, &Surroundings { variable: &|_| None, folder: place.folder.path() }).unwrap();
+    assert_eq!(replay.id(), &exchange("a", true).provider);
+    store.export_ledger_file(None, &file).unwrap();
+    let mixed = open(&config, &Surroundings { variable: &|_| None, folder: place.folder.path() });
+    assert!(mixed.is_err(), "a replay takes one model, so an export has to be able to pick it");
 }
