@@ -179,7 +179,7 @@ fn labels_are_judgements_that_score_and_agree_hear() {
     label_all(&project, "anna", A);
     label_all(&project, "ben", A);
     project.run(&format!("label export {A} -o labels.jsonl")).says(0, &["12 judgements from 8 labels"]);
-    let report = project.json(&format!("score . --submission a.jsonl --judgements labels.jsonl --json"));
+    let report = project.json("score . --submission a.jsonl --judgements labels.jsonl --json");
     let text = report.to_string();
     assert!(text.contains("human:anna"), "{text}");
     let agreement = project.json("judge agree labels.jsonl --json");

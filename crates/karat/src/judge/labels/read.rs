@@ -7,6 +7,7 @@ use crate::document::{Line, decode_lines, schema_of, suggest};
 use crate::format::judgement::JudgementV1;
 use crate::format::remarks;
 use crate::recorded::NamedLines;
+use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::suite::{Case, Suite};
@@ -85,26 +86,26 @@ impl<'a> Desk<'a> {
     /// The label that a judgement is, or everything for which it is none.
     fn label(&self, judgement: &Judgement, line: &Line<'_>) -> Result<NewLabel, Vec<Diagnostic>> {
         let mut faults = Vec::new();
-        let annotator = annotator(judgement, line).map_err(|fault| faults.push(fault)).ok();
+        let annotator = annotator(judgement, line, &mut faults);
         let Decision::Pair(decision) = &judgement.decision else {
             let message = "a label says whether a finding reports a golden, and this line says something else";
             faults.push(line.at(&["kind".into()], "no-pair", message).with_help("import lines with kind \"pair\""));
             return Err(faults);
         };
-        let golden = self.golden(judgement, decision, line).map_err(|fault| faults.push(fault)).ok();
-        let finding = self.finding(judgement, decision, line).map_err(|fault| faults.push(fault)).ok();
-        match (annotator, golden, finding) {
-            (Some(annotator), Some((case, golden)), Some(finding)) => Ok(NewLabel {
-                pair: Pair::of(case, golden, finding),
-                annotator,
-                answer: Answer { matched: decision.matched, partial: decision.partial },
-                confidence: decision.confidence,
-                note: decision.explanation.clone(),
-                picked_with_probability: None,
-                source: Source::Imported,
-            }),
-            _ => Err(faults),
-        }
+        let golden = self.golden(judgement, decision, line, &mut faults);
+        let finding = self.finding(judgement, decision, line, &mut faults);
+        let (Some(annotator), Some((case, golden)), Some(finding)) = (annotator, golden, finding) else {
+            return Err(faults);
+        };
+        Ok(NewLabel {
+            pair: Pair::of(case, golden, finding),
+            annotator,
+            answer: Answer { matched: decision.matched, partial: decision.partial },
+            confidence: decision.confidence,
+            note: decision.explanation.clone(),
+            picked_with_probability: None,
+            source: Source::Imported,
+        })
     }
 
     fn golden(
@@ -112,24 +113,25 @@ impl<'a> Desk<'a> {
         judgement: &Judgement,
         decision: &PairDecision,
         line: &Line<'_>,
-    ) -> Result<(&'a Case, &'a Golden), Diagnostic> {
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<(&'a Case, &'a Golden)> {
         let Some(case) = self.cases.get(judgement.case.as_str()) else {
             let message = format!("the suite has no case `{}`", judgement.case);
-            return Err(line.at(&["case".into()], "unknown-case", message));
+            faults.push(line.at(&["case".into()], "unknown-case", message));
+            return None;
         };
         let Some(id) = &decision.golden else {
             let message = "a label is about one golden, and this line names none";
-            return Err(line.at(&["golden".into()], "no-golden", message));
+            faults.push(line.at(&["golden".into()], "no-golden", message));
+            return None;
         };
         let found = case.goldens.iter().find(|golden| golden.id == *id);
-        found.map(|golden| (*case, golden)).ok_or_else(|| {
+        if found.is_none() {
             let message = format!("the case `{}` has no golden `{id}`", case.id);
-            meant(
-                line.at(&["golden".into()], "unknown-golden", message),
-                id.as_str(),
-                case.goldens.iter().map(|g| g.id.as_str()),
-            )
-        })
+            let fault = line.at(&["golden".into()], "unknown-golden", message);
+            faults.push(meant(fault, id.as_str(), case.goldens.iter().map(|golden| golden.id.as_str())));
+        }
+        Some((*case, found?))
     }
 
     fn finding(
@@ -137,19 +139,22 @@ impl<'a> Desk<'a> {
         judgement: &Judgement,
         decision: &PairDecision,
         line: &Line<'_>,
-    ) -> Result<&'a karat_core::finding::Finding, Diagnostic> {
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<&'a Finding> {
         let (case, tool, number) = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
         let Some(trial) = self.trials.get(&(case, tool, number)) else {
             let message = format!("there is no trial {number} of {tool} on {case}");
             let help = "name the run or the submission that holds what was labelled";
-            return Err(line.at(&["trial".into()], "unknown-trial", message).with_help(help));
+            faults.push(line.at(&["trial".into()], "unknown-trial", message).with_help(help));
+            return None;
         };
         let found = trial.findings.iter().find(|finding| finding.id == decision.finding);
-        found.ok_or_else(|| {
+        if found.is_none() {
             let message = format!("trial {number} of {tool} on {case} has no finding `{}`", decision.finding);
             let fault = line.at(&["finding".into()], "unknown-finding", message);
-            meant(fault, decision.finding.as_str(), trial.findings.iter().map(|f| f.id.as_str()))
-        })
+            faults.push(meant(fault, decision.finding.as_str(), trial.findings.iter().map(|f| f.id.as_str())));
+        }
+        found
     }
 
     /// What speaks against a label in what is kept already.
@@ -162,14 +167,15 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn annotator(judgement: &Judgement, line: &Line<'_>) -> Result<Annotator, Diagnostic> {
+fn annotator(judgement: &Judgement, line: &Line<'_>, faults: &mut Vec<Diagnostic>) -> Option<Annotator> {
     let at = |code: &'static str, message: String| line.at(&["judge".into()], code, message);
     let Some(name) = judgement.judge.as_str().strip_prefix(HUMAN) else {
         let message = format!("`{}` is no person, and labels are what people say", judgement.judge);
         let help = "a person signs as human:NAME; what other judges said is heard with `karat score --judgements`";
-        return Err(at("no-person", message).with_help(help));
+        faults.push(at("no-person", message).with_help(help));
+        return None;
     };
-    Annotator::new(name).map_err(|error| at("bad-name", error.to_string()))
+    Annotator::new(name).map_err(|error| faults.push(at("bad-name", error.to_string()))).ok()
 }
 
 fn meant<'n>(fault: Diagnostic, word: &str, known: impl Iterator<Item = &'n str>) -> Diagnostic {

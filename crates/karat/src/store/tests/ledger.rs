@@ -135,7 +135,7 @@ fn an_exported_ledger_is_a_recording() {
     assert_eq!(store.export_ledger_file(Some("m"), &file).unwrap(), 2);
     let config = JudgeConfigV1 {
         provider: "replay".to_owned(),
-        file: Some(file.display().to_string().into()),
+        file: Some(file.display().to_string()),
         ..JudgeConfigV1::default()
     };
     let replay = open(&config, &Surroundings { variable: &|_| None, folder: place.folder.path() }).unwrap();
