@@ -1,6 +1,7 @@
 //! What can be typed. What it means is resolved by the commands.
 
 mod judge;
+mod label;
 mod read;
 mod run;
 mod score;
@@ -9,6 +10,10 @@ mod store;
 mod suite;
 
 pub(crate) use judge::{AgreeArgs, EvalArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs};
+pub(crate) use label::{
+    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelNextArgs, LabellingArgs,
+    LabellingCommand, SeenArgs,
+};
 pub(crate) use read::{AskArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
@@ -125,6 +130,15 @@ Examples:
     Drift(DriftArgs),
     /// Fit and measure judges, and see how far they agree.
     Judge(JudgeArgs),
+    /// Say whether findings report goldens: blind, by any number of people, never overwritten.
+    #[command(after_help = "\
+Examples:
+  karat label next --as anna                  the next pair of the latest run
+  karat label add 3f9a1c22d0b1 yes --as anna
+  karat label export -o labels.jsonl          as judgements, for score and judge agree
+
+A label is about what you saw and not about a run: it holds for every run in which a tool says the same.")]
+    Label(LabellingArgs),
     /// Work on a suite's cases.
     Suite(SuiteArgs),
     /// Look after the store of runs: list, show, clear out, move and check them.

@@ -111,10 +111,17 @@ impl From<StoreError> for Failure {
         use StoreError as E;
         match error {
             E::Unwritten(error) => Self::unwritten("the export", error),
-            E::NoRun { .. } | E::Ambiguous { .. } | E::BadName { .. } | E::NameTaken { .. } | E::NoArtifact { .. } => {
-                Self::usage(error.to_string())
-            }
-            E::BadExport { .. } | E::Differs { .. } => Self::bad_input(error.to_string()),
+            E::NoRun { .. }
+            | E::Ambiguous { .. }
+            | E::BadName { .. }
+            | E::NameTaken { .. }
+            | E::NoArtifact { .. }
+            | E::Labelled { .. } => Self::usage(error.to_string()),
+            E::BadExport { .. }
+            | E::Differs { .. }
+            | E::BadLabel { .. }
+            | E::BadLedger { .. }
+            | E::LedgerDiffers { .. } => Self::bad_input(error.to_string()),
             _ => Self::Message(Exit::Failed, error.to_string()),
         }
     }

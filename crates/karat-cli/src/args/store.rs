@@ -47,8 +47,10 @@ Examples:
   karat store gc
   karat store gc 0192f3a1 nightly
   karat store gc --keep 20 --older-than 30d --dry-run
+  karat store gc --ledger --older-than 90d          what models answered before that; no run goes
 
-With both --keep and --older-than a run goes only if both allow it.")]
+With both --keep and --older-than a run goes only if both allow it. What models answered goes with --ledger alone, and what
+people said of pairs never goes.")]
     Gc {
         /// Runs to remove, whatever their age.
         #[arg(value_name = "RUN")]
@@ -59,6 +61,9 @@ With both --keep and --older-than a run goes only if both allow it.")]
         /// Remove all but the newest so many runs.
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
+        /// Remove exchanges with models that are older than --older-than, instead of runs; they would have to be paid for again.
+        #[arg(long, requires = "older_than", conflicts_with_all = ["runs", "keep"])]
+        ledger: bool,
         /// Only tell what would go.
         #[arg(long)]
         dry_run: bool,
@@ -66,11 +71,15 @@ With both --keep and --older-than a run goes only if both allow it.")]
         #[arg(long)]
         json: bool,
     },
-    /// Write a run's trials as a submission, or the whole run as one file for another store.
+    /// Write a run's trials as a submission, or the whole run, or what models answered, as one file for another store.
     #[command(after_help = "\
 Examples:
   karat store export latest -o submission.jsonl
-  karat store export nightly --whole -o nightly.jsonl.gz")]
+  karat store export nightly --whole -o nightly.jsonl.gz
+  karat store export --ledger -o ledger.jsonl.gz
+  karat store export --ledger --model NAME -o recorded.jsonl
+
+People's labels are written with `karat label export`.")]
     Export {
         /// The run.
         #[arg(value_name = "RUN", default_value = "latest")]
@@ -78,6 +87,12 @@ Examples:
         /// Everything of the run, for `karat store import`; compressed where the name ends in .gz.
         #[arg(long, requires = "output")]
         whole: bool,
+        /// Exchanges with models instead of a run, one a line, for `karat store import` and for `replay` judges.
+        #[arg(long, conflicts_with_all = ["run", "whole"])]
+        ledger: bool,
+        /// Only exchanges with this model; a `replay` judge takes the exchanges of one.
+        #[arg(long, value_name = "NAME", requires = "ledger")]
+        model: Option<String>,
         /// The file; standard output where absent.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,
@@ -85,10 +100,12 @@ Examples:
         #[arg(long, requires = "output")]
         json: bool,
     },
-    /// Take a run from a file that `karat store export --whole` wrote.
-    #[command(
-        after_help = "Examples:\n  karat store import nightly.jsonl.gz\n  karat store import nightly.jsonl.gz --name theirs"
-    )]
+    /// Take a run from a file that `karat store export --whole` wrote, or exchanges from one that `--ledger` wrote.
+    #[command(after_help = "\
+Examples:
+  karat store import nightly.jsonl.gz
+  karat store import nightly.jsonl.gz --name theirs
+  karat store import ledger.jsonl.gz")]
     Import {
         /// The file.
         #[arg(value_name = "FILE")]

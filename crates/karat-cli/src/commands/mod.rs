@@ -10,6 +10,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod key;
+pub(crate) mod label;
 pub(crate) mod profile;
 pub(crate) mod replay;
 pub(crate) mod report;

@@ -2,17 +2,16 @@
 
 use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
-use crate::stored::{folder, open};
+use crate::stored::open;
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
 use karat::run::drive::failed;
 use karat::store::moment::shown;
 use karat::store::{Gc, RunInfo, RunState, Store};
-use karat::whole_file;
 use serde_json::{Value, json};
-use std::path::Path;
 
+mod moving;
 mod show;
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
@@ -23,15 +22,20 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
         StoreCommand::Show { run, trial: Some(trial), artifact, json } => {
             show::trial(&mut open(stated)?, run, trial, artifact.as_deref(), *json)
         }
-        StoreCommand::Gc { runs, older_than, keep, dry_run, json } => {
+        StoreCommand::Gc { runs, older_than, keep, ledger, dry_run, json } => {
             let mut store = open(stated)?;
             let runs = runs.iter().map(|run| store.find(run).map(|info| info.id)).collect::<Result<_, _>>()?;
-            gc(&mut store, &Gc { runs, older_than: *older_than, keep: *keep, dry_run: *dry_run }, *json)
+            // The age is that of exchanges where those are to go, and then no run goes by it.
+            let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
+            gc(&mut store, &Gc { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
-        StoreCommand::Export { run, whole, output, json } => {
-            export(&mut open(stated)?, run, *whole, output.as_deref(), *json)
+        StoreCommand::Export { ledger: true, model, output, json, .. } => {
+            moving::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
         }
-        StoreCommand::Import { file, name, json } => import(stated, file, name.as_deref(), *json),
+        StoreCommand::Export { run, whole, output, json, .. } => {
+            moving::export(&mut open(stated)?, run, *whole, output.as_deref(), *json)
+        }
+        StoreCommand::Import { file, name, json } => moving::import(stated, file, name.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open(stated)?, *json),
     }
 }
@@ -61,7 +65,19 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         ]);
     }
     print(&draw(&rows, look().width, look().colour))?;
+    // Runs can be listed though something beside them is damaged; `verify` tells of that.
+    let beside = beside(store).unwrap_or_default();
+    if !beside.is_empty() {
+        tell(&format!("and{}", beside.replacen(',', "", 1)));
+    }
     Ok(Exit::Ok)
+}
+
+/// What is kept beside runs, as the end of a list of things; nothing where nothing is.
+fn beside(store: &mut Store) -> Result<String, Failure> {
+    let (exchanges, labels) = (store.ledger_len()?, store.labels()?.len());
+    let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
+    Ok(told(exchanges, "exchange") + &told(labels, "label"))
 }
 
 fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
@@ -75,7 +91,7 @@ fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
         let in_use: Vec<Value> = report.in_use.iter().map(|run| value(store, run)).collect();
         print_json(&json!({
             "dry_run": gc.dry_run, "runs": removed, "in_use": in_use, "artifacts": report.artifacts,
-            "bytes": report.bytes, "scratch": report.scratch, "notes": report.notes,
+            "bytes": report.bytes, "exchanges": report.exchanges, "scratch": report.scratch, "notes": report.notes,
         }))?;
         return Ok(Exit::Ok);
     }
@@ -92,58 +108,11 @@ fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
         size(report.bytes),
         count(report.scratch.len(), "leftover folder"),
     ));
+    if gc.exchanges_older_than.is_some() {
+        let exchanges = count(usize::try_from(report.exchanges).unwrap_or(usize::MAX), "exchange");
+        text.push_str(&format!("{verb} {exchanges} with models\n"));
+    }
     print(&text.lines().map(|line| format!("{}\n", karat::diagnostic::harmless(line))).collect::<String>())?;
-    Ok(Exit::Ok)
-}
-
-fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json: bool) -> Result<Exit, Failure> {
-    let run = store.identify(run)?;
-    if let (true, Some(path)) = (whole, output) {
-        store.export_run_file(&run, path)?;
-        if json {
-            print_json(&json!({ "run": run, "file": path, "whole": true }))?;
-        }
-        tell(&format!("wrote {}, the whole run {}", path.display(), run));
-        return Ok(Exit::Ok);
-    }
-    let mut lines = Vec::new();
-    let exported = store.export(&run, &mut lines)?;
-    match output {
-        None => print(&String::from_utf8_lossy(&lines))?,
-        Some(path) => {
-            whole_file::write(path, &mut |out| out.write_all(&lines))
-                .map_err(|error| Failure::unwritten(path.display(), error))?;
-            if json {
-                print_json(&json!({
-                    "run": run, "file": path, "whole": false,
-                    "trials": exported.trials, "unreadable": exported.unreadable,
-                }))?;
-            }
-            tell(&format!("wrote {}, {}", path.display(), count(exported.trials, "trial")));
-        }
-    }
-    if exported.unreadable.is_empty() {
-        return Ok(Exit::Ok);
-    }
-    notes(&exported.unreadable);
-    let left_out = count(exported.unreadable.len(), "trial");
-    tell(&format!("error: {left_out} of the run {} could not be read and were left out", run));
-    Ok(Exit::Failed)
-}
-
-fn import(stated: Option<&Path>, file: &Path, name: Option<&str>, json: bool) -> Result<Exit, Failure> {
-    // A file that is not there is a bad input, and no store is made for it.
-    std::fs::File::open(file).map_err(|error| Failure::io(file.display(), error))?;
-    let mut store = Store::create(&folder(stated))?;
-    let imported = store.import(file, name)?;
-    let info = store.find(imported.run.as_str())?;
-    if json {
-        print_json(&json!({
-            "run": imported.run, "name": info.name, "was_here": imported.was_here, "attempts": imported.attempts,
-        }))?;
-    }
-    let what = if imported.was_here { "is here already, with equal content" } else { "was imported" };
-    tell(&format!("the run {} {what}: {}", info.short_id, count(imported.attempts, "trial")));
     Ok(Exit::Ok)
 }
 
@@ -152,8 +121,9 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     if json {
         print_json(&json!({ "store": store.folder(), "sound": problems.is_empty(), "problems": problems }))?;
     } else if problems.is_empty() {
-        let runs = store.runs()?.len();
-        print(&format!("{}: {}, all as they were stored\n", store.folder().display(), count(runs, "run")))?;
+        let runs = count(store.runs()?.len(), "run");
+        let beside = beside(store)?;
+        print(&format!("{}: {runs}{beside}, all as they were stored\n", store.folder().display()))?;
     } else {
         let line = |text: &str| format!("{}\n", karat::diagnostic::harmless(text));
         print(&problems.iter().map(|p| line(&format!("{}: {}", p.code, p.message))).collect::<String>())?;

@@ -39,9 +39,16 @@ impl Project {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::cargo_bin("karat").unwrap();
         command.current_dir(self.folder.path());
-        for name in
-            ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GITHUB_STEP_SUMMARY", "CI", "RAYON_NUM_THREADS", "KARAT_STORE"]
-        {
+        for name in [
+            "NO_COLOR",
+            "CLICOLOR",
+            "CLICOLOR_FORCE",
+            "GITHUB_STEP_SUMMARY",
+            "CI",
+            "RAYON_NUM_THREADS",
+            "KARAT_STORE",
+            "KARAT_ANNOTATOR",
+        ] {
             command.env_remove(name);
         }
         command.env("COLUMNS", "100");

@@ -3,6 +3,7 @@
 use crate::project::{Project, Ran};
 use karat::format::run::{ToolFactsV1, TrialDetailV1};
 use karat::format::submission::TrialV1;
+use karat::judge::ledger::Exchange;
 use karat::run::record::{Artifact, TrialRecord};
 use karat::store::{NewRun, RunId, RunState, Store};
 use karat_core::ids::ToolName;
@@ -166,6 +167,66 @@ fn a_run_moves_to_another_store() {
     there.write("bad.jsonl", "{}\n");
     there.run("store import bad.jsonl").says(4, &["bad.jsonl, line 1", "Nothing was taken"]);
     there.run("store import nowhere.jsonl").says(4, &["nowhere.jsonl"]);
+}
+
+/// Exchanges with a model, put into the project's store.
+fn answered(project: &Project, model: &str, names: &[&str]) {
+    let exchange = |name: &&str| -> Exchange {
+        let key = name.repeat(64);
+        serde_json::from_value(json!({
+            "key": key, "provider": "p", "model": model, "parameters": {}, "template": "pair/v1", "system": "s", "user": name,
+            "replies": [], "tokens_in": 1, "tokens_out": 1, "attempts": 1, "outcome": {"decided": {"match": true}},
+        }))
+        .unwrap()
+    };
+    let exchanges: Vec<Exchange> = names.iter().map(exchange).collect();
+    let mut store = Store::create(&project.path(".karat")).unwrap();
+    store.ledger_put(&exchanges.iter().collect::<Vec<_>>()).unwrap();
+}
+
+#[test]
+fn what_models_answered_moves_to_another_store() {
+    let (here, there) = (project(), project());
+    stored(&here, None);
+    answered(&here, "m", &["a", "b"]);
+    answered(&here, "n", &["c"]);
+    let file = |name: &str| there.path(name).display().to_string();
+    here.run(&format!("store export --ledger -o {}", file("all.jsonl.gz"))).says(0, &["3 exchanges"]);
+    here.run(&format!("store export --ledger --model m -o {}", file("m.jsonl"))).says(0, &["2 exchanges"]);
+    assert_eq!(there.read("m.jsonl").lines().count(), 2);
+    there.run("store import m.jsonl").says(0, &["2 exchanges added, 0 here already"]);
+    assert_eq!(there.json("store import all.jsonl.gz --json"), json!({ "added": 1, "were_here": 2 }));
+    assert_eq!(there.ok("store export --ledger"), here.ok("store export --ledger"));
+    assert!(there.ok("store verify").contains("0 runs, 3 exchanges, all as they were stored"));
+    here.run("store list").says(0, &["and 3 exchanges"]);
+
+    // The same key with another answer: nothing is overwritten, and nothing else is taken.
+    let other = there.read("m.jsonl").replacen("true", "false", 1);
+    let fresh = other.lines().next().unwrap().replace(&"a".repeat(64), &"d".repeat(64));
+    there.write("other.jsonl", format!("{fresh}\n{other}"));
+    there.run("store import other.jsonl").says(4, &["other content", &"a".repeat(64), "Nothing was taken"]);
+    assert_eq!(there.ok("store export --ledger").lines().count(), 3);
+    there.write("torn.jsonl", &other[..other.len() - 30]);
+    there.run("store import torn.jsonl").says(4, &["torn.jsonl, line 2", "no recorded exchange"]);
+    there.run("store import m.jsonl --name x").says(2, &["have no name"]);
+    there.run("store export --ledger latest").says(2, &["cannot be used with"]);
+}
+
+#[test]
+fn what_models_answered_goes_only_when_that_is_asked_for() {
+    let project = project();
+    stored(&project, None);
+    answered(&project, "m", &["a", "b"]);
+    project.run("store gc --ledger").says(2, &["--older-than"]);
+    project.run("store gc --ledger --older-than 1w --keep 1").says(2, &["cannot be used with"]);
+    assert!(project.ok("store gc --ledger --older-than 1w").contains("removed 0 exchanges with models"));
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let gone = project.json("store gc --ledger --older-than 0s --dry-run --json");
+    assert_eq!((&gone["exchanges"], &gone["runs"]), (&json!(2), &json!([])));
+    project.ok("store gc --keep 0");
+    assert_eq!(project.ok("store export --ledger").lines().count(), 2);
+    assert!(project.ok("store gc --ledger --older-than 0s").contains("removed 2 exchanges with models"));
+    assert_eq!(project.ok("store export --ledger"), "");
 }
 
 #[test]

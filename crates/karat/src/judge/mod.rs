@@ -2,14 +2,15 @@
 //!
 //! [`local`] decides without asking anybody. To ask a language model, a [`template::Question`] is rendered to a prompt, a
 //! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
-//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`agree`] tells
-//! how far several judges agree.
+//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`labels`] are what
+//! people say, and [`agree`] tells how far several judges agree.
 
 pub mod agree;
 pub mod answer;
 pub mod asking;
 pub mod context;
 pub mod engine;
+pub mod labels;
 pub mod ledger;
 pub mod local;
 pub mod provider;

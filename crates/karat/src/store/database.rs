@@ -1,5 +1,5 @@
 //! The one door to the database. All SQL outside of this file and the table of migrations is portable: `$1` for values, TEXT,
-//! BIGINT and BLOB for types. Another database takes this seat by another file like this one.
+//! BIGINT, DOUBLE PRECISION and BLOB for types. Another database takes this seat by another file like this one.
 
 use super::error::StoreError;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
@@ -230,6 +230,7 @@ impl Database {
             let added = match value {
                 Value::Null => arguments.add(None::<i64>),
                 Value::Int(number) => arguments.add(number),
+                Value::Real(number) => arguments.add(number),
                 Value::Text(text) => arguments.add(text),
                 Value::Bytes(bytes) => arguments.add(bytes),
             };
@@ -271,6 +272,7 @@ impl Insert {
 pub(super) enum Value {
     Null,
     Int(i64),
+    Real(f64),
     Text(String),
     Bytes(Vec<u8>),
 }
@@ -296,6 +298,12 @@ impl From<i64> for Value {
 impl From<u32> for Value {
     fn from(number: u32) -> Self {
         Self::Int(number.into())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Real(number)
     }
 }
 
@@ -336,6 +344,10 @@ impl Row {
     }
 
     pub(super) fn int_or_null(&self, column: usize) -> Result<Option<i64>, StoreError> {
+        self.field(self.row.try_get(column))
+    }
+
+    pub(super) fn real_or_null(&self, column: usize) -> Result<Option<f64>, StoreError> {
         self.field(self.row.try_get(column))
     }
 

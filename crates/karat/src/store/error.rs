@@ -161,6 +161,50 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// An annotator has said something of the pair before.
+    #[error(
+        "{annotator} said {said} of the pair {pair} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
+    )]
+    Labelled {
+        /// Who.
+        annotator: String,
+        /// The pair's public id.
+        pair: String,
+        /// What they said.
+        said: &'static str,
+        /// When.
+        when: String,
+    },
+    /// A label that no judgement could hold.
+    #[error("the label of the pair {pair} cannot be stored: {reason}; nothing was changed")]
+    BadLabel {
+        /// The pair's public id.
+        pair: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A file that holds no exchanges, or some that are not as they were recorded.
+    #[error(
+        "{file}, line {line}: {reason}. Nothing was taken; export the ledger again with `karat store export --ledger`"
+    )]
+    BadLedger {
+        /// The file as the user knows it.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Exchanges are here already, and they are not the same.
+    #[error(
+        "{file} holds exchanges that are here already with other content: {keys}. Nothing was taken, since what judges said stays what it is; leave these lines out, or use another store with --store DIR"
+    )]
+    LedgerDiffers {
+        /// The file as the user knows it.
+        file: String,
+        /// Their keys.
+        keys: String,
+    },
     /// Nothing is kept under this hash.
     #[error(
         "the store holds nothing under the hash {hash}; `karat store show RUN --trial TOOL CASE N` lists what is kept"

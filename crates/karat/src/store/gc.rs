@@ -1,7 +1,7 @@
 //! Making room: runs nobody wants any more, bytes nobody refers to, folders nobody uses.
 
 use super::Store;
-use super::database::Database;
+use super::database::{Database, Value};
 use super::error::StoreError;
 use super::lock::RunLock;
 use super::moment::now_ms;
@@ -21,6 +21,8 @@ pub struct Gc {
     pub older_than: Option<Duration>,
     /// Runs beyond so many newest ones.
     pub keep: Option<usize>,
+    /// Exchanges with models that were made longer ago than this. What people said of pairs never goes.
+    pub exchanges_older_than: Option<Duration>,
     /// Only tell what would go.
     pub dry_run: bool,
 }
@@ -36,6 +38,8 @@ pub struct GcReport {
     pub artifacts: u64,
     /// The bytes those took up.
     pub bytes: u64,
+    /// Exchanges with models that were removed.
+    pub exchanges: u64,
     /// Folders that interrupted runs had left behind.
     pub scratch: Vec<PathBuf>,
     /// What could not be done, a sentence each; everything else was.
@@ -73,6 +77,9 @@ impl Store {
             true => self.database.read(|database| remove(database, leaving, true))?,
             false => self.database.write(|database| remove(database, leaving, false))?,
         };
+        if let Some(age) = gc.exchanges_older_than {
+            report.exchanges = self.remove_exchanges(age, gc.dry_run)?;
+        }
         self.clear_scratch(gc.dry_run, &runs, &mut report)?;
         if !gc.dry_run {
             locks.into_iter().for_each(RunLock::remove);
@@ -88,6 +95,18 @@ impl Store {
             true => Ok(None),
             false => self.lock(run).map(Some),
         }
+    }
+
+    /// Removes exchanges that are older than this, and tells how many.
+    fn remove_exchanges(&mut self, age: Duration, dry_run: bool) -> Result<u64, StoreError> {
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let before: Value = now_ms().saturating_sub(age).into();
+        if !dry_run {
+            let sql = "DELETE FROM ledger WHERE created_ms < $1";
+            return self.database.write(|database| database.execute(sql, vec![before]));
+        }
+        let row = self.database.query_one("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
+        row.map_or(Ok(0), |row| Ok(row.count(0)?.into()))
     }
 
     /// Deletes the folders of runs that nobody works on, and forgets those that are gone.

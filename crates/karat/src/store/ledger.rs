@@ -1,7 +1,11 @@
 //! Exchanges with models, kept once for all runs.
 
+mod file;
+
+pub use file::TakenExchanges;
+
 use super::Store;
-use super::database::{Insert, Value};
+use super::database::{Database, Insert, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
 use crate::judge::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
@@ -16,36 +20,30 @@ const GET: &str = "SELECT key, exchange FROM ledger WHERE key IN ($1, $2, $3, $4
 impl Store {
     /// The exchanges under these keys, in the same order.
     pub fn ledger_get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
-        let mut found = BTreeMap::new();
-        for group in keys.chunks(KEYS) {
-            let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
-            for row in self.database.query(GET, padded.map(|key| key.as_str().into()).collect())? {
-                let (key, text) = (row.text(0)?, row.text(1)?);
-                let exchange = self.exchange(&key, &text)?;
-                found.insert(key, exchange);
-            }
-        }
-        Ok(keys.iter().map(|key| found.get(key.as_str()).cloned()).collect())
+        get_many(&mut self.database, keys)
     }
 
     /// Keeps exchanges, all or none of them; on return they are durable. What is there already stays as it is.
     pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<(), StoreError> {
-        const INTO: Insert =
-            Insert { into: "ledger (key, exchange, created_ms)", columns: 3, tail: "ON CONFLICT (key) DO NOTHING" };
-        let now = now_ms();
-        let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
-            let text = serde_json::to_string(exchange).map_err(|error| StoreError::Database {
-                file: self.database.file().to_owned(),
-                detail: error.to_string(),
-            })?;
-            Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
-        };
-        let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-        self.database.write(|database| database.insert(&INTO, rows))
+        self.database.write(|database| insert(database, exchanges))
     }
 
     /// Every exchange, ordered by key, told one by one.
     pub fn ledger_each(&mut self, tell: &mut dyn FnMut(Exchange)) -> Result<(), StoreError> {
+        self.ledger_walk(&mut |exchange| exchange.map(&mut *tell))
+    }
+
+    /// How many exchanges there are.
+    pub fn ledger_len(&mut self) -> Result<usize, StoreError> {
+        let row = self.database.query_one("SELECT COUNT(*) FROM ledger", Vec::new())?;
+        row.map_or(Ok(0), |row| row.count(0)).map(|count| count as usize)
+    }
+
+    /// Every exchange, or what is wrong with it, ordered by key, told one by one until the listener has heard enough.
+    pub(super) fn ledger_walk(
+        &mut self,
+        tell: &mut dyn FnMut(Result<Exchange, StoreError>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut after = String::new();
         loop {
             let sql = "SELECT key, exchange FROM ledger WHERE key > $1 ORDER BY key LIMIT 256";
@@ -55,22 +53,62 @@ impl Store {
             }
             for row in rows {
                 let (key, text) = (row.text(0)?, row.text(1)?);
-                tell(self.exchange(&key, &text)?);
+                tell(exchange(&self.database, &key, &text))?;
                 after = key;
             }
         }
     }
+}
 
-    /// An exchange as it was stored; one that does not fit its key is damage.
-    fn exchange(&self, key: &str, text: &str) -> Result<Exchange, StoreError> {
-        let damaged = |detail: String| StoreError::Damaged { file: self.database.file().to_owned(), detail };
-        let exchange: Exchange = serde_json::from_str(text)
-            .map_err(|error| damaged(format!("the exchange {key} of the ledger cannot be read ({error})")))?;
-        if exchange.key.as_str() != key {
-            return Err(damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
+fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
+    let mut found = BTreeMap::new();
+    for group in keys.chunks(KEYS) {
+        let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
+        for row in database.query(GET, padded.map(|key| key.as_str().into()).collect())? {
+            let (key, text) = (row.text(0)?, row.text(1)?);
+            let exchange = exchange(database, &key, &text)?;
+            found.insert(key, exchange);
         }
-        Ok(exchange)
     }
+    Ok(keys.iter().map(|key| found.get(key.as_str()).cloned()).collect())
+}
+
+fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+    const INTO: Insert =
+        Insert { into: "ledger (key, exchange, created_ms)", columns: 3, tail: "ON CONFLICT (key) DO NOTHING" };
+    let now = now_ms();
+    let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
+        let text = serde_json::to_string(exchange)
+            .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })?;
+        Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
+    };
+    let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    database.insert(&INTO, rows)
+}
+
+/// An exchange as it was stored; one that does not fit its key is damage.
+fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange, StoreError> {
+    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
+    let exchange: Exchange = serde_json::from_str(text)
+        .map_err(|error| damaged(format!("the exchange {key} of the ledger cannot be read ({error})")))?;
+    if exchange.key.as_str() != key {
+        return Err(damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
+    }
+    Ok(exchange)
+}
+
+/// Refuses an exchange that nobody keeps. Its key cannot be made again: it holds the longest answer that was allowed, which the
+/// exchange does not.
+pub(super) fn check(exchange: &Exchange) -> Result<(), String> {
+    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let key = exchange.key.as_str();
+    if key.len() != 2 * blake3::OUT_LEN || !key.bytes().all(hex) {
+        return Err(format!("the key {key:?} is no hash"));
+    }
+    if !exchange.is_lasting() {
+        return Err(format!("the exchange {key} came to nothing, and such a one is asked again"));
+    }
+    Ok(())
 }
 
 impl Ledger for Store {

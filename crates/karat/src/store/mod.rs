@@ -1,4 +1,5 @@
-//! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind.
+//! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind; and beside the
+//! runs what models answered and what people said of pairs, which holds for all of them.
 //!
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. What a call has stored is durable
 //! when it returns; several processes may use a store at once; and nothing that is stored is ever overwritten.
@@ -10,6 +11,7 @@ mod export;
 mod fitting;
 mod gc;
 mod judgements;
+mod labels;
 mod ledger;
 mod lock;
 pub mod moment;
@@ -32,6 +34,8 @@ pub use artifacts::ArtifactInfo;
 pub use error::StoreError;
 pub use export::Exported;
 pub use gc::{Gc, GcReport};
+pub use labels::{Again, TakenLabels};
+pub use ledger::TakenExchanges;
 pub use lock::RunLock;
 pub use naming::RunId;
 pub use portable::Imported;

@@ -56,40 +56,14 @@ impl Store {
     /// Writes everything that is known of a run into a file, which appears whole or not at all; compressed where its name ends
     /// in `.gz`.
     pub fn export_run_file(&mut self, run: &RunId, file: &Path) -> Result<(), StoreError> {
-        let zipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        let mut failed = None;
-        let written = crate::whole_file::write(file, &mut |out| {
-            let result = if zipped {
-                let mut zip = GzEncoder::new(out, Compression::fast());
-                let result = self.export_run(run, &mut zip);
-                result.and_then(|()| zip.finish().map(|_| ()).map_err(StoreError::Unwritten))
-            } else {
-                self.export_run(run, out)
-            };
-            result.map_err(|error| match error {
-                StoreError::Unwritten(error) => error,
-                other => {
-                    failed = Some(other);
-                    std::io::ErrorKind::Other.into()
-                }
-            })
-        });
-        match (failed, written) {
-            (Some(error), _) => Err(error),
-            (None, written) => written.map_err(StoreError::Unwritten),
-        }
+        into_file(file, &mut |out| self.export_run(run, out))
     }
 
     /// Takes a run from a file that `export_run` wrote, compressed or not, under the id it always had. The whole file is
     /// checked before anything is stored. A name given here is used instead of the run's own.
     pub fn import(&mut self, file: &Path, name: Option<&str>) -> Result<Imported, StoreError> {
-        let failed = |source| StoreError::Io { path: file.to_owned(), source };
-        let mut reader: Box<dyn BufRead> = Box::new(BufReader::new(File::open(file).map_err(failed)?));
-        if reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
-            reader = Box::new(BufReader::new(MultiGzDecoder::new(reader)));
-        }
         let shown = file.display().to_string();
-        let parcel = Parcel::read(&shown, reader, Limits::default())?;
+        let parcel = Parcel::read(&shown, opened(file)?, Limits::default())?;
         let (id, attempts) = (parcel.row.id.clone(), parcel.attempts);
         let is_here = match exists(&mut self.database, &id) {
             Ok(_) => true,
@@ -192,6 +166,45 @@ impl Store {
             detail: format!("a stored value is no JSON ({error})"),
         })
     }
+}
+
+/// Writes a file that appears whole or not at all; compressed where its name ends in `.gz`.
+pub(super) fn into_file(
+    file: &Path,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let zipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let mut failed = None;
+    let written = crate::whole_file::write(file, &mut |out| {
+        let result = if zipped {
+            let mut zip = GzEncoder::new(out, Compression::fast());
+            let result = content(&mut zip);
+            result.and_then(|()| zip.finish().map(|_| ()).map_err(StoreError::Unwritten))
+        } else {
+            content(out)
+        };
+        result.map_err(|error| match error {
+            StoreError::Unwritten(error) => error,
+            other => {
+                failed = Some(other);
+                std::io::ErrorKind::Other.into()
+            }
+        })
+    });
+    match (failed, written) {
+        (Some(error), _) => Err(error),
+        (None, written) => written.map_err(StoreError::Unwritten),
+    }
+}
+
+/// Opens a file for reading, decompressed where it is compressed.
+pub(super) fn opened(file: &Path) -> Result<Box<dyn BufRead>, StoreError> {
+    let failed = |source| StoreError::Io { path: file.to_owned(), source };
+    let mut reader: Box<dyn BufRead> = Box::new(BufReader::new(File::open(file).map_err(failed)?));
+    if reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
+        reader = Box::new(BufReader::new(MultiGzDecoder::new(reader)));
+    }
+    Ok(reader)
 }
 
 /// The lines that are counted and hashed.

@@ -15,6 +15,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("sqlite/0001_runs.sql") },
     Migration { version: 2, sql: include_str!("sqlite/0002_judgements.sql") },
     Migration { version: 3, sql: include_str!("sqlite/0003_ledger.sql") },
+    Migration { version: 4, sql: include_str!("sqlite/0004_labels.sql") },
 ];
 
 /// The version this program writes.

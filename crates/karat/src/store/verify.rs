@@ -3,6 +3,7 @@
 use super::Store;
 use super::artifacts::unpack;
 use super::error::StoreError;
+use super::ledger::check;
 use super::naming::RunId;
 use super::planned::Planned;
 use super::runs::RunState;
@@ -49,6 +50,10 @@ impl Store {
                 }
             }
         }
+        let exchanges = self.verify_ledger(&mut found);
+        found.part(exchanges)?;
+        let labels = self.verify_labels(&mut found);
+        found.part(labels)?;
         found.0.truncate(MOST);
         Ok(found.0)
     }
@@ -72,6 +77,27 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    fn verify_ledger(&mut self, found: &mut Found) -> Result<(), StoreError> {
+        self.ledger_walk(&mut |exchange| {
+            if let Some(exchange) = found.part(exchange)?
+                && let Err(message) = check(&exchange)
+            {
+                found.add("ledger", message);
+            }
+            Ok(())
+        })
+    }
+
+    fn verify_labels(&mut self, found: &mut Found) -> Result<(), StoreError> {
+        let mut unforeseen = Ok(());
+        self.check_labels(&mut |error| {
+            if let Err(error) = found.part::<()>(Err(error)) {
+                unforeseen = Err(error);
+            }
+        })?;
+        unforeseen
     }
 
     fn verify_run(&mut self, run: &RunId, found: &mut Found) -> Result<(), StoreError> {

@@ -3,6 +3,8 @@
 mod faults;
 mod gc;
 mod imports;
+mod labels;
+mod ledger;
 mod moving;
 mod promises;
 mod sharing;

@@ -1,0 +1,74 @@
+//! Labels as files of judgements, out and in.
+
+use super::checked;
+use super::seen::Seen;
+use crate::args::{LabelExportArgs, LabelImportArgs};
+use crate::exit::{Exit, Failure};
+use crate::terminal::{note, print, print_json, tell};
+use crate::{inputs, stored};
+use karat::judge::labels::{Reading, heard, read};
+use karat::recorded::write_judgements;
+use karat::report::number::count;
+use karat::store::{Again, Store};
+use karat::whole_file;
+use karat_core::judgement::Judgement;
+use serde_json::json;
+use std::collections::HashSet;
+use std::path::Path;
+
+pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let only = args.name.as_deref().map(checked).transpose()?;
+    let mut labels = stored::open(stated)?.labels()?;
+    labels.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
+    let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
+    let heard = heard(&labels, &seen.loaded.suite, &seen.trials);
+    let used: HashSet<i64> = heard.iter().map(|(label, _)| label.sequence).collect();
+    let unseen = labels.len() - used.len();
+    let judgements: Vec<Judgement> = heard.into_iter().map(|(_, judgement)| judgement).collect();
+    let mut lines = Vec::new();
+    write_judgements(&mut lines, &judgements).map_err(|error| Failure::unwritten("the export", error))?;
+    match &args.output {
+        None => print(&String::from_utf8_lossy(&lines))?,
+        Some(path) => {
+            whole_file::write(path, &mut |out| out.write_all(&lines))
+                .map_err(|error| Failure::unwritten(path.display(), error))?;
+            if args.json {
+                print_json(&json!({
+                    "file": path, "judgements": judgements.len(), "labels": labels.len(),
+                    "labels_of_other_findings": unseen,
+                }))?;
+            }
+            tell(&format!(
+                "wrote {}, {} from {}",
+                path.display(),
+                count(judgements.len(), "judgement"),
+                count(labels.len(), "label")
+            ));
+        }
+    }
+    if unseen > 0 {
+        note(&format!("{} left out, as no finding here is what was labelled", count(unseen, "label")));
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let all = args.files.iter().chain(&args.seen.submissions);
+    if all.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+    }
+    let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
+    let inputs = args.files.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
+    let folder = stored::folder(stated);
+    let kept = if Store::is_at(&folder) { Store::open(&folder)?.labels()? } else { Vec::new() };
+    let reading = Reading { suite: &seen.loaded.suite, trials: &seen.trials, kept: &kept, change: args.change };
+    let labels = read(inputs, &reading)?;
+    let again = if args.change { Again::Correct } else { Again::Refuse };
+    let taken = Store::create(&folder)?.take_labels(&labels, again)?;
+    if args.json {
+        print_json(&taken)?;
+    }
+    let corrected = if taken.corrected > 0 { format!(", {} corrected", taken.corrected) } else { String::new() };
+    tell(&format!("{} added{corrected}, {} here already", count(taken.added, "label"), taken.were_here));
+    Ok(Exit::Ok)
+}

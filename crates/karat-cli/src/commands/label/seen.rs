@@ -1,0 +1,119 @@
+//! Where goldens and findings are seen: in a stored run, or in submissions to a suite.
+
+use crate::args::{RuleArgs, SeenArgs};
+use crate::exit::Failure;
+use crate::hints::word;
+use crate::stored::{self, StoredRun};
+use crate::{inputs, terminal};
+use karat::judge::labels::{Known, Pair, PairKey, Reported};
+use karat::recorded::{NamedLines, read_trials};
+use karat::store::Store;
+use karat::suite::LoadedSuite;
+use karat_core::profile::Profile;
+use karat_core::trial::Trial;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A suite, and trials whose findings are held against its goldens.
+pub(super) struct Seen {
+    pub(super) loaded: LoadedSuite,
+    pub(super) trials: Vec<Trial>,
+    /// The flags by which `karat label add` sees the same.
+    pub(super) flags: String,
+}
+
+impl Seen {
+    /// What a run or a suite shows; the latest run where nothing is named.
+    pub(super) fn of(run: Option<&str>, args: &SeenArgs, store: Option<&Path>) -> Result<Self, Failure> {
+        match &args.suite {
+            Some(suite) => Self::of_suite(suite, args, store),
+            None => Ok(Self::of_run(read_run(run, store)?, store)),
+        }
+    }
+
+    /// The same, with the rules that say which pairs are worth a label.
+    pub(super) fn with_rules(
+        run: Option<&str>,
+        args: &SeenArgs,
+        rules: &RuleArgs,
+        store: Option<&Path>,
+    ) -> Result<(Self, Profile), Failure> {
+        if let Some(suite) = &args.suite {
+            let seen = Self::of_suite(suite, args, store)?;
+            let profile = inputs::profile(rules, Some(&seen.loaded))?;
+            return Ok((seen, profile));
+        }
+        let run = read_run(run, store)?;
+        let profile = run.profile(rules)?;
+        Ok((Self::of_run(run, store), profile))
+    }
+
+    fn of_run(run: StoredRun, stated: Option<&Path>) -> Self {
+        let StoredRun { info, loaded, trials, .. } = run;
+        terminal::notes(&loaded.notes);
+        let flags = format!(" --run {}{}", info.short_id, stored::flag(stated));
+        Self { loaded, trials: trials.into_iter().map(|stored| stored.trial).collect(), flags }
+    }
+
+    fn of_suite(place: &str, args: &SeenArgs, stated: Option<&Path>) -> Result<Self, Failure> {
+        let loaded = inputs::suite(place)?;
+        let mut flags = format!(" --suite {}", word(place));
+        let mut files: Vec<NamedLines<'_>> = Vec::new();
+        for path in &args.submissions {
+            files.push(inputs::lines(path)?);
+            flags.push_str(&format!(" --submission {}", word(&path.display().to_string())));
+        }
+        if args.submissions.is_empty() {
+            for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
+                let file = loaded.files.display(&path);
+                let reader = loaded.files.open(&path).map_err(|error| Failure::io(&file, error))?;
+                files.extend(reader.map(|reader| NamedLines { file, reader }));
+            }
+        }
+        if files.is_empty() {
+            return Err(Failure::usage("nothing to label: give a submission with --submission FILE"));
+        }
+        let trials = read_trials(files, Some(&loaded.suite))?;
+        flags.push_str(&stored::flag(stated));
+        Ok(Self { loaded, trials, flags })
+    }
+
+    /// All pairs whose key begins like this, whether they are worth a label or not.
+    pub(super) fn pairs_like(&self, beginning: &str) -> Vec<(PairKey, Pair)> {
+        let cases: HashMap<&str, Vec<(String, usize)>> = self
+            .loaded
+            .suite
+            .cases
+            .iter()
+            .zip(0..)
+            .map(|(case, index)| {
+                let known = case.goldens.iter().map(|golden| (Known::of(case, golden).text(), index));
+                (case.id.as_str(), known.collect())
+            })
+            .collect();
+        let mut found = Vec::new();
+        for trial in &self.trials {
+            let known = cases.get(trial.case.as_str()).map_or(&[][..], Vec::as_slice);
+            for finding in &trial.findings {
+                let reported = Reported::of(finding).text();
+                for (golden, (text, case)) in known.iter().enumerate() {
+                    let key = PairKey::of(text, &reported);
+                    if key.as_str().starts_with(beginning) {
+                        let case = &self.loaded.suite.cases[*case];
+                        found.push((key, Pair::of(case, &case.goldens[golden], finding)));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<StoredRun, Failure> {
+    let folder = stored::folder(stated);
+    if named.is_none() && !Store::is_at(&folder) {
+        let help = "name a suite with --suite, and what tools said with --submission";
+        return Err(Failure::usage(format!("there is no run in {}; {help}", folder.display())));
+    }
+    stored::run(&mut Store::open(&folder)?, named.unwrap_or("latest"))
+}

@@ -1,0 +1,204 @@
+//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it.
+
+use super::pair::{Pair, PairKey};
+use crate::diagnostic::harmless;
+use crate::report::Look;
+use crate::report::grid::fit;
+use anstyle::Style;
+use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// So many lines of code are shown before and after a place.
+const AROUND: u32 = 5;
+/// So many lines of a place are shown.
+const LONGEST_PLACE: u32 = 30;
+/// So much of a text is shown: more of it was written to be skipped.
+const LONGEST_TEXT: usize = 8_000;
+
+/// Code around the places of a pair, in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Excerpt {
+    /// The file.
+    pub file: String,
+    /// Its lines, by rising number.
+    pub lines: Vec<CodeLine>,
+}
+
+/// A line of code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CodeLine {
+    /// Counted from 1.
+    pub number: u32,
+    /// The line.
+    pub text: String,
+    /// Whether the golden lies on it.
+    pub golden: bool,
+    /// Whether the finding lies on it.
+    pub finding: bool,
+}
+
+/// The code around both places, the golden's file first; nothing of files that are not at hand.
+pub fn excerpts(pair: &Pair, source: &dyn Fn(&CaseId, &RepoPath) -> Option<String>) -> Vec<Excerpt> {
+    let golden = (pair.known.file.as_deref(), pair.known.lines);
+    let finding = (pair.reported.file.as_deref(), pair.reported.lines);
+    let mut files: Vec<RepoPath> = Vec::new();
+    let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
+    for (file, lines) in [golden, finding] {
+        let (Some(path), Some((start, end))) = (file.and_then(RepoPath::new), lines) else { continue };
+        let end = end.min(start.saturating_add(LONGEST_PLACE)).saturating_add(AROUND);
+        shown.entry(path.clone()).or_default().extend(start.saturating_sub(AROUND).max(1)..=end);
+        if !files.contains(&path) {
+            files.push(path);
+        }
+    }
+    let lies = |place: (Option<&str>, Option<(u32, u32)>), path: &RepoPath, number: u32| {
+        let here = place.0.and_then(RepoPath::new).as_ref() == Some(path);
+        here && place.1.is_some_and(|(start, end)| (start..=end).contains(&number))
+    };
+    let excerpt = |path: RepoPath| {
+        let text = source(&pair.known.case, &path)?;
+        let wanted = shown.get(&path)?;
+        let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
+        let line = |(number, text): (u32, &str)| CodeLine {
+            number,
+            text: text.to_owned(),
+            golden: lies(golden, &path, number),
+            finding: lies(finding, &path, number),
+        };
+        let lines: Vec<CodeLine> = numbered.map(line).collect();
+        (!lines.is_empty()).then(|| Excerpt { file: path.to_string(), lines })
+    };
+    files.into_iter().filter_map(excerpt).collect()
+}
+
+/// The pair for people at a terminal.
+pub fn draw(key: &PairKey, pair: &Pair, code: &[Excerpt], look: &Look) -> String {
+    let mut page = Page { out: String::new(), look };
+    let (known, reported) = (&pair.known, &pair.reported);
+    page.title("Known problem", &format!("pair {} · case {}", key.short(), known.case));
+    page.text(known.title.as_deref(), BOLD);
+    page.text(known.description.as_deref().filter(|text| known.title.as_deref() != Some(text)), Style::new());
+    page.facts(known.file.as_deref(), known.lines, known.severity.as_deref(), known.category.as_deref());
+    if !known.keywords.is_empty() {
+        page.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
+    }
+    page.title("Report", "");
+    page.text(reported.title.as_deref(), BOLD);
+    page.text(reported.message.as_deref().filter(|text| reported.title.as_deref() != Some(text)), Style::new());
+    page.text(reported.rule.as_deref().map(|rule| format!("the rule {rule}, and no words")).as_deref(), BOLD);
+    page.facts(reported.file.as_deref(), reported.lines, reported.severity.as_deref(), reported.category.as_deref());
+    let note = if code.is_empty() { "not at hand" } else { "g: the known problem's lines · r: the report's lines" };
+    page.title("Code", note);
+    for excerpt in code {
+        page.excerpt(excerpt);
+    }
+    page.out
+}
+
+struct Page<'a> {
+    out: String,
+    look: &'a Look,
+}
+
+impl Page<'_> {
+    fn paint(&self, text: &str, style: Style) -> String {
+        let plain = !self.look.colour || style == Style::new() || text.is_empty();
+        if plain { text.to_owned() } else { format!("{}{text}{}", style.render(), style.render_reset()) }
+    }
+
+    fn line(&mut self, text: &str, style: Style) {
+        let painted = self.paint(text, style);
+        self.out.push_str(painted.trim_end());
+        self.out.push('\n');
+    }
+
+    fn title(&mut self, title: &str, note: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let room = self.look.width.saturating_sub(title.len() + 2);
+        let note = fit(&harmless(note), room);
+        let text = format!("{}  {}", self.paint(title, BOLD), self.paint(&note, DIM));
+        self.line(&text, Style::new());
+    }
+
+    /// Text that somebody else wrote, whole, broken to the width.
+    fn text(&mut self, text: Option<&str>, style: Style) {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return };
+        let (text, cut) = match text.char_indices().nth(LONGEST_TEXT) {
+            None => (text, false),
+            Some((end, _)) => (&text[..end], true),
+        };
+        for line in text.lines() {
+            for part in wrapped(&harmless(&untabbed(line)), self.look.width.saturating_sub(2)) {
+                self.line(&format!("  {part}"), style);
+            }
+        }
+        if cut {
+            self.line("  [cut here]", DIM);
+        }
+    }
+
+    fn facts(&mut self, file: Option<&str>, lines: Option<(u32, u32)>, severity: Option<&str>, category: Option<&str>) {
+        let lines = match lines {
+            None => String::new(),
+            Some((start, end)) if start == end => format!(":{start}"),
+            Some((start, end)) => format!(":{start}-{end}"),
+        };
+        let place = file.map(|file| format!("{file}{lines}"));
+        let facts: Vec<&str> = [place.as_deref(), severity, category].into_iter().flatten().collect();
+        self.text(Some(&facts.join(" · ")), DIM);
+    }
+
+    fn excerpt(&mut self, excerpt: &Excerpt) {
+        self.text(Some(&excerpt.file), DIM);
+        let digits = excerpt.lines.last().map_or(1, |line| line.number.to_string().len());
+        let mut before = None;
+        for line in &excerpt.lines {
+            if before.is_some_and(|before| before + 1 < line.number) {
+                self.line("  ⋮", DIM);
+            }
+            before = Some(line.number);
+            let mark = |here: bool, sign: &'static str| if here { sign } else { " " };
+            let (golden, finding) = (mark(line.golden, "g"), mark(line.finding, "r"));
+            let text = format!("  {golden}{finding} {:>digits$}  {}", line.number, harmless(&untabbed(&line.text)));
+            let style = if line.golden || line.finding { Style::new() } else { DIM };
+            let fitted = fit(&text, self.look.width);
+            self.line(&fitted, style);
+        }
+    }
+}
+
+/// A terminal would move on by as much as it likes.
+fn untabbed(line: &str) -> String {
+    line.replace('\t', "    ")
+}
+
+/// The parts of a line, none wider than this; broken at blanks, and within a word only where that alone is too wide.
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let indent: String = line.chars().take_while(|c| *c == ' ').take(width / 2).collect();
+    let mut parts = Vec::new();
+    let mut part = indent.clone();
+    for word in line.split(' ').filter(|word| !word.is_empty()) {
+        let begun = !part.trim().is_empty();
+        if begun && part.width() + 1 + word.width() > width {
+            parts.push(std::mem::replace(&mut part, indent.clone()));
+        } else if begun {
+            part.push(' ');
+        }
+        for c in word.chars() {
+            if part.width() + c.width().unwrap_or(0) > width {
+                parts.push(std::mem::replace(&mut part, indent.clone()));
+            }
+            part.push(c);
+        }
+    }
+    parts.push(part);
+    parts
+}
