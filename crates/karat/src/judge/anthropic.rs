@@ -2,16 +2,19 @@
 
 use super::http::{Declined, Endpoint, Site};
 use super::provider::{
-    self, DEFAULT_MODEL, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings,
+    DEFAULT_MODEL, Provider, ProviderError, ProviderId, Remote, Reply, SendError, Sending, Stop, Surroundings,
 };
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
 
+/// What the environment may say of it.
+pub(super) const REMOTE: Remote = Remote { key: "ANTHROPIC_API_KEY", base: "ANTHROPIC_BASE_URL" };
+
 const SITE: Site = Site {
     base: "https://api.anthropic.com",
-    base_variable: "ANTHROPIC_BASE_URL",
-    key_variable: "ANTHROPIC_API_KEY",
+    base_variable: REMOTE.base,
+    key_variable: REMOTE.key,
     path: "/v1/messages",
     key_header: ("x-api-key", ""),
     headers: &[("anthropic-version", "2023-06-01")],
@@ -31,7 +34,7 @@ pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<
     let endpoint = Endpoint::open(&SITE, config, around)?;
     let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
     options.extend(config.api.clone());
-    let model = provider::model(config, around).unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    let model = config.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
     let id = ProviderId { provider: "anthropic".to_owned(), model, parameters: Value::Object(options.clone()) };
     Ok(Box::new(Anthropic { id, endpoint, options }))
 }

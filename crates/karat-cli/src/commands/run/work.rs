@@ -33,14 +33,9 @@ pub(super) struct Held {
 }
 
 /// Does what is left of the plan.
-pub(super) fn execute(
-    args: &RunArgs,
-    jobs: Option<usize>,
-    prepared: Prepared,
-    isolation: Isolation,
-) -> Result<(Held, Ending), Failure> {
+pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -> Result<(Held, Ending), Failure> {
     let cancel = cancel_on_signals()?;
-    let Prepared { loaded, plan, tools, earlier } = prepared;
+    let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
     let parent = std::env::temp_dir();
     let scratch = Scratch::make(&parent).map_err(|error| {
         let message =
