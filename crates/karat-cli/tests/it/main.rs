@@ -13,6 +13,7 @@ mod house;
 mod identity;
 mod import;
 mod judge_engine;
+mod llm_tool;
 mod local_judge;
 mod machine;
 mod project;
