@@ -18,6 +18,10 @@ pub struct Llm {
     pub config: JudgeConfigV1,
 }
 
+/// The longest one request may take where nobody says otherwise. Reading a large change and writing many findings takes
+/// longer than deciding a pair does.
+const USUAL_TIMEOUT: &str = "5m";
+
 impl Check<'_> {
     /// Checks all that can be known without the environment.
     pub(super) fn llm(&mut self, model: Option<String>) -> Llm {
@@ -48,7 +52,8 @@ impl Check<'_> {
             self.variable(&["key_env"], name);
         }
         let file = self.file("file", raw.file.as_deref()).map(|file| file.to_string_lossy().into_owned());
-        let config = JudgeConfigV1 { file, ..raw.asked(model, self.raw.timeout.clone()) };
+        let timeout = self.raw.timeout.clone().unwrap_or_else(|| USUAL_TIMEOUT.to_owned());
+        let config = JudgeConfigV1 { file, ..raw.asked(model, Some(timeout)) };
         if let Err(ProviderError::BadValue { field, reason }) = EngineOptions::of(&config, CacheMode::Off) {
             self.fault(&[field], "bad-value", reason);
         }
