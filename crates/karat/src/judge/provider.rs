@@ -271,6 +271,35 @@ mod tests {
         }
     }
 
+    /// The judge's variables are about judges alone, and about those that have several models.
+    #[test]
+    fn a_judges_model_may_come_from_a_variable() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("answers.jsonl"), "").unwrap();
+        let check = |provider: &str, variables: &[(&str, &str)], judge: &str, tool: &str| {
+            let variable = |name: &str| {
+                let known = variables.iter().find(|(key, _)| *key == name);
+                known.map(|(_, value)| (*value).to_owned()).or_else(|| name.ends_with("_KEY").then(|| "k".to_owned()))
+            };
+            let around = Surroundings { variable: &variable, folder: folder.path() };
+            let config = JudgeConfigV1 {
+                provider: provider.into(),
+                model: Some("stated".into()),
+                file: Some("answers.jsonl".into()),
+                ..JudgeConfigV1::default()
+            };
+            assert_eq!(open(&config, &around).unwrap().id().model, judge, "{provider} {variables:?}");
+            assert_eq!(open_as_stated(&config, &around).unwrap().id().model, tool, "{provider} {variables:?}");
+        };
+        for provider in ["anthropic", "openai"] {
+            check(provider, &[], "stated", "stated");
+            check(provider, &[("CRB_JUDGE_MODEL", "old")], "old", "stated");
+            check(provider, &[("CRB_JUDGE_MODEL", "old"), ("KARAT_JUDGE_MODEL", "new")], "new", "stated");
+            check(provider, &[("KARAT_JUDGE_MODEL", " ")], "stated", "stated");
+        }
+        check("scripted", &[("KARAT_JUDGE_MODEL", "new")], "stated", "stated");
+    }
+
     #[test]
     fn what_cannot_be_asked_says_what_to_do() {
         let check = |config: JudgeConfigV1, variables: &[(&str, &str)], expect: &str| {
