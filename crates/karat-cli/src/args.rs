@@ -64,12 +64,13 @@ Examples:
   karat run my-suite --tool bandit --tool patterns      a scanner against the built-in baseline
   karat run my-suite --tool ./my-reviewer.toml -j 4     a tool of your own, four trials at once
   karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose
+  karat run my-suite --tool llm:openai/gpt-4.1          a language model with the built-in prompts; --tool again compares
   karat run my-suite --only 'py-*' --trials 5           some cases, more often
   karat run my-suite --dry-run                          what would be done
   karat run --resume latest --retry-failed              go on where a run was stopped
 
-Tools are those of the suite's karat.toml, those that `karat tools list` shows, a manifest file, or replay:FILE for
-recorded trials. Without --tool all that karat.toml declares are run.")]
+Tools are those of the suite's karat.toml, those that `karat tools list` shows, a manifest file, replay:FILE for
+recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --tool all that karat.toml declares are run.")]
     Run(RunArgs),
     /// Show a stored run again, as it went.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]

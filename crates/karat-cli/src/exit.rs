@@ -130,7 +130,7 @@ impl From<StoreError> for Failure {
 impl From<LookupError> for Failure {
     fn from(error: LookupError) -> Self {
         match error {
-            LookupError::Unknown { .. } => Self::usage(error.to_string()),
+            LookupError::Unknown { .. } | LookupError::BadModel { .. } => Self::usage(error.to_string()),
             LookupError::Io { file, source } => Self::io(file, source),
             LookupError::Faults(faults) => Self::Faults(faults),
         }

@@ -25,10 +25,9 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let isolation = isolation(args)?;
     let prepared = match &args.resume {
         Some(reference) => resumed(args, reference)?,
-        None => fresh(args, isolation)?,
+        None => fresh(args)?,
     };
     if args.dry_run {
         match args.output.json {
@@ -37,8 +36,8 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit, Failure> 
         }
         return Ok(Exit::Ok);
     }
-    warn_of_weakness(&prepared.plan, isolation);
-    let (done, ending) = work::execute(args, jobs, prepared, isolation)?;
+    warn_of_weakness(&prepared.plan, prepared.isolation);
+    let (done, ending) = work::execute(args, jobs, prepared)?;
     finish::finish(args, done, &ending)
 }
 
@@ -47,12 +46,14 @@ struct Prepared {
     loaded: LoadedSuite,
     plan: PlanV1,
     tools: Vec<Loaded>,
+    /// The isolation that programs run in.
+    isolation: Isolation,
     /// The store and the run that goes on, where one does.
     earlier: Option<(Store, RunId)>,
 }
 
-/// The isolation asked for, else the strongest there is; less than is required is refused.
-fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
+/// The isolation asked for, else the strongest there is; less than is required is refused, unless no program is run.
+fn isolation(args: &RunArgs, kinds: &[ToolKindV1]) -> Result<Isolation, Failure> {
     let named = |name: &str| {
         Isolation::from_name(name).ok_or_else(|| {
             Failure::usage(format!("there is no isolation `{name}`; there are bubblewrap, landlock and process"))
@@ -63,6 +64,7 @@ fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
         Some("any") => Some(Isolation::Landlock),
         Some(name) => Some(named(name)?),
     };
+    let required = required.filter(|_| kinds.contains(&ToolKindV1::Command));
     let refused = |why: String| Failure::Message(Exit::Failed, why);
     let Some(asked) = args.isolation.as_deref().map(named).transpose()? else {
         return strongest(required).map_err(|error| refused(error.to_string()));
@@ -87,7 +89,7 @@ fn warn_of_weakness(plan: &PlanV1, isolation: Isolation) {
 }
 
 /// A new run: what was typed and what `karat.toml` says, resolved.
-fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
+fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
     let place = args.suite.as_deref().unwrap_or(".");
     let loaded = inputs::suite(place)?;
     let mut profile = inputs::profile(&args.rules, Some(&loaded))?;
@@ -102,6 +104,7 @@ fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
     if let Some((twice, _)) = asked.iter().find(|(name, _)| !names.insert(name.clone())) {
         return Err(Failure::usage(format!("the tool `{twice}` is asked for twice")));
     }
+    let isolation = isolation(args, &asked.iter().map(|(_, manifest)| manifest.kind).collect::<Vec<_>>())?;
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: model.as_deref(), home: home.as_deref(), files_anywhere: false };
     let mut recordings = Recordings::default();
@@ -133,7 +136,7 @@ fn fresh(args: &RunArgs, isolation: Isolation) -> Result<Prepared, Failure> {
             note(&format!("{}: {} of {trials} trials were recorded, and no more can be told", tool.name, tool.trials));
         }
     }
-    Ok(Prepared { loaded, plan, tools, earlier: None })
+    Ok(Prepared { loaded, plan, tools, isolation, earlier: None })
 }
 
 /// A run that goes on, by the plan it began with.
@@ -155,12 +158,14 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
             info.short_id
         )));
     }
-    if info.imported && plan.tools.iter().any(|tool| tool.kind == ToolKindV1::Command) {
+    // A foreign plan could run anything, or send a key anywhere.
+    if info.imported && plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm)) {
         return Err(Failure::bad_input(format!(
-            "run {} came from a file, and so did the commands of its plan, which are not run; start a run of your own",
+            "run {} came from a file, and so did the tools of its plan, which are not run; start a run of your own",
             info.short_id
         )));
     }
+    let isolation = isolation(args, &plan.tools.iter().map(|tool| tool.kind).collect::<Vec<_>>())?;
     tell_ignored(args);
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: plan.model.as_deref(), home: home.as_deref(), files_anywhere: false };
@@ -168,7 +173,7 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
     let loading =
         plan.tools.iter().map(|tool| Ok(load_tool(&tool.name, &tool.manifest, &loaded, &context, &mut recordings)?.0));
     let tools = loading.collect::<Result<Vec<_>, Failure>>()?;
-    Ok(Prepared { loaded, plan, tools, earlier: Some((store, info.id)) })
+    Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)) })
 }
 
 /// What was typed and cannot count, as a resumed run follows the plan it began with.

@@ -1,5 +1,6 @@
 //! A run as it is stored: what was planned, and what each trial left behind.
 
+use super::llm::{RoleV1, StyleV1};
 use super::report::ProfileV1;
 use super::tool::{ToolKindV1, ToolManifestV1};
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 /// The name of this version of the plan's format.
 pub const PLAN_SCHEMA: &str = "karat.plan/1";
 
-/// The isolation of what needs none: recorded trials and built-in rules.
+/// The isolation of what needs none: recorded trials, built-in rules, and models that are asked. Nothing of them runs here.
 pub const NOTHING_EXECUTED: &str = "nothing is executed";
 
 /// Everything a run is going to do, fully resolved.
@@ -61,10 +62,27 @@ pub struct PlannedToolV1 {
     /// The model it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// What a model is asked for, where one is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<PlannedLlmV1>,
     /// The isolation that will be in force.
     pub isolation: String,
     /// How it was declared. Values of variables handed over are not in it.
     pub manifest: ToolManifestV1,
+}
+
+/// A language model of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedLlmV1 {
+    /// Who answers.
+    pub provider: String,
+    /// What it is asked for.
+    pub role: RoleV1,
+    /// How it is asked, where it may have to audit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleV1>,
+    /// The prompts it may be asked with.
+    pub prompts: Vec<String>,
 }
 
 /// What is known of a trial beside its findings.
@@ -84,7 +102,7 @@ pub struct TrialDetailV1 {
     pub signal: Option<i32>,
     /// When it began, in milliseconds since 1970.
     pub started_ms: i64,
-    /// Milliseconds by stage: `checkout`, `process`, `import`.
+    /// Milliseconds by stage: `checkout`, `process`, `import`; where a model was asked, `asking`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stages_ms: BTreeMap<String, f64>,
     /// The isolation that was in force.

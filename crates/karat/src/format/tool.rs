@@ -1,5 +1,6 @@
 //! `[tools.NAME]` of `karat.toml`, and the whole of a manifest file: a system under test, declared and not coded.
 
+use super::llm::LlmV1;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub struct ToolManifestV1 {
     /// Exit codes that do not mean failure; 0 alone where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok_exit: Option<Vec<i32>>,
-    /// The longest a trial may take, such as `90s` or `5m`.
+    /// The longest a trial may take, such as `90s` or `5m`; of an `llm`, the longest one request may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
     /// The model it is to use; `{model}` stands for the one given to every tool.
@@ -73,6 +74,9 @@ pub struct ToolManifestV1 {
     /// `patterns`: a file with rules instead of the built-in ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
+    /// `llm`: who is asked, and how.
+    #[serde(flatten)]
+    pub llm: LlmV1,
     /// Where to get it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homepage: Option<String>,
@@ -92,6 +96,8 @@ pub enum ToolKindV1 {
     Replay,
     /// The built-in rules are held against the changed lines.
     Patterns,
+    /// A language model is asked.
+    Llm,
 }
 
 impl ToolKindV1 {
@@ -101,6 +107,7 @@ impl ToolKindV1 {
             Self::Command => "command",
             Self::Replay => "replay",
             Self::Patterns => "patterns",
+            Self::Llm => "llm",
         }
     }
 }

@@ -123,19 +123,10 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
         return Err(Unfit { is_json: parsed.node.is_some(), told: fault.message.clone() });
     }
     let mut node = parsed.node.ok_or_else(|| Unfit { is_json: false, told: AnswerFault::NoObject.to_string() })?;
-    let Node { value: Written::Object(entries), .. } = &mut node else {
+    if !matches!(node.value, Written::Object(_)) {
         return Err(Unfit { is_json: true, told: AnswerFault::NoObject.to_string() });
-    };
-    let known = schema.get("properties").and_then(Value::as_object);
-    entries.retain(|(key, _)| known.is_none_or(|known| known.contains_key(&key.name)));
-    for (name, property) in known.into_iter().flatten() {
-        let nullable =
-            property.get("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|t| t == "null"));
-        if nullable && !entries.iter().any(|(key, _)| key.name == *name) {
-            let key = Key { name: name.clone(), span: 0..0 };
-            entries.push((key, Node { value: Written::Null, span: 0..0 }));
-        }
     }
+    trim(&mut node, schema);
     if let Some(fault) = schema::check(&node, schema, text).first() {
         return Err(Unfit { is_json: true, told: fault.message.clone() });
     }
@@ -145,6 +136,31 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
         fields.sort_keys();
     }
     Ok(value)
+}
+
+/// Takes away what nobody asked for, and says of what may be absent that it is, in the answer and in all objects within it.
+fn trim(node: &mut Node, schema: &Value) {
+    match &mut node.value {
+        Written::Object(entries) => {
+            let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
+            entries.retain(|(key, _)| known.contains_key(&key.name));
+            for (name, property) in known {
+                let types = property.get("type").and_then(Value::as_array);
+                let nullable = types.is_some_and(|types| types.iter().any(|t| t == "null"));
+                if nullable && !entries.iter().any(|(key, _)| key.name == *name) {
+                    let key = Key { name: name.clone(), span: 0..0 };
+                    entries.push((key, Node { value: Written::Null, span: 0..0 }));
+                }
+            }
+            for (key, value) in entries {
+                known.get(&key.name).into_iter().for_each(|property| trim(value, property));
+            }
+        }
+        Written::Array(items) => {
+            schema.get("items").into_iter().for_each(|each| items.iter_mut().for_each(|item| trim(item, each)));
+        }
+        _ => {}
+    }
 }
 
 /// Faults of JSON that leave no doubt about what is meant, as the parser words them.
@@ -230,6 +246,28 @@ mod tests {
         assert_eq!(read(json!({"match": true, "confidence": 1, "explanation": ""})).unwrap()["match"], true);
         assert!(matches!(read(json!({"match": true, "confidence": 2, "explanation": ""})), Err(AnswerFault::Unfit(_))));
         assert!(matches!(read(json!("no object")), Err(AnswerFault::Unfit(_))));
+    }
+
+    #[test]
+    fn what_lies_within_is_treated_alike() {
+        let finding = json!({
+            "type": "object",
+            "properties": { "title": { "type": "string" }, "line": { "type": ["integer", "null"] } },
+            "required": ["title", "line"],
+            "additionalProperties": false
+        });
+        let schema = json!({
+            "type": "object",
+            "properties": { "findings": { "type": "array", "items": finding } },
+            "required": ["findings"],
+            "additionalProperties": false
+        });
+        let told =
+            read_text(r#"{"findings": [{"title": "a", "note": 1}, {"title": "b", "line": 2}]}"#, &schema).unwrap();
+        assert_eq!(told, json!({"findings": [{"title": "a", "line": null}, {"title": "b", "line": 2}]}));
+        for answer in [r#"{"findings": [{"line": 2}]}"#, r#"{"findings": [{"title": "a", "line": "2"}]}"#] {
+            assert!(matches!(read_text(answer, &schema), Err(AnswerFault::Unfit(_))), "{answer}");
+        }
     }
 
     #[test]

@@ -2,16 +2,19 @@
 
 use super::http::{Declined, Endpoint, Site};
 use super::provider::{
-    DEFAULT_MODEL, Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings,
+    DEFAULT_MODEL, Provider, ProviderError, ProviderId, Remote, Reply, SendError, Sending, Stop, Surroundings,
 };
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
 
+/// What the environment may say of it.
+pub(super) const REMOTE: Remote = Remote { key: "ANTHROPIC_API_KEY", base: "ANTHROPIC_BASE_URL" };
+
 const SITE: Site = Site {
     base: "https://api.anthropic.com",
-    base_variable: "ANTHROPIC_BASE_URL",
-    key_variable: "ANTHROPIC_API_KEY",
+    base_variable: REMOTE.base,
+    key_variable: REMOTE.key,
     path: "/v1/messages",
     key_header: ("x-api-key", ""),
     headers: &[("anthropic-version", "2023-06-01")],

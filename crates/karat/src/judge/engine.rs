@@ -28,6 +28,8 @@ pub struct Engine {
     provider: Arc<dyn Provider>,
     options: EngineOptions,
     runtime: OnceLock<Runtime>,
+    /// What all calls share, where they do.
+    shared: Option<Arc<Asking>>,
 }
 
 /// Something happened.
@@ -120,7 +122,14 @@ const HOPELESS: u64 = 20;
 impl Engine {
     /// An engine for a provider. No thread and no connection is made before somebody must be asked.
     pub fn new(provider: Box<dyn Provider>, options: EngineOptions) -> Self {
-        Self { provider: provider.into(), options, runtime: OnceLock::new() }
+        Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None }
+    }
+
+    /// The same, with one budget, one pace and one number of requests at once for all its calls, whichever threads they are
+    /// made from. Without this they are for each call.
+    pub fn shared(mut self) -> Self {
+        self.shared = Some(self.asking());
+        self
     }
 
     /// Who is asked.
@@ -161,10 +170,9 @@ impl Engine {
         tell: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<Tally, EngineError> {
         let (sender, receiver) = channel();
-        let asking = Asking::new(Arc::clone(&self.provider), self.options.clone());
         let mut flow = Flow {
             engine: self,
-            asking: Arc::new(asking),
+            asking: self.shared.clone().unwrap_or_else(|| self.asking()),
             ledger,
             tell,
             sender,
@@ -178,6 +186,10 @@ impl Engine {
         result?;
         flow.tally.requests = flow.asking.budget.calls();
         Ok(flow.tally)
+    }
+
+    fn asking(&self) -> Arc<Asking> {
+        Arc::new(Asking::new(Arc::clone(&self.provider), self.options.clone()))
     }
 
     fn prompt(&self, question: &Question) -> Prompt {

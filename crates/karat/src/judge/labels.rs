@@ -249,6 +249,7 @@ fn judgement(label: &Label, trial: &Trial, finding: &Finding) -> Judgement {
         tool: trial.tool.clone(),
         trial: trial.number,
         judge: label.annotator.judge(),
+        exchange: None,
         decision: Decision::Pair(PairDecision {
             golden: Some(label.golden.clone()),
             finding: finding.id.clone(),

@@ -2,16 +2,19 @@
 //! left away from then on.
 
 use super::http::{Declined, Endpoint, Site};
-use super::provider::{Provider, ProviderError, ProviderId, Reply, SendError, Sending, Stop, Surroundings};
+use super::provider::{Provider, ProviderError, ProviderId, Remote, Reply, SendError, Sending, Stop, Surroundings};
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What the environment may say of it.
+pub(super) const REMOTE: Remote = Remote { key: "OPENAI_API_KEY", base: "OPENAI_BASE_URL" };
+
 const SITE: Site = Site {
     base: "https://api.openai.com/v1",
-    base_variable: "OPENAI_BASE_URL",
-    key_variable: "OPENAI_API_KEY",
+    base_variable: REMOTE.base,
+    key_variable: REMOTE.key,
     path: "/chat/completions",
     key_header: ("authorization", "Bearer "),
     headers: &[],

@@ -107,23 +107,45 @@ pub struct ProviderEntry {
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
+    /// What the environment may say of it, where one of several models is asked over a network.
+    pub remote: Option<Remote>,
     open: Option<Open>,
+}
+
+/// The variables of a provider beyond this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// The one that holds the key, where no other is named.
+    pub key: &'static str,
+    /// The one with another address than the provider's own, where there may be no key.
+    pub base: &'static str,
 }
 
 type Open = fn(&JudgeConfigV1, &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError>;
 
 /// Everybody who can be asked, in the order in which they are listed.
 pub static PROVIDERS: &[ProviderEntry] = &[
-    ProviderEntry { name: "anthropic", about: "the Messages API of Anthropic", open: Some(anthropic::open) },
+    ProviderEntry {
+        name: "anthropic",
+        about: "the Messages API of Anthropic",
+        remote: Some(anthropic::REMOTE),
+        open: Some(anthropic::open),
+    },
     ProviderEntry {
         name: "openai",
         about: "chat completions of OpenAI and all that speak the same: vLLM, Ollama, llama.cpp, LiteLLM",
+        remote: Some(openai::REMOTE),
         open: Some(openai::open),
     },
-    ProviderEntry { name: "scripted", about: "answers from a file", open: Some(scripted::open) },
-    ProviderEntry { name: "replay", about: "recorded exchanges, told again", open: Some(scripted::open_replay) },
-    ProviderEntry { name: "local", about: "the judge inside Karat; it reads no prompt", open: None },
-    ProviderEntry { name: "human", about: "labels by people; they read no prompt", open: None },
+    ProviderEntry { name: "scripted", about: "answers from a file", remote: None, open: Some(scripted::open) },
+    ProviderEntry {
+        name: "replay",
+        about: "recorded exchanges, told again",
+        remote: None,
+        open: Some(scripted::open_replay),
+    },
+    ProviderEntry { name: "local", about: "the judge inside Karat; it reads no prompt", remote: None, open: None },
+    ProviderEntry { name: "human", about: "labels by people; they read no prompt", remote: None, open: None },
 ];
 
 /// The model that is asked where nobody names one.
@@ -135,17 +157,37 @@ pub(super) fn judge_model(around: &Surroundings<'_>) -> Option<String> {
     ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().filter_map(stated).find(|model| !model.is_empty())
 }
 
-/// Opens the provider of a judge. No connection is made before the first question.
+impl ProviderEntry {
+    /// Whether it answers prompts.
+    pub fn reads_prompts(&self) -> bool {
+        self.open.is_some()
+    }
+}
+
+/// Opens a provider with the model that the configuration names. No connection is made before the first question.
 pub fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let name = config.provider.as_str();
-    let Some(entry) = PROVIDERS.iter().find(|entry| entry.name == name) else {
+    let entry = entry(&config.provider)?;
+    let open = entry.open.ok_or(ProviderError::Promptless { name: entry.name })?;
+    open(config, around)
+}
+
+/// Opens a provider that will be asked for sure: what it lacks is said now.
+pub fn open_ready(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
+    let provider = open(config, around)?;
+    match provider.lacks() {
+        Some(why) => Err(ProviderError::NotReady { why: why.to_owned() }),
+        None => Ok(provider),
+    }
+}
+
+/// The provider of that name.
+pub fn entry(name: &str) -> Result<&'static ProviderEntry, ProviderError> {
+    PROVIDERS.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = PROVIDERS.iter().map(|entry| entry.name).collect();
         let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
         let hint = hint.unwrap_or_else(|| format!("; there are {}", known.join(", ")));
-        return Err(ProviderError::Unknown { name: name.to_owned(), hint });
-    };
-    let open = entry.open.ok_or(ProviderError::Promptless { name: entry.name })?;
-    open(config, around)
+        ProviderError::Unknown { name: name.to_owned(), hint }
+    })
 }
 
 /// Why a judge cannot be asked.
@@ -176,6 +218,12 @@ pub enum ProviderError {
     NoKey {
         /// Where it was looked for.
         variable: String,
+    },
+    /// Something must be set before it can be asked.
+    #[error("{why}")]
+    NotReady {
+        /// What.
+        why: String,
     },
     /// The key cannot be put into a request.
     #[error("the key in the variable {variable} has characters that no key has; look for line breaks and quotes in it")]

@@ -79,7 +79,9 @@ impl Roster<'_> {
             "human" => Kind::People,
             _ => {
                 let wrong = |source| RosterError::Provider { judge: name.to_owned(), source };
-                let model = config.model.clone().or_else(|| provider::judge_model(&self.around));
+                let named = || provider::judge_model(&self.around);
+                let remote = provider::entry(&config.provider).map_err(wrong)?.remote.is_some();
+                let model = config.model.clone().or_else(|| named().filter(|_| remote));
                 let config = JudgeConfigV1 { model, ..config.clone() };
                 let provider = provider::open(&config, &self.around).map_err(wrong)?;
                 let options = EngineOptions::of(&config, self.cache).map_err(wrong)?;
@@ -161,4 +163,96 @@ pub enum RosterError {
     /// The local judge's parameters cannot be used.
     #[error(transparent)]
     Params(#[from] ParamsError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const DECLARED: &str = "\
+[sonnet]
+provider = \"anthropic\"
+model = \"claude-sonnet-4-20250514\"
+[any]
+provider = \"anthropic\"
+[told]
+provider = \"scripted\"
+file = \"answers.jsonl\"
+[odd]
+provider = \"antropic\"
+";
+
+    fn check(name: &str, variables: &[(&str, &str)], expect: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("answers.jsonl"), "").unwrap();
+        assert_eq!(told(name, variables, folder.path()), expect, "{name} {variables:?}");
+    }
+
+    fn told(name: &str, variables: &[(&str, &str)], folder: &Path) -> String {
+        let variable =
+            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let declared = toml::from_str(DECLARED).unwrap();
+        let around = Surroundings { variable: &variable, folder };
+        let roster = Roster { declared: &declared, around, cache: CacheMode::Only };
+        match roster.open(name) {
+            Ok(None) => "nobody".to_owned(),
+            Ok(Some(judge)) => match &judge.kind {
+                Kind::Local(_) => format!("{}: local", judge.name),
+                Kind::People => format!("{}: people", judge.name),
+                Kind::Model(engine) => {
+                    let id = engine.provider().id();
+                    format!("{}: {} {}", judge.name, id.provider, id.model)
+                }
+            },
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn judges_are_found_by_name() {
+        check("none", &[], "nobody");
+        check("local", &[], "local: local");
+        check("human", &[], "human: people");
+        check("sonnet", &[], "sonnet: anthropic claude-sonnet-4-20250514");
+        check("told", &[], "told: scripted ");
+        check("openai/gpt-4o", &[], "openai/gpt-4o: openai gpt-4o");
+        check("anthropic", &[], "anthropic: anthropic claude-sonnet-4-20250514");
+        check("lokal", &[], "there is no judge `lokal`: did you mean `local`?");
+        check("odd", &[], "the judge `odd`: there is no provider `antropic`; did you mean `anthropic`?");
+        check(
+            "openai",
+            &[],
+            "the judge `openai`: the provider `openai` needs `model = \"…\"`, or the variable KARAT_JUDGE_MODEL",
+        );
+    }
+
+    /// A variable names the model of a judge that names none, and of no other: the members of a panel stay who they are.
+    #[test]
+    fn a_model_may_come_from_a_variable() {
+        let new = [("CRB_JUDGE_MODEL", "old"), ("KARAT_JUDGE_MODEL", "new")];
+        check("any", &new, "any: anthropic new");
+        check("any", &new[..1], "any: anthropic old");
+        check("any", &[("KARAT_JUDGE_MODEL", " ")], "any: anthropic claude-sonnet-4-20250514");
+        check("sonnet", &new, "sonnet: anthropic claude-sonnet-4-20250514");
+        check("told", &new, "told: scripted ");
+    }
+
+    #[test]
+    fn a_profile_may_leave_the_choice_to_a_variable() {
+        let profile = |name: &str| crate::profile::resolve(name, &|_| None, &[]).unwrap();
+        let check = |name: &str, value: Option<&str>, expect: &str| {
+            let variable = |name: &str| value.filter(|_| name == "CRB_JUDGE_MODEL").map(ToOwned::to_owned);
+            let around = Surroundings { variable: &variable, folder: Path::new("") };
+            let roster = Roster { declared: &BTreeMap::new(), around, cache: CacheMode::Only };
+            assert_eq!(roster.default_of(&profile(name)), expect, "{name} {value:?}");
+        };
+        check("karat", None, "local");
+        check("karat", Some("claude-x"), "local");
+        check("crb", None, "none");
+        check("crb", Some("claude-x"), "anthropic/claude-x");
+        check("crb", Some("gpt-4o"), "openai/gpt-4o");
+        check("crb", Some("openai/my-own"), "openai/my-own");
+        check("identity", Some("claude-x"), "none");
+    }
 }

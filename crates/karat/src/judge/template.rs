@@ -1,5 +1,7 @@
 //! From a question to the words a model reads. The same question gives the same bytes on every machine.
 
+pub mod review;
+
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::lines::Lines;
@@ -28,7 +30,8 @@ pub static PAIR: Template = Template {
 };
 
 /// All templates.
-pub static TEMPLATES: &[&Template] = &[&PAIR];
+pub static TEMPLATES: &[&Template] =
+    &[&PAIR, &review::REVIEW, &review::AUDIT_DIRECT, &review::AUDIT_NATURALISTIC, &review::AUDIT_ADVERSARIAL];
 
 /// Something to ask a model.
 #[derive(Clone, Debug)]

@@ -8,6 +8,8 @@ use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESUL
 use crate::checkout::{BASE, HEAD, Template, remove_tree};
 use crate::format::run::{ToolFactsV1, TrialDetailV1};
 use crate::import::rule_map::RuleMap;
+use crate::judge::engine::EngineError;
+use crate::judge::provider::ProviderError;
 use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
 use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool};
 use crate::suite::files::Files;
@@ -101,6 +103,12 @@ pub enum ReadyError {
     /// The sandbox could not be made.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+    /// The model cannot be asked as things are.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The model cannot be asked any more.
+    #[error(transparent)]
+    Asking(#[from] EngineError),
     /// The run was stopped before the tool was ready.
     #[error("the run was stopped")]
     Cancelled,

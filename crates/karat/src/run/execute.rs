@@ -2,6 +2,7 @@
 
 use super::command::{CommandTool, ReadyError, isolation_words};
 use super::drive::Task;
+use super::llm::LlmTool;
 use super::record::TrialRecord;
 use super::replay::{Recording, RecordingError, Recordings};
 use super::site::Site;
@@ -14,7 +15,7 @@ use crate::import::ImportError;
 use crate::import::rule_map::RuleMap;
 use crate::sandbox::Isolation;
 use crate::suite::LoadedSuite;
-use crate::tool::manifest::{Context, Kind, Manifest, ManifestFault};
+use crate::tool::manifest::{Context, Kind, Llm, Manifest, ManifestFault};
 use crate::tool::patterns::Patterns;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
@@ -30,6 +31,8 @@ pub enum Loaded {
     Replay(Recording),
     /// The built-in baseline, or rules of one's own.
     Patterns(Box<Patterns>),
+    /// A language model.
+    Llm(Box<Llm>),
 }
 
 /// Why a tool cannot be used as it is declared.
@@ -96,6 +99,7 @@ pub fn load(
             Loaded::Replay(recording.map_err(|source| LoadError::Recording { tool: name.to_owned(), source })?)
         }
         Kind::Patterns { rules } => Loaded::Patterns(Box::new(rules_of(name, rules.as_deref(), loaded)?)),
+        Kind::Llm(llm) => Loaded::Llm(llm.clone()),
         Kind::Command(_) => {
             let rules = manifest.rule_map.as_deref().map(|path| {
                 let inside = || loaded.files.on_disk(&path.to_string_lossy());
@@ -138,11 +142,11 @@ impl Loaded {
                     Kind::Command(program) => isolation_words(isolation, program),
                     _ => NOTHING_EXECUTED.to_owned(),
                 },
-                Self::Replay(_) | Self::Patterns(_) => NOTHING_EXECUTED.to_owned(),
+                Self::Replay(_) | Self::Patterns(_) | Self::Llm(_) => NOTHING_EXECUTED.to_owned(),
             },
             most_trials: match self {
                 Self::Replay(recording) => Some(recording.most_trials()),
-                Self::Command(_) | Self::Patterns(_) => None,
+                Self::Command(_) | Self::Patterns(_) | Self::Llm(_) => None,
             },
         }
     }
@@ -160,6 +164,11 @@ impl Loaded {
             Self::Patterns(patterns) => {
                 let version = Some(format!("karat {}", env!("CARGO_PKG_VERSION")));
                 Ok((Ready::Patterns(patterns), ToolFactsV1 { version, ..nothing() }))
+            }
+            Self::Llm(llm) => {
+                let tool = LlmTool::ready(*llm, site)?;
+                let version = Some(tool.version());
+                Ok((Ready::Llm(Box::new(tool)), ToolFactsV1 { version, ..nothing() }))
             }
             Self::Command(tool) => {
                 let (manifest, rules) = *tool;
@@ -182,6 +191,8 @@ pub enum Ready {
     Replay(Recording),
     /// Rules.
     Patterns(Box<Patterns>),
+    /// A language model.
+    Llm(Box<LlmTool>),
 }
 
 /// All tools of a run, and the place where they run.
@@ -214,6 +225,7 @@ impl<'a> Executor<'a> {
             Some(Ready::Patterns(rules)) => {
                 Some(patterns::execute(rules, self.site.loaded, self.cases.get(case).copied(), task))
             }
+            Some(Ready::Llm(tool)) => tool.execute(task, self.cases.get(case).copied(), self.site)?,
             Some(Ready::Command(tool)) => {
                 let template = self.templates.take(case);
                 let template = template.map_err(|source| ReadyError::Checkout { case: case.to_string(), source })?;

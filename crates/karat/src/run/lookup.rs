@@ -1,5 +1,6 @@
-//! From a word to a tool: one the suite declares, one of the catalogue, a manifest file, or recorded trials.
+//! From a word to a tool: one the suite declares, one of the catalogue, a manifest file, recorded trials, or a model.
 
+use super::llm;
 use super::replay::{self, RecordingError};
 use crate::diagnostic::Faults;
 use crate::document::suggest::nearest;
@@ -21,7 +22,7 @@ pub const BASELINE: &str = "patterns";
 pub enum LookupError {
     /// There is none.
     #[error(
-        "there is no tool `{text}`{}; `karat tools list` shows those there are, and a manifest file or replay:FILE is taken too",
+        "there is no tool `{text}`{}; `karat tools list` shows those there are, and a manifest file, replay:FILE or llm:PROVIDER/MODEL is taken too",
         near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
     )]
     Unknown {
@@ -29,6 +30,16 @@ pub enum LookupError {
         text: String,
         /// The tool of the most similar name.
         near: Option<String>,
+    },
+    /// No model goes by that.
+    #[error(
+        "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE, such as llm:anthropic/claude-sonnet-4-20250514@direct"
+    )]
+    BadModel {
+        /// What was asked for.
+        text: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// A file cannot be read.
     #[error("{file}: {source}")]
@@ -51,6 +62,10 @@ pub fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, LookupErro
     if let Some(file) = text.strip_prefix("replay:") {
         let path = absolute(Path::new(file)).map_err(|source| LookupError::Io { file: file.to_owned(), source })?;
         return recorded(loaded, &path);
+    }
+    if let Some(model) = text.strip_prefix("llm:") {
+        let named = llm::named(model).map_err(|why| LookupError::BadModel { text: text.to_owned(), why })?;
+        return Ok(vec![named]);
     }
     if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
         return Ok(vec![from_file(Path::new(text))?]);
@@ -107,7 +122,8 @@ fn from_file(path: &Path) -> Result<Named, LookupError> {
     let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
     let (mut manifest, _) = decoded.whole().map_err(Faults::from)?;
     let folder = absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
-    for file in [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map].into_iter().flatten() {
+    let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
+    for file in files.into_iter().flatten() {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
     for place in manifest.expose.iter_mut().chain(&mut manifest.writable).filter(|place| !place.starts_with('~')) {

@@ -5,6 +5,7 @@ pub mod drive;
 mod environment;
 pub mod event;
 pub mod execute;
+pub mod llm;
 pub mod lookup;
 mod patterns;
 pub mod plan;

@@ -1,6 +1,7 @@
 //! From what was asked for to a plan in which everything is decided, and from a plan to the trials that are left.
 
 use super::drive::{Task, failed};
+use super::llm;
 use super::record::TrialKey;
 use super::selection::{Selection, SelectionError};
 use crate::format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
@@ -61,6 +62,7 @@ pub fn plan(request: &Request<'_>, wanted: Vec<Wanted>) -> Result<PlanV1, Select
             trials: trials.min(tool.most_trials.unwrap_or(trials)),
             name: tool.name,
             model: tool.model,
+            llm: llm::planned(&tool.manifest),
             isolation: tool.isolation,
             manifest: tool.manifest,
         }
@@ -134,6 +136,11 @@ pub fn describe(plan: &PlanV1) -> String {
         if tool.kind == ToolKindV1::Command {
             out.push_str(&format!("    {}\n", tool.manifest.command.join(" ")));
         }
+        if let Some(llm) = &tool.llm {
+            let style = llm.style.map(|style| format!(" · style {}", style.as_str())).unwrap_or_default();
+            let (role, prompts) = (llm.role.as_str(), llm.prompts.join(", "));
+            out.push_str(&format!("    asks {} · role {role}{style} · prompts {prompts}\n", llm.provider));
+        }
     }
     out.push_str("\ncases\n");
     const MOST: usize = 40;
@@ -174,6 +181,7 @@ mod tests {
             kind: ToolKindV1::Command,
             trials,
             model: None,
+            llm: None,
             isolation: String::new(),
             manifest: ToolManifestV1::default(),
         }

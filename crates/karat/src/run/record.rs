@@ -31,7 +31,7 @@ pub struct TrialRecord {
     pub attempt: u32,
     /// How it went.
     pub detail: TrialDetailV1,
-    /// What it printed and wrote, by name: `stdout`, `stderr`, `output`.
+    /// What it printed and wrote, by name: `stdout`, `stderr`, `output`; what a model was asked and said: `exchange`.
     pub artifacts: Vec<Artifact>,
 }
 

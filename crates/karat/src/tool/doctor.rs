@@ -3,7 +3,9 @@
 use super::manifest::{Context, Kind, Manifest, Program};
 use super::placeholders;
 use crate::checkout::remove_tree;
+use crate::format::judge::JudgeConfigV1;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use crate::judge::provider;
 use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
 use crate::sandbox::{available, exposures, locate_program, seen_root};
 use serde::Serialize;
@@ -97,6 +99,7 @@ pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> E
             examined.remarks.extend(faults.iter().map(ToString::to_string));
         }
         Ok(Manifest { kind: Kind::Command(program), .. }) => look(&program, raw, around, &mut examined),
+        Ok(Manifest { kind: Kind::Llm(llm), .. }) => look_for_key(&llm.config, raw, around, &mut examined),
         Ok(_) => {}
     }
     examined
@@ -125,9 +128,7 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
         examined.usable = false;
         examined.remarks.push(format!("no key is at hand: set {}", missing.join(" or ")));
     }
-    if raw.model.as_deref().is_some_and(|model| model.contains("{model}")) {
-        examined.remarks.push("say which model with --model NAME or KARAT_TOOL_MODEL".to_owned());
-    }
+    say_which_model(raw, examined);
     if !program.setup.is_empty() {
         examined.remarks.push("set-up is run once before the first trial, with the network".to_owned());
     }
@@ -139,6 +140,34 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
             Some(Err(why)) => examined.remarks.push(why),
             None => {}
         }
+    }
+}
+
+/// A model is asked from here, so there is nothing to find but its key; a server other than the provider's own may need none.
+fn look_for_key(config: &JudgeConfigV1, raw: &ToolManifestV1, around: &Surroundings<'_>, examined: &mut Examined) {
+    examined.isolation = "runs no program; asks over the network".to_owned();
+    let Some(remote) = provider::entry(&config.provider).ok().and_then(|entry| entry.remote) else {
+        examined.isolation = "runs no program; answers from a file".to_owned();
+        return;
+    };
+    let name = config.key_env.clone().unwrap_or_else(|| remote.key.to_owned());
+    let set = (around.is_set)(&name);
+    let elsewhere = config.base_url.is_some() || (around.is_set)(remote.base);
+    if !set && (config.key_env.is_some() || !elsewhere) {
+        examined.usable = false;
+        examined.remarks.push(format!("no key is at hand: set {name}"));
+    }
+    examined.variables.push(Variable { name, set });
+    say_which_model(raw, examined);
+}
+
+fn say_which_model(raw: &ToolManifestV1, examined: &mut Examined) {
+    let open = match raw.model.as_deref() {
+        Some(model) => model.contains("{model}"),
+        None => raw.kind == ToolKindV1::Llm,
+    };
+    if open {
+        examined.remarks.push("say which model with --model NAME or KARAT_TOOL_MODEL".to_owned());
     }
 }
 

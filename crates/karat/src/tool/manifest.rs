@@ -1,15 +1,17 @@
 //! From a manifest as it is written to one that can be run: every value checked, every default stated.
 
-pub(crate) mod quantity;
+mod llm;
+
+pub use llm::Llm;
 
 use super::output;
 use super::placeholders::{self, PlaceholderError};
 use crate::diagnostic::Diagnostic;
 use crate::document::Segment;
 use crate::document::suggest::nearest;
-use crate::format::id_fault;
 use crate::format::submission::MOST_TRIALS;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use crate::format::{id_fault, quantity};
 use crate::suite::LoadedSuite;
 use karat_core::ids::ToolName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +50,8 @@ pub enum Kind {
         /// A file with rules instead of the built-in ones.
         rules: Option<PathBuf>,
     },
+    /// A language model is asked.
+    Llm(Box<Llm>),
 }
 
 /// A program and all that is needed to run it. Placeholders are checked and still in place.
@@ -175,6 +179,7 @@ impl Manifest {
             ToolKindV1::Command => Kind::Command(Box::new(check.program(model.as_deref()))),
             ToolKindV1::Replay => check.replay(name),
             ToolKindV1::Patterns => Kind::Patterns { rules: check.file("rules", raw.rules.as_deref()) },
+            ToolKindV1::Llm => Kind::Llm(Box::new(check.llm(model.clone()))),
         };
         if !check.faults.is_empty() {
             return Err(check.faults);
@@ -191,7 +196,8 @@ pub fn faults_of_suite(loaded: &LoadedSuite, home: Option<&Path>) -> Vec<Diagnos
     for (name, raw) in &loaded.config.tools {
         let faults = Manifest::resolve(name, raw, Path::new(""), &context).err().unwrap_or_default();
         found.extend(faults.iter().map(|fault| in_config(loaded, name, fault)));
-        for (key, file) in [("rule_map", &raw.rule_map), ("submission", &raw.submission), ("rules", &raw.rules)] {
+        let named = [("rule_map", &raw.rule_map), ("submission", &raw.submission), ("rules", &raw.rules)];
+        for (key, file) in named.into_iter().chain([("file", &raw.llm.file)]) {
             let Some(file) = file.as_deref().filter(|file| is_below(file)) else { continue };
             if !matches!(loaded.files.read(file), Ok(Some(_))) {
                 let message = format!("the suite has no file `{file}`");
@@ -234,11 +240,12 @@ impl Check<'_> {
         let raw = self.raw;
         let kind = raw.kind;
         let (command, replay, patterns) = (ToolKindV1::Command, ToolKindV1::Replay, ToolKindV1::Patterns);
+        let llm = ToolKindV1::Llm;
         let keys: [(&str, bool, &[ToolKindV1]); 17] = [
             ("command", !raw.command.is_empty(), &[command]),
             ("format", raw.format.is_some(), &[command]),
             ("ok_exit", raw.ok_exit.is_some(), &[command]),
-            ("timeout", raw.timeout.is_some(), &[command]),
+            ("timeout", raw.timeout.is_some(), &[command, llm]),
             ("env", !raw.env.is_empty(), &[command]),
             ("pass_env", !raw.pass_env.is_empty(), &[command]),
             ("setup", !raw.setup.is_empty(), &[command]),
@@ -253,7 +260,9 @@ impl Check<'_> {
             ("recorded_as", raw.recorded_as.is_some(), &[replay]),
             ("rules", raw.rules.is_some(), &[patterns]),
         ];
-        for (key, stated, kinds) in keys {
+        let asked = raw.llm.stated();
+        let asked = asked.iter().map(|key| (key.as_str(), true, &[ToolKindV1::Llm] as &[ToolKindV1]));
+        for (key, stated, kinds) in keys.into_iter().chain(asked) {
             if stated && !kinds.contains(&kind) {
                 let kinds: Vec<String> = kinds.iter().map(|kind| format!("kind = \"{}\"", kind.as_str())).collect();
                 let message =

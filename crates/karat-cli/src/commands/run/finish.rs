@@ -118,7 +118,7 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store)
     }
     steps.push(format!("karat report {short}{place} -o report.json -o report.md"));
     let failures: usize = report.tools.iter().map(failed_trials).sum();
-    let executed = run.plan.tools.iter().any(|tool| tool.kind == ToolKindV1::Command);
+    let executed = run.plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm));
     if failures > 0 && executed {
         steps.push(format!("karat run --resume {short} --retry-failed{place}"));
     }

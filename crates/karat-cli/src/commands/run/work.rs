@@ -31,14 +31,9 @@ pub(super) struct Held {
 }
 
 /// Does what is left of the plan.
-pub(super) fn execute(
-    args: &RunArgs,
-    jobs: Option<usize>,
-    prepared: Prepared,
-    isolation: Isolation,
-) -> Result<(Held, Ending), Failure> {
+pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -> Result<(Held, Ending), Failure> {
     let cancel = cancel_on_signals()?;
-    let Prepared { loaded, plan, tools, earlier } = prepared;
+    let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
     let parent = std::env::temp_dir();
     let scratch = Scratch::make(&parent).map_err(|error| {
         let message =
@@ -167,7 +162,8 @@ fn require_isolation(args: &RunArgs, store: &mut Store, id: &RunId) -> Result<()
 
 /// What no tool of this run may see beside the suite: the store, and recorded answers that it tells again.
 fn secrets(plan: &PlanV1, store: &Path) -> Vec<PathBuf> {
-    let recorded = plan.tools.iter().filter_map(|tool| tool.manifest.submission.as_ref()).map(PathBuf::from);
+    let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
+    let recorded = files.flatten().map(PathBuf::from);
     let all = recorded.filter(|path| path.is_absolute()).chain([store.to_owned()]);
     all.filter_map(|path| path.canonicalize().ok()).collect()
 }

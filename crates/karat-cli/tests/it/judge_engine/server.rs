@@ -98,6 +98,9 @@ pub(crate) struct Server {
 
 struct State {
     behaviour: Behaviour,
+    /// What it says to everything, where it does not think of each question; what it is asked is remembered then.
+    answer: Option<Value>,
+    bodies: Mutex<Vec<Value>>,
     connections: AtomicU64,
     requests: AtomicU64,
     faults: AtomicU64,
@@ -108,10 +111,17 @@ struct State {
 
 impl Server {
     pub(crate) fn start(behaviour: Behaviour) -> Self {
+        Self::saying(behaviour, None)
+    }
+
+    /// A server that has the same answer to everything.
+    pub(crate) fn saying(behaviour: Behaviour, answer: Option<Value>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State {
             behaviour,
+            answer,
+            bodies: Mutex::default(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             faults: AtomicU64::new(0),
@@ -128,6 +138,11 @@ impl Server {
             }
         });
         Self { port, state }
+    }
+
+    /// The bodies of all requests to a server that has one answer.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.state.bodies.lock().unwrap().clone()
     }
 
     pub(crate) fn connections(&self) -> u64 {
@@ -193,7 +208,10 @@ impl State {
             .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
         // A model that was told what is wrong gets it right, as far as this schedule goes.
         let fault = fault.filter(|fault| !(repair && is_said(*fault, anthropic) && self.behaviour.faults < 1000));
-        let answer = decision(question);
+        let answer = self.answer.clone().unwrap_or_else(|| decision(question));
+        if self.answer.is_some() {
+            self.bodies.lock().unwrap().push(request.body.clone());
+        }
         let Some(fault) = fault else {
             self.seen.lock().unwrap().entry(question).or_default().1 += 1;
             write(stream, 200, "", &message(anthropic, &answer).to_string())?;

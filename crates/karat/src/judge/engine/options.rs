@@ -1,9 +1,9 @@
 //! How questions are asked.
 
 use crate::format::judge::JudgeConfigV1;
+use crate::format::quantity;
 use crate::judge::ledger::CacheMode;
 use crate::judge::provider::ProviderError;
-use crate::tool::manifest::quantity;
 use std::time::Duration;
 
 /// How questions are asked.

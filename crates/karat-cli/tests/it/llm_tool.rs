@@ -1,0 +1,422 @@
+//! A language model as a tool: what it is asked, what becomes of what it says, and what stays secret.
+
+use crate::judge_engine::server::{Behaviour, Fault, Server};
+use crate::project::{Project, Ran, near};
+use crate::run::{outcomes, parsed, reasons, with_cases};
+use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const KEY: &str = "sk-test-5ecret0fTheHouse";
+
+fn finding() -> Value {
+    json!({
+        "title": "SQL injection", "message": "The name goes into the query.", "file": "app.py", "line_start": 2,
+        "line_end": 2, "severity": "high", "category": "sql-injection", "confidence": 0.9, "cwe": 89
+    })
+}
+
+/// A suite of one change, and a tool whose answers are these, one after the other.
+fn scripted(answers: &[Value], manifest: &str) -> Project {
+    let project = with_cases(1);
+    let lines: String = answers.iter().map(|answer| format!("{}\n", json!({ "answer": answer }))).collect();
+    project.write("tools/answers.jsonl", lines);
+    let text = format!("kind = \"llm\"\nprovider = \"scripted\"\nfile = \"answers.jsonl\"\n{manifest}\n");
+    project.write("tools/it.toml", text);
+    project
+}
+
+/// Runs a tool on each case once.
+fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> Ran {
+    let mut command = project.command();
+    for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
+    Ran::of(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
+}
+
+/// The trials of the last run, as a submission has them.
+fn trials(project: &Project) -> Vec<Value> {
+    project.ok("store export latest").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Holds the outcome of one trial with a script, and the reason, against what is expected.
+#[track_caller]
+fn check(answers: &[Value], manifest: &str, outcome: &str, reason: &str) {
+    let project = scripted(answers, manifest);
+    let report = parsed(&run(&project, "tools/it.toml", &[]));
+    assert_eq!(outcomes(&report), outcome, "{answers:?}");
+    let reasons = reasons(&project);
+    match reason {
+        "" => assert!(reasons.is_empty(), "{answers:?}: {reasons:?}"),
+        _ => assert!(reasons.len() == 1 && reasons[0].contains(reason), "{answers:?}: {reasons:?}"),
+    }
+}
+
+#[test]
+fn what_a_model_finds_is_scored() {
+    let project = scripted(&[json!({ "findings": [finding()] })], "");
+    let report = parsed(&run(&project, "tools/it.toml", &[]));
+    near(&report, "/tools/0/metrics/recall/value", 1.0);
+    near(&report, "/tools/0/metrics/precision/value", 1.0);
+    let trial = &trials(&project)[0];
+    let expect = json!([{
+        "id": "f1", "title": "SQL injection", "message": "The name goes into the query.", "file": "app.py",
+        "line_start": 2, "line_end": 2, "severity": "high", "confidence": 0.9, "category": "sql-injection", "cwe": [89]
+    }]);
+    assert_eq!(trial["findings"], expect);
+    // A script counts no tokens, and what is not known is not zero.
+    assert!(trial["latency_ms"].as_f64().is_some() && trial.get("tokens_in").is_none(), "{trial}");
+    assert!(trial.get("verdict").is_none(), "{trial}");
+}
+
+#[test]
+fn every_answer_has_its_outcome() {
+    check(&[json!({ "findings": [] })], "", "reported 1", "");
+    let odd = json!({ "findings": [{ "title": "t", "message": "", "line_start": 0, "line_end": -3, "extra": 1 }] });
+    check(&[odd], "", "reported 1", "");
+    // A text is read, and a better one is asked for, once.
+    check(&[json!("```json\n{\"findings\": []}\n```")], "", "reported 1", "");
+    check(&[json!("Looks good!"), json!({ "findings": [] })], "", "reported 1", "");
+    check(
+        &[json!("Looks good!"), json!("I said it looks good.")],
+        "",
+        "unparsable 1",
+        "it said: I said it looks good.",
+    );
+    check(&[json!({ "issues": [] }), json!({})], "", "unparsable 1", "findings");
+    let wrong = json!({ "findings": [{ "title": "t", "message": "m", "severity": "awful" }] });
+    check(&[wrong.clone(), wrong], "", "unparsable 1", "severity");
+    check(&[], "", "crashed 1", "the script has no answer to the question case-1#1");
+    check(&[json!("x"), json!({ "findings": [] })], "budget_calls = 1", "crashed 1", "the budget is spent");
+}
+
+/// A reviewer has no verdict; an auditor that has none has not answered.
+#[test]
+fn an_auditor_has_a_verdict() {
+    let whole = json!({ "verdict": "vulnerable", "confidence": 0.8, "findings": [finding()] });
+    let project = scripted(&[whole], "role = \"auditor\"");
+    run(&project, "tools/it.toml", &[]).expect(0);
+    let trial = &trials(&project)[0];
+    assert_eq!((&trial["verdict"], &trial["confidence"]), (&json!("vulnerable"), &json!(0.8)), "{trial}");
+    let none = json!({ "findings": [finding()] });
+    check(&[none.clone(), none], "role = \"auditor\"", "unparsable 1", "verdict");
+}
+
+#[test]
+fn one_budget_is_for_all_trials() {
+    let answers: Vec<Value> = (0..4).map(|_| json!({ "findings": [] })).collect();
+    let project = scripted(&answers, "budget_calls = 3");
+    let ran = project.run("run suite --tool tools/it.toml --trials 4 -j 4 -q --json");
+    assert_eq!(outcomes(&parsed(&ran)), "reported 3, crashed 1");
+}
+
+/// A suite with a marker wherever something must not be told, and something to be told.
+fn marked() -> Project {
+    let project = with_cases(1);
+    let yaml = project.read("suite/cases/case-1/case.yaml");
+    let yaml = yaml.replace("SQL query built", "MARKED query built").replace("[sql]", "[marked]");
+    project.write("suite/cases/case-1/case.yaml", yaml.replace("case-1", "marked-case"));
+    project.write("suite/cases/case-1/after/lib/other.py", "print('hello')\n");
+    project
+}
+
+/// Both wire formats, by the shorthand and the provider's own variables.
+#[test]
+fn a_model_is_asked_by_name() {
+    for (provider, base) in [("openai", "/v1"), ("anthropic", "")] {
+        let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [finding()] })));
+        let project = marked();
+        let url = format!("http://127.0.0.1:{}{base}", server.port);
+        let (key_name, url_name) =
+            (format!("{}_API_KEY", provider.to_uppercase()), format!("{}_BASE_URL", provider.to_uppercase()));
+        let variables = [(key_name.as_str(), KEY), (url_name.as_str(), url.as_str()), ("KARAT_JUDGE_MODEL", "judge")];
+        let ran = run(&project, &format!("llm:{provider}/marked-model"), &variables);
+        let report = parsed(&ran);
+        assert_eq!(outcomes(&report), "reported 1", "{}", ran.err);
+        assert_eq!(report["tools"][0]["tool"], "marked-model");
+        let trial = &trials(&project)[0];
+        assert_eq!((&trial["tokens_in"], &trial["tokens_out"]), (&json!(800), &json!(60)), "{trial}");
+        assert!(trial.get("cost_usd").is_none(), "{trial}");
+
+        let bodies = server.bodies();
+        assert_eq!(bodies.len(), 1);
+        // Judges have variables of their own, and they are not for tools.
+        assert_eq!(bodies[0]["model"], "marked-model");
+        assert_eq!(bodies[0]["temperature"], 0.0);
+        let body =
+            Value::Object(bodies[0].as_object().unwrap().clone().into_iter().filter(|(k, _)| k != "model").collect());
+        let body = body.to_string();
+        assert!(!body.to_lowercase().contains("marked") && !body.contains("suite"), "{body}");
+        for told in ["Search by name", "Adds a search.", "    2 +     return db.execute", "      -     return None"] {
+            assert!(body.contains(told), "{told}: {body}");
+        }
+        assert!(body.contains("file lib/other.py (new)\\n    1 + print('hello')"), "{body}");
+        no_key_in(&project, &ran);
+    }
+}
+
+/// No file of the store, and nothing that was printed, holds the key.
+#[track_caller]
+fn no_key_in(project: &Project, ran: &Ran) {
+    assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}{}", ran.out, ran.err);
+    let (mut open, mut files) = (vec![project.path(".karat")], 0);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.path().is_dir() {
+                open.push(entry.path());
+                continue;
+            }
+            files += 1;
+            let bytes = std::fs::read(entry.path()).unwrap();
+            let there = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+            assert!(!there, "{} holds the key", entry.path().display());
+        }
+    }
+    assert!(files > 0, "there is no store to look at");
+}
+
+/// What a server does wrong, and the word for it.
+#[test]
+fn every_failure_of_a_server_has_its_outcome() {
+    let check = |provider: &str, fault: &'static [Fault], manifest: &str, outcome: &str, reason: &str| {
+        let server = Server::saying(Behaviour::always(fault), Some(json!({ "findings": [] })));
+        let project = with_cases(1);
+        let url = format!("http://127.0.0.1:{}{}", server.port, if provider == "openai" { "/v1" } else { "" });
+        let text = format!(
+            "kind = \"llm\"\nprovider = \"{provider}\"\nmodel = \"m\"\nkey_env = \"MINE\"\nretries = 0\nbase_url = \"{url}\"\n{manifest}\n"
+        );
+        project.write("tools/it.toml", text);
+        let ran = run(&project, "tools/it.toml", &[("MINE", KEY)]);
+        assert_eq!(outcomes(&parsed(&ran)), outcome, "{fault:?}");
+        let reasons = reasons(&project);
+        assert!(reasons.len() == 1 && reasons[0].contains(reason), "{provider} {fault:?}: {reasons:?}");
+        no_key_in(&project, &ran);
+    };
+    // A refusal is never an empty list.
+    check("anthropic", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: I cannot help with that.");
+    check("openai", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: a content filter");
+    for provider in ["anthropic", "openai"] {
+        check(provider, &[Fault::TooMany], "", "crashed 1", "the last one: 127.0.0.1 answered 429");
+        check(provider, &[Fault::Silent], "timeout = \"1s\"", "timed_out 1", "no answer within 1 s");
+        check(provider, &[Fault::Prose], "", "unparsable 1", "it said: I believe");
+        check(provider, &[Fault::CutAnswer], "", "unparsable 1", "it ends in the middle");
+    }
+}
+
+/// What no question would survive ends the run, and is nobody's outcome.
+#[test]
+fn a_key_that_is_not_accepted_ends_the_run() {
+    let server = Server::saying(Behaviour::always(&[Fault::Unauthorized]), Some(json!({})));
+    let project = with_cases(3);
+    let url = format!("http://127.0.0.1:{}", server.port);
+    let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url.as_str())];
+    let ran = run(&project, "llm:anthropic/m", &variables);
+    let ran = ran.says(5, &["the key is not accepted", "karat run --resume"]);
+    no_key_in(&project, &ran);
+    assert_eq!(project.ok("store export latest"), "");
+}
+
+#[test]
+fn without_a_key_nothing_begins() {
+    let project = with_cases(1);
+    run(&project, "llm:anthropic/m", &[]).says(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
+    assert_eq!(project.json("store list --json"), json!([]));
+    let usage = |tool: &str, expect: &str| {
+        run(&project, tool, &[]).says(2, &[expect, "llm:PROVIDER/MODEL"]);
+    };
+    usage("llm:antropic/m", "did you mean `anthropic`?");
+    usage("llm:openai", "there is no `/`");
+    usage("llm:openai/m@advesarial", "did you mean `adversarial`?");
+    usage("llm:local/m", "`local` cannot be asked");
+}
+
+#[test]
+fn prices_become_costs() {
+    let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [] })));
+    let project = with_cases(1);
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    project.write(
+        "suite/karat.toml",
+        format!("[suite]\nname = \"small\"\n[tools.paid]\nkind = \"llm\"\nprovider = \"openai\"\nmodel = \"{{model}}\"\nbase_url = \"{url}\"\nprice_in = 2.5\nprice_out = 10\napi = {{ seed = 7 }}\ntemperature = 0.5\n"),
+    );
+    project.ok("check suite");
+    project.run("run suite --tool paid").says(2, &["`{model}` stands for no model"]);
+    project.ok("run suite --tool paid --trials 1 -q --model by-flag");
+    assert_eq!(trials(&project)[0]["cost_usd"], json!((800.0 * 2.5 + 60.0 * 10.0) / 1e6));
+    let body = &server.bodies()[0];
+    assert_eq!((&body["model"], &body["seed"], &body["temperature"]), (&json!("by-flag"), &json!(7), &json!(0.5)));
+}
+
+/// A case of code alone, as contracts are.
+fn contract(code: &str) -> Project {
+    let project = Project::new().with("suite/karat.toml", "[suite]\nname = \"contracts\"\n");
+    project.write("suite/cases/c/case.yaml", "id: c\nverdict: vulnerable\npr:\n  title: UNSAID\n");
+    project.write("suite/cases/c/after/Bank.sol", code);
+    project
+}
+
+#[test]
+fn without_a_change_code_is_audited() {
+    let answer = json!({ "verdict": "vulnerable", "confidence": 0.7, "findings": [] });
+    let server = Server::saying(Behaviour::GOOD, Some(answer));
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    let mut asked = Vec::new();
+    for style in ["", "@direct", "@naturalistic", "@adversarial"] {
+        let project = contract("contract Bank {\n  function pay() public {}\n}\n");
+        run(&project, &format!("llm:openai/m{style}"), &[("OPENAI_BASE_URL", &url)]).expect(0);
+        let trial = &trials(&project)[0];
+        assert_eq!((&trial["tool"], &trial["verdict"]), (&json!(format!("m{style}")), &json!("vulnerable")));
+        let body = server.bodies().pop().unwrap();
+        let messages = body["messages"].to_string();
+        assert!(messages.contains("file Bank.sol\\n    1 contract Bank {\\n    2   function pay()"), "{messages}");
+        assert!(!messages.contains("UNSAID"), "{messages}");
+        asked.push(messages);
+    }
+    assert_eq!(asked[0], asked[1]);
+    asked.dedup();
+    assert_eq!(asked.len(), 3, "each style has words of its own");
+}
+
+/// What does not fit is left out, said to the model and said in the report.
+#[test]
+fn code_that_is_too_long_is_cut_and_told() {
+    let server = Server::saying(Behaviour::GOOD, Some(json!({ "verdict": "safe", "confidence": 1, "findings": [] })));
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    let project = contract(&"uint x; // a line of a contract that never ends\n".repeat(10_000));
+    project.write("suite/cases/c/after/Small.sol", "contract Small {}\n");
+    let report = parsed(&run(&project, "llm:openai/m", &[("OPENAI_BASE_URL", &url)]));
+    let note = trials(&project)[0]["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.starts_with("incomplete: the code was too long") && note.ends_with("Bank.sol in part"), "{note}");
+    assert!(report["warnings"].to_string().contains("incomplete"), "{}", report["warnings"]);
+    let messages = server.bodies()[0]["messages"].to_string();
+    assert!(messages.contains("(the rest of this file is not shown)") && messages.contains("contract Small {}"));
+}
+
+/// Trials are samples: each is asked for anew, and what was asked and said is kept with it.
+#[test]
+fn every_trial_is_asked_for() {
+    let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [finding()] })));
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    let project = with_cases(2);
+    let mut command = project.command();
+    command.env("OPENAI_BASE_URL", &url).args(["run", "suite", "--tool", "llm:openai/m", "--trials", "3", "-j", "4"]);
+    Ran::of(&mut command).expect(0);
+    assert_eq!(server.requests(), 6);
+    let kept = project.ok("store show latest --trial m case-1 2 --artifact exchange");
+    let exchange: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
+    assert_eq!((&exchange["template"], &exchange["model"]), (&json!("review/v1"), &json!("m")));
+    assert!(exchange["user"].as_str().unwrap().contains("return db.execute"), "{exchange}");
+    assert_eq!(exchange["replies"][0]["tokens_in"], 800);
+}
+
+#[test]
+fn a_plan_says_what_is_asked_of_whom() {
+    let project = with_cases(1);
+    let plan = "run suite --tool llm:anthropic/a llm:openai/b@adversarial --dry-run";
+    let text = project.ok(plan);
+    let expect = "  a · llm · 2 trials each · isolation nothing is executed · model a\n    asks anthropic · role auto · style direct · prompts review/v1, audit-direct/v1\n";
+    assert!(text.contains(expect), "{text}");
+    assert!(
+        text.contains("    asks openai · role auto · style adversarial · prompts review/v1, audit-adversarial/v1\n")
+    );
+    let json = project.json(&format!("{plan} --json"));
+    assert_eq!(
+        json["tools"][1]["llm"],
+        json!({ "provider": "openai", "role": "auto", "style": "adversarial", "prompts": ["review/v1", "audit-adversarial/v1"] })
+    );
+    assert_eq!(json["tools"][1]["model"], "b");
+    assert_eq!(project.json(&format!("{plan} --json")), json, "the same plan twice");
+}
+
+/// No program is run, so nothing has to be kept apart.
+#[test]
+fn a_model_needs_no_isolation() {
+    let project = scripted(&[json!({ "findings": [] })], "");
+    project.ok("run suite --tool tools/it.toml --trials 1 -q --isolation process --require-isolation");
+    crate::run::with_tool(&project, "program", crate::run::FINDS_IT, "");
+    let both = "run suite --tool tools/it.toml tools/program.toml --isolation process --require-isolation";
+    project.run(both).says(2, &["is less than"]);
+}
+
+/// A plan from elsewhere could send a key anywhere.
+#[test]
+fn an_imported_run_asks_nobody() {
+    let project = scripted(&[json!({ "findings": [] })], "");
+    project.ok("run suite --tool tools/it.toml --trials 1 -q");
+    project.ok("store export latest --whole -o run.jsonl");
+    project.ok("store import run.jsonl --store other");
+    project.run("run --resume latest --store other").says(4, &["came from a file"]);
+}
+
+/// Ctrl-C while a server thinks: it ends at once, nothing is blamed on the model, and it goes on.
+#[test]
+fn a_run_that_waits_for_a_model_can_be_stopped() {
+    let server = Server::saying(Behaviour::always(&[Fault::Silent]), Some(json!({ "findings": [] })));
+    let project = with_cases(4);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
+        .args(["run", "suite", "--tool", "llm:openai/m", "--trials", "2", "-j", "3", "-q"])
+        .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port))
+        .current_dir(project.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = Instant::now();
+    while server.requests() < 3 && patience.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(server.requests(), 3, "so many trials at once as asked for");
+    let began = Instant::now();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = child.wait().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(status.code(), Some(5));
+    assert_eq!(project.ok("store export latest"), "");
+}
+
+#[test]
+fn faults_of_a_declared_model_have_a_place() {
+    let check = |text: &str, expect: &str| {
+        let project = with_cases(1);
+        project.write("suite/karat.toml", format!("[suite]\nname = \"s\"\n[tools.it]\n{text}\n"));
+        let told = project.run("check suite").expect(4).out;
+        assert!(told.contains(expect) && told.contains("karat.toml:"), "{text}: {told}");
+    };
+    let llm = |text: &str| format!("kind = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\n{text}");
+    check("kind = \"llm\"", "needs `provider`, who is asked; there are anthropic, openai, scripted, replay");
+    check("kind = \"llm\"\nprovider = \"opnai\"", "did you mean `openai`?");
+    check("kind = \"llm\"\nprovider = \"human\"", "cannot be asked to review anything");
+    check("kind = \"llm\"\nprovider = \"scripted\"", "needs `file`");
+    check("kind = \"llm\"\nprovider = \"scripted\"\nfile = \"none.jsonl\"", "the suite has no file `none.jsonl`");
+    check(&llm("file = \"x.jsonl\""), "means nothing for provider = \"openai\"");
+    check(&llm("role = \"reviewr\""), "role");
+    check(&llm("role = \"reviewer\"\nstyle = \"direct\""), "is for auditors");
+    check(&llm("budget_usd = 3"), "give `price_in` and `price_out`");
+    check(&llm("timeout = \"soon\""), "no duration");
+    check(&llm("temperature = 3"), "temperature");
+    check(&llm("command = [\"x\"]"), "means nothing for kind = \"llm\"");
+    check("command = [\"x\"]\nformat = \"karat\"\nprovider = \"openai\"", "means nothing for kind = \"command\"");
+    check(&llm("stile = \"direct\""), "did you mean `style`?");
+}
+
+#[test]
+fn the_doctor_looks_for_the_key() {
+    let project = with_cases(1);
+    project.write(
+        "suite/karat.toml",
+        "[suite]\nname = \"s\"\n[tools.it]\nkind = \"llm\"\nprovider = \"openai\"\nkey_env = \"MY_KEY\"\n",
+    );
+    let looked = |variables: &[(&str, &str)]| {
+        let mut command = project.command();
+        command.envs(variables.iter().copied()).args(["tools", "doctor", "it", "--suite", "suite"]);
+        Ran::of(&mut command)
+    };
+    let without = looked(&[]).expect(5).out;
+    assert!(without.contains("it: not usable · runs no program") && without.contains("set MY_KEY"), "{without}");
+    let with = looked(&[("MY_KEY", KEY)]).expect(0).out;
+    assert!(with.contains("MY_KEY is set") && with.contains("--model NAME") && !with.contains(KEY), "{with}");
+    assert!(project.ok("tools show it --suite suite").contains("kind = \"llm\""));
+}

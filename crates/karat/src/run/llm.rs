@@ -1,0 +1,238 @@
+//! A language model as a tool: one question for each trial, and what came of it. Nothing of it runs on this machine.
+
+mod named;
+mod shown;
+mod watched;
+
+pub use named::named;
+
+use super::command::ReadyError;
+use super::drive::Task;
+use super::record::{Artifact, TrialRecord};
+use super::site::Site;
+use crate::format::llm::{RoleV1, StyleV1};
+use crate::format::run::{PlannedLlmV1, TrialDetailV1};
+use crate::format::tool::{ToolKindV1, ToolManifestV1};
+use crate::judge::engine::{Engine, EngineOptions};
+use crate::judge::ledger::{CacheMode, Exchange, MemoryLedger, Outcome as Answer, Unjudged};
+use crate::judge::provider::{Surroundings, open_ready};
+use crate::judge::template::review::{REVIEW, audit};
+use crate::judge::template::{Question, Template};
+use crate::suite::files::Files;
+use crate::tool::manifest::Llm;
+use karat_core::finding::Finding;
+use karat_core::path::RepoPath;
+use karat_core::suite::Case;
+use karat_core::trial::{Outcome, Trial};
+use serde::Deserialize;
+use serde_json::Value;
+use shown::Shown;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use watched::{Log, Watched};
+
+/// A model, ready for its trials. All of them go through one engine, whatever thread they come from.
+pub struct LlmTool {
+    role: RoleV1,
+    style: StyleV1,
+    engine: Engine,
+    log: Log,
+}
+
+/// So much of what a model said is told with its failure.
+const LAST_WORDS: usize = 300;
+
+/// What a plan says of a model; `None` for tools of other kinds.
+pub fn planned(manifest: &ToolManifestV1) -> Option<PlannedLlmV1> {
+    let asked = (manifest.kind == ToolKindV1::Llm).then_some(&manifest.llm)?;
+    let (role, style) = (asked.role.unwrap_or_default(), asked.style.unwrap_or_default());
+    Some(PlannedLlmV1 {
+        provider: asked.provider.clone().unwrap_or_default(),
+        role,
+        style: (role != RoleV1::Reviewer).then_some(style),
+        prompts: templates(role, style).iter().map(|template| template.name.to_owned()).collect(),
+    })
+}
+
+fn templates(role: RoleV1, style: StyleV1) -> Vec<&'static Template> {
+    match role {
+        RoleV1::Auto => vec![&REVIEW, audit(style)],
+        RoleV1::Reviewer => vec![&REVIEW],
+        RoleV1::Auditor => vec![audit(style)],
+    }
+}
+
+impl LlmTool {
+    /// Sees that there is a key and that the settings make sense. Nobody is asked yet.
+    pub fn ready(llm: Llm, site: &Site<'_>) -> Result<Self, ReadyError> {
+        let variable = |name: &str| site.variable(name).and_then(|value| value.to_str()).map(str::to_owned);
+        let folder = match &site.loaded.files {
+            Files::Disk(root) => root.as_path(),
+            Files::Embedded(..) => Path::new(""),
+        };
+        let provider = open_ready(&llm.config, &Surroundings { variable: &variable, folder })?;
+        // Trials are independent samples, so no answer is ever used twice.
+        let options = EngineOptions { seed: site.seed, ..EngineOptions::of(&llm.config, CacheMode::Off)? };
+        let log = Log::default();
+        let engine = Engine::new(Box::new(Watched::new(provider, log.clone())), options).shared();
+        Ok(Self { role: llm.role, style: llm.style, engine, log })
+    }
+
+    /// The model and the prompts, which together are what a version is to a program.
+    pub fn version(&self) -> String {
+        let id = self.engine.provider().id();
+        let prompts: Vec<&str> = templates(self.role, self.style).iter().map(|template| template.name).collect();
+        let model = if id.model.is_empty() { "no model" } else { &id.model };
+        format!("{model} ({}), prompts {}", id.provider, prompts.join(", "))
+    }
+
+    /// Asks about one case; `None` when it was cancelled. An error means that no other question would be answered either.
+    pub(super) fn execute(
+        &self,
+        task: &Task,
+        case: Option<&Case>,
+        site: &Site<'_>,
+    ) -> Result<Option<TrialRecord>, ReadyError> {
+        let key = &task.key;
+        let mut trial = Trial::reported(key.case.clone(), key.tool.clone(), key.number);
+        let mut detail = TrialDetailV1::default();
+        let question = case.filter(|case| site.loaded.has_tree(&case.id));
+        let question = question.map(|case| self.question(task, case, site)).transpose();
+        let asked = question.map_err(|source| ReadyError::Checkout { case: key.case.to_string(), source })?;
+        let Some((question, notes)) = asked else {
+            trial.outcome = Outcome::Skipped;
+            detail.reason = Some("the case comes without code".to_owned());
+            return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts: Vec::new() }));
+        };
+        let (id, began) = (question.id.clone(), Instant::now());
+        let answered = self.engine.ask_all(vec![question], &mut MemoryLedger::default(), &site.cancel);
+        let spent = self.log.take(&id);
+        let Some(exchange) = answered?.0.into_iter().next() else { return Ok(None) };
+        if matches!(exchange.outcome, Answer::Unjudged { reason: Unjudged::Cancelled, .. }) {
+            return Ok(None);
+        }
+        detail.stages_ms.insert("asking".to_owned(), milliseconds(began.elapsed()));
+        if exchange.attempts > 1 {
+            detail.remarks.push(format!("{} requests were made", exchange.attempts));
+        }
+        // Waiting for a turn, and between requests that failed, is not the model's doing.
+        trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(spent.time));
+        let (tokens_in, tokens_out) = (exchange.tokens_in, exchange.tokens_out);
+        // Some servers count nothing, which is not the same as nothing used.
+        if tokens_in + tokens_out > 0 {
+            (trial.tokens_in, trial.tokens_out, trial.cost_usd) = (Some(tokens_in), Some(tokens_out), exchange.usd);
+        }
+        if let Err((outcome, reason)) = answer(&exchange, spent.cut_off, &mut trial) {
+            trial.outcome = outcome;
+            detail.reason = Some(reason);
+        } else {
+            trial.notes = notes;
+        }
+        let mut bytes = serde_json::to_vec(&exchange).unwrap_or_default();
+        bytes.push(b'\n');
+        let artifacts = vec![Artifact { name: "exchange".to_owned(), bytes }];
+        Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts }))
+    }
+
+    /// What to ask about a case, and what is left out of it. Neither its name nor its goldens go in.
+    fn question(&self, task: &Task, case: &Case, site: &Site<'_>) -> std::io::Result<(Question, Vec<String>)> {
+        let id = format!("{}#{}", task.key.case, task.key.number);
+        let change = match self.role {
+            RoleV1::Auditor => None,
+            RoleV1::Reviewer => Some(shown::change(site.loaded, case)?),
+            // Without a `before` there is nothing to review: all of the code is as new as any other part of it.
+            RoleV1::Auto if case.change.is_none() => None,
+            RoleV1::Auto => Some(shown::change(site.loaded, case)?).filter(|change| !change.text.is_empty()),
+        };
+        let Some(Shown { text, mut notes }) = change else {
+            let code = shown::code(site.loaded, case)?;
+            return Ok((Question::audit_code(id, self.style, code.text), code.notes));
+        };
+        let pr = case.pr.clone().unwrap_or_default();
+        let description = shown::description(&pr.description, &mut notes);
+        Ok((Question::review(id, &pr.title, &description, text), notes))
+    }
+}
+
+/// Puts an answer into its trial, or says what else came of the question.
+fn answer(exchange: &Exchange, cut_off: bool, trial: &mut Trial) -> Result<(), (Outcome, String)> {
+    let (reason, why) = match &exchange.outcome {
+        Answer::Decided(value) => {
+            let said = AnswerV1::deserialize(value).map_err(|error| (Outcome::Unparsable, error.to_string()))?;
+            trial.verdict = said.verdict;
+            trial.confidence = said.confidence;
+            trial.findings = said.findings.into_iter().enumerate().map(finding).collect();
+            return Ok(());
+        }
+        Answer::Refused { why } => {
+            return Err((Outcome::Crashed, format!("the model refused to answer: {}", shortened(why))));
+        }
+        Answer::Unjudged { reason, why } => (*reason, why),
+    };
+    Err(match reason {
+        Unjudged::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_words(exchange))),
+        Unjudged::Unanswered if cut_off => (Outcome::TimedOut, why.clone()),
+        Unjudged::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
+        Unjudged::Unanswered | Unjudged::Rejected | Unjudged::Cancelled => (Outcome::Crashed, why.clone()),
+    })
+}
+
+/// An answer that fits its schema.
+#[derive(Deserialize)]
+struct AnswerV1 {
+    verdict: Option<karat_core::suite::Verdict>,
+    confidence: Option<f64>,
+    findings: Vec<SaidV1>,
+}
+
+/// A finding as a model states it.
+#[derive(Deserialize)]
+struct SaidV1 {
+    title: String,
+    message: String,
+    file: Option<String>,
+    line_start: Option<i64>,
+    line_end: Option<i64>,
+    severity: Option<karat_core::golden::Severity>,
+    category: Option<String>,
+    confidence: Option<f64>,
+    cwe: Option<i64>,
+}
+
+fn finding((index, said): (usize, SaidV1)) -> Finding {
+    // A model that knows no line says 0 as often as null, and an end before the start is no end.
+    let number = |value: Option<i64>| value.and_then(|value| u32::try_from(value).ok()).filter(|value| *value > 0);
+    let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
+    let line_start = number(said.line_start);
+    Finding {
+        title: text(said.title),
+        message: text(said.message),
+        file: said.file.as_deref().and_then(RepoPath::new),
+        line_start,
+        line_end: number(said.line_end).filter(|end| line_start.is_some_and(|start| start <= *end)),
+        severity: said.severity,
+        category: said.category.and_then(text),
+        confidence: said.confidence,
+        cwe: number(said.cwe).into_iter().collect(),
+        ..Finding::named(format!("f{}", index + 1))
+    }
+}
+
+fn last_words(exchange: &Exchange) -> String {
+    let last = exchange.replies.last();
+    let said = last.map(|reply| reply.structured.as_ref().map_or_else(|| reply.text.clone(), Value::to_string));
+    let said = said.filter(|said| !said.trim().is_empty());
+    said.map(|said| format!("; it said: {}", shortened(&said))).unwrap_or_default()
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LAST_WORDS) {
+        None => line,
+        Some((end, _)) => format!("{} …", &line[..end]),
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,71 @@
+//! How long requests were under way, which only whoever sends them can tell from waiting for a turn.
+
+use crate::judge::provider::{Provider, ProviderId, Sending};
+use crate::judge::template::Prompt;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A provider whose requests are timed.
+pub(super) struct Watched {
+    inner: Box<dyn Provider>,
+    log: Log,
+}
+
+/// What was spent on each question.
+#[derive(Clone, Default)]
+pub(super) struct Log(Arc<Mutex<BTreeMap<String, Spent>>>);
+
+/// What was spent on a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spent {
+    /// How long its requests were under way, taken together.
+    pub(super) time: Duration,
+    /// Whether the last of them was given up before an answer came.
+    pub(super) cut_off: bool,
+}
+
+impl Log {
+    /// What was spent on a question, which is then forgotten.
+    pub(super) fn take(&self, question: &str) -> Spent {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(question).unwrap_or_default()
+    }
+}
+
+impl Watched {
+    pub(super) fn new(inner: Box<dyn Provider>, log: Log) -> Self {
+        Self { inner, log }
+    }
+}
+
+impl Provider for Watched {
+    fn id(&self) -> &ProviderId {
+        self.inner.id()
+    }
+
+    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+        Box::pin(async move {
+            let mut request = Request { log: &self.log, question, began: Instant::now(), answered: false };
+            let sent = self.inner.send(question, prompt).await;
+            request.answered = true;
+            sent
+        })
+    }
+}
+
+/// A request that is under way. One that took too long is dropped by whoever waits for it, and that is how it ends.
+struct Request<'a> {
+    log: &'a Log,
+    question: &'a str,
+    began: Instant,
+    answered: bool,
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        let mut log = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = log.entry(self.question.to_owned()).or_default();
+        spent.time += self.began.elapsed();
+        spent.cut_off = !self.answered;
+    }
+}
