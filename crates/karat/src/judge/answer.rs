@@ -123,28 +123,55 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
         return Err(Unfit { is_json: parsed.node.is_some(), told: fault.message.clone() });
     }
     let mut node = parsed.node.ok_or_else(|| Unfit { is_json: false, told: AnswerFault::NoObject.to_string() })?;
-    let Node { value: Written::Object(entries), .. } = &mut node else {
+    if !matches!(node.value, Written::Object(_)) {
         return Err(Unfit { is_json: true, told: AnswerFault::NoObject.to_string() });
-    };
-    let known = schema.get("properties").and_then(Value::as_object);
-    entries.retain(|(key, _)| known.is_none_or(|known| known.contains_key(&key.name)));
-    for (name, property) in known.into_iter().flatten() {
-        let nullable =
-            property.get("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|t| t == "null"));
-        if nullable && !entries.iter().any(|(key, _)| key.name == *name) {
-            let key = Key { name: name.clone(), span: 0..0 };
-            entries.push((key, Node { value: Written::Null, span: 0..0 }));
-        }
     }
+    tidy(&mut node, schema);
     if let Some(fault) = schema::check(&node, schema, text).first() {
         return Err(Unfit { is_json: true, told: fault.message.clone() });
     }
     let mut value = node.to_json();
-    if let Value::Object(fields) = &mut value {
-        fields.retain(|_, value| !value.is_null());
-        fields.sort_keys();
-    }
+    drop_nulls(&mut value);
     Ok(value)
+}
+
+/// Leaves out what nobody asked for, and fills in nulls that were left out, as deep as the schema goes.
+fn tidy(node: &mut Node, schema: &Value) {
+    match &mut node.value {
+        Written::Array(items) => {
+            let schema = schema.get("items");
+            items.iter_mut().for_each(|item| schema.into_iter().for_each(|schema| tidy(item, schema)));
+        }
+        Written::Object(entries) => {
+            let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
+            entries.retain(|(key, _)| known.contains_key(&key.name));
+            for (key, child) in entries.iter_mut() {
+                known.get(&key.name).into_iter().for_each(|schema| tidy(child, schema));
+            }
+            for (name, property) in known {
+                let types = property.get("type").and_then(Value::as_array);
+                let nullable = types.is_some_and(|types| types.iter().any(|t| t == "null"));
+                if nullable && !entries.iter().any(|(key, _)| key.name == *name) {
+                    let key = Key { name: name.clone(), span: 0..0 };
+                    entries.push((key, Node { value: Written::Null, span: 0..0 }));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Leaves out the nulls of all objects, and puts their keys in order.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.sort_keys();
+            fields.values_mut().for_each(drop_nulls);
+        }
+        _ => {}
+    }
 }
 
 /// Faults of JSON that leave no doubt about what is meant, as the parser words them.
@@ -230,6 +257,28 @@ mod tests {
         assert_eq!(read(json!({"match": true, "confidence": 1, "explanation": ""})).unwrap()["match"], true);
         assert!(matches!(read(json!({"match": true, "confidence": 2, "explanation": ""})), Err(AnswerFault::Unfit(_))));
         assert!(matches!(read(json!("no object")), Err(AnswerFault::Unfit(_))));
+    }
+
+    /// Lists of objects are read with the same patience as the object around them, and with no more.
+    #[test]
+    fn what_lies_within_is_tidied_too() {
+        let item = json!({
+            "type": "object", "required": ["a", "b"], "additionalProperties": false,
+            "properties": { "a": { "type": "integer" }, "b": { "type": ["string", "null"] } }
+        });
+        let schema = json!({
+            "type": "object", "required": ["items"], "additionalProperties": false,
+            "properties": { "items": { "type": "array", "items": item } }
+        });
+        let check = |text: &str, expect: Option<&str>| {
+            let read = read_text(text, &schema);
+            assert_eq!(read.as_ref().ok().map(ToString::to_string).as_deref(), expect, "{text}: {read:?}");
+        };
+        check(r#"{"items":[{"c":{"d":1},"b":"x","a":1},{"a":2}]}"#, Some(r#"{"items":[{"a":1,"b":"x"},{"a":2}]}"#));
+        check(r#"{"items":[{"a":2,"b":null}]}"#, Some(r#"{"items":[{"a":2}]}"#));
+        check(r#"{"items":[{"b":"x"}]}"#, None);
+        check(r#"{"items":[{"a":"2"}]}"#, None);
+        check(r#"{"items":[null]}"#, None);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //!
 //! [`local`] decides without asking anybody. To ask a language model, a [`template::Question`] is rendered to a prompt, a
 //! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
-//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`agree`] tells
-//! how far several judges agree.
+//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`mod@audit`] asks
+//! about a whole response. [`agree`] tells how far several judges agree.
 
 pub mod agree;
 pub mod answer;
+pub mod audit;
 pub mod engine;
 pub mod ledger;
 pub mod local;
