@@ -146,6 +146,13 @@ fn without_a_marked_target_any_required_golden_is_one() {
     assert!(!target.contains("block.timestamp") && known.contains("a false alarm"), "{user}");
 }
 
+/// A suite may call a case safe and still say what a good tool reports for it.
+#[test]
+fn goldens_of_a_safe_case_are_known_and_no_target() {
+    let user = user(&Case { verdict: Verdict::Safe, ..case() }, &listed());
+    assert!(user.contains("\"known_as\": \"true\",\n    \"title\": \"Reentrancy in withdraw\""), "{user}");
+}
+
 #[test]
 fn a_rule_is_named_only_where_it_is_all_there_is() {
     let bare = Finding { rule_id: Some("unchecked-call".into()), ..Finding::named("x") };
@@ -482,8 +489,9 @@ fn silence_is_decided_by_rule() {
         assert!(by_rule(&case(), &trial).is_none() && question("q", &case(), &trial, None).is_some());
     }
     for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable, Outcome::Skipped] {
-        let failed = Trial { outcome, ..prose() };
-        assert!(by_rule(&case(), &failed).is_none() && question("q", &case(), &failed, None).is_none());
+        for failed in [Trial { outcome, ..prose() }, Trial { outcome, ..silent(None, None) }] {
+            assert!(by_rule(&case(), &failed).is_none() && question("q", &case(), &failed, None).is_none());
+        }
     }
 }
 

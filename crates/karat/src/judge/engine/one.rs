@@ -176,9 +176,8 @@ fn read(reply: &Reply, asked: &Asked) -> Result<Outcome, AnswerFault> {
         return Ok(Outcome::Refused { why: why.clone() });
     }
     let answer = answer::read(reply, &asked.prompt.schema)?;
-    match &asked.check {
-        Some(check) => check.check(&answer).map_err(AnswerFault::Unfit)?,
-        None => {}
+    if let Some(check) = &asked.check {
+        check.check(&answer).map_err(AnswerFault::Unfit)?;
     }
     Ok(Outcome::Decided(answer))
 }
