@@ -42,7 +42,7 @@ fn a_majority_decides_and_an_even_split_only_by_sureness() {
 #[test]
 fn nobody_votes_twice() {
     let vote = |judge, matched| Vote { judge, matched, confidence: None };
-    let rulings = pairs(&[vec![vote(0, true), vote(0, true), vote(0, false), vote(1, false)]], Consensus::Majority);
+    let rulings = pairs(&[vec![vote(0, true), vote(0, true), vote(1, false)]], Consensus::Majority);
     assert_eq!(rulings.items, [None]);
 }
 
@@ -198,6 +198,11 @@ fn most_voices_decide_field_by_field() {
         &["yes - | f=TARGET_MATCH | -", "yes - | f=PARTIAL_MATCH | -", "yes - | f=HALLUCINATED | -"],
         "yes - | f=PARTIAL_MATCH | - | - | split: f",
     );
+    // Findings keep the order of the trial, and of equals one speaks, whoever comes first.
+    check_audits(
+        &["no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | two", "no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | one"],
+        "no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | one",
+    );
     // One voice in three states a confidence, which is not what most say.
     check_audits(&["no 0.9 | | -", "no - | | -", "no - | | -"], "no - | | - | -");
 }
@@ -233,6 +238,15 @@ fn the_target_is_found_by_what_most_hold_for_it() {
             "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1",
         ],
         "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1 | -",
+    );
+    // As many name the first, and most hold it for something else.
+    check_audits(
+        &[
+            "yes - | f1=TARGET_MATCH f2=PARTIAL_MATCH | found f1 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=TARGET_MATCH | found f2 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | missed - - - - -",
+        ],
+        "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | found f2 exact 1 1 1 | -",
     );
     // Half of the voices speak of a target at all.
     check_audits(&["yes - | | found - exact 1 1 1", "yes - | | -"], "yes - | | - | -");
