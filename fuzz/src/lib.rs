@@ -1,6 +1,7 @@
 //! Properties that must hold for any bytes. The fuzz targets look for bytes that break them; a plain test of the `karat` crate
 //! includes this folder and checks them on every fixture.
 
+pub mod audit;
 pub mod document;
 pub mod importers;
 pub mod places;
@@ -29,4 +30,5 @@ pub static TARGETS: &[Target] = &[
     Target { name: "symbols", check: symbols::check },
     Target { name: "globs_paths_keys", check: places::check },
     Target { name: "sarif_keys", check: sarif::keys },
+    Target { name: "audit", check: audit::check },
 ];

@@ -71,3 +71,43 @@ impl JudgeName {
         self.as_str().starts_with("human:")
     }
 }
+
+impl FindingId {
+    /// The name of something that free text claims, counted from 1. No tool gave it one, so the judge's count is its name.
+    pub fn claim(number: usize) -> Self {
+        Self(format!("{CLAIM}{number}"))
+    }
+
+    /// Whether it names a claim in free text rather than a finding that a tool listed.
+    pub fn is_claim(&self) -> bool {
+        let number = self.0.strip_prefix(CLAIM);
+        number.is_some_and(|n| !n.starts_with('0') && !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+const CLAIM: &str = "response:";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_are_counted_from_one() {
+        assert_eq!(FindingId::claim(12).as_str(), "response:12");
+        let told = |id: &str| FindingId::new(id).is_claim();
+        assert!(told("response:1") && told("response:12"));
+        for id in [
+            "",
+            "f1",
+            "response",
+            "response:",
+            "response:0",
+            "response:01",
+            "response:x",
+            "response:-1",
+            "a response:1",
+        ] {
+            assert!(!told(id), "{id}");
+        }
+    }
+}

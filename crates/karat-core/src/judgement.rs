@@ -112,6 +112,46 @@ pub enum Classification {
     Informational,
 }
 
+impl Classification {
+    /// All classes, the valid ones first.
+    pub const ALL: [Self; 9] = [
+        Self::TargetMatch,
+        Self::PartialMatch,
+        Self::BonusValid,
+        Self::Hallucinated,
+        Self::Mischaracterized,
+        Self::DesignChoice,
+        Self::OutOfScope,
+        Self::SecurityTheater,
+        Self::Informational,
+    ];
+
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TargetMatch => "TARGET_MATCH",
+            Self::PartialMatch => "PARTIAL_MATCH",
+            Self::BonusValid => "BONUS_VALID",
+            Self::Hallucinated => "HALLUCINATED",
+            Self::Mischaracterized => "MISCHARACTERIZED",
+            Self::DesignChoice => "DESIGN_CHOICE",
+            Self::OutOfScope => "OUT_OF_SCOPE",
+            Self::SecurityTheater => "SECURITY_THEATER",
+            Self::Informational => "INFORMATIONAL",
+        }
+    }
+
+    /// Whether a finding of this class was worth reporting.
+    pub fn is_valid(self) -> bool {
+        matches!(self, Self::TargetMatch | Self::PartialMatch | Self::BonusValid)
+    }
+
+    /// Whether a finding of this class is about the target.
+    pub fn is_about_target(self) -> bool {
+        matches!(self, Self::TargetMatch | Self::PartialMatch)
+    }
+}
+
 /// How well the claimed type fits the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +166,22 @@ pub enum TypeMatch {
     Wrong,
     /// No type was claimed.
     NotMentioned,
+}
+
+impl TypeMatch {
+    /// All levels, the best first.
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Semantic, Self::Partial, Self::Wrong, Self::NotMentioned];
+
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Semantic => "semantic",
+            Self::Partial => "partial",
+            Self::Wrong => "wrong",
+            Self::NotMentioned => "not_mentioned",
+        }
+    }
 }
 
 /// Whether and how well the target was found.
@@ -143,4 +199,21 @@ pub struct TargetAssessment {
     pub ava: Option<f64>,
     /// Fix suggestion validity, from 0 to 1.
     pub fsv: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_formats() {
+        for class in Classification::ALL {
+            assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
+            assert!(class.is_valid() || !class.is_about_target());
+        }
+        for level in TypeMatch::ALL {
+            assert_eq!(serde_json::to_value(level).unwrap(), level.as_str());
+        }
+        assert_eq!(Classification::ALL.iter().filter(|class| class.is_valid()).count(), 3);
+    }
 }

@@ -12,6 +12,7 @@ pub mod lines;
 pub mod local_judge;
 pub mod matching;
 pub mod metric;
+pub mod panel;
 pub mod path;
 pub mod probe;
 pub mod profile;

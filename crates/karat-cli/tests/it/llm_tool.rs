@@ -306,7 +306,7 @@ fn every_trial_is_asked_for() {
     assert_eq!(server.requests(), 6);
     let kept = project.ok("store show latest --trial m case-1 2 --artifact exchange");
     let exchange: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
-    assert_eq!((&exchange["template"], &exchange["model"]), (&json!("review/v1"), &json!("m")));
+    assert_eq!((&exchange["template"], &exchange["model"]), (&json!("reviewer/v1"), &json!("m")));
     assert!(exchange["user"].as_str().unwrap().contains("return db.execute"), "{exchange}");
     assert_eq!(exchange["replies"][0]["tokens_in"], 800);
 }
@@ -316,15 +316,17 @@ fn a_plan_says_what_is_asked_of_whom() {
     let project = with_cases(1);
     let plan = "run suite --tool llm:anthropic/a llm:openai/b@adversarial --dry-run";
     let text = project.ok(plan);
-    let expect = "  a · llm · 2 trials each · isolation nothing is executed · model a\n    asks anthropic · role auto · style direct · prompts review/v1, audit-direct/v1\n";
+    let expect = "  a · llm · 2 trials each · isolation nothing is executed · model a\n    asks anthropic · role auto · style direct · prompts reviewer/v1, auditor-direct/v1\n";
     assert!(text.contains(expect), "{text}");
     assert!(
-        text.contains("    asks openai · role auto · style adversarial · prompts review/v1, audit-adversarial/v1\n")
+        text.contains(
+            "    asks openai · role auto · style adversarial · prompts reviewer/v1, auditor-adversarial/v1\n"
+        )
     );
     let json = project.json(&format!("{plan} --json"));
     assert_eq!(
         json["tools"][1]["llm"],
-        json!({ "provider": "openai", "role": "auto", "style": "adversarial", "prompts": ["review/v1", "audit-adversarial/v1"] })
+        json!({ "provider": "openai", "role": "auto", "style": "adversarial", "prompts": ["reviewer/v1", "auditor-adversarial/v1"] })
     );
     assert_eq!(json["tools"][1]["model"], "b");
     assert_eq!(project.json(&format!("{plan} --json")), json, "the same plan twice");

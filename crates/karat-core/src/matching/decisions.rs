@@ -2,7 +2,7 @@
 
 use crate::finding::Finding;
 use crate::golden::Golden;
-use crate::ids::JudgeName;
+use crate::ids::{FindingId, JudgeName};
 use crate::judgement::{AuditDecision, Decision, Judgement, PairDecision};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,6 +32,8 @@ pub struct Decisions<'a> {
     pub audit: Option<&'a AuditDecision>,
     /// Whether as many audits say something else.
     pub split_audit: bool,
+    /// How many of the findings that the audit classifies the trial does not have.
+    pub unknown_in_audit: usize,
     /// Pair judgements that name a golden or finding the trial does not have.
     pub strangers: Vec<usize>,
 }
@@ -75,6 +77,9 @@ impl<'a> Decisions<'a> {
             }
         }
         let (audit, split_audit) = settle_audits(&audits);
+        // What free text claims has no name but the one a judge gave it. Where a tool lists its findings, they have names.
+        let known = |id: &FindingId| finding_index.contains_key(id.as_str()) || (findings.is_empty() && id.is_claim());
+        let unknown = |audit: &AuditDecision| audit.findings.iter().filter(|found| !known(&found.finding)).count();
         failed.retain(|pair| !named.contains_key(pair));
         Self {
             unjudged: failed,
@@ -82,6 +87,7 @@ impl<'a> Decisions<'a> {
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             audit,
             split_audit,
+            unknown_in_audit: audit.map_or(0, unknown),
             strangers,
         }
     }

@@ -334,6 +334,12 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
             "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
         ));
     }
+    let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();
+    if unknown > 0 {
+        warnings.push(format!(
+            "{tool}: findings that audits classify and its trials do not have: {unknown}; they count as the audits say"
+        ));
+    }
     let differing: usize = trials().map(|trial| trial.differing_keys).sum();
     if differing > 0 {
         warnings.push(format!(

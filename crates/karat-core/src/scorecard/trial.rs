@@ -46,6 +46,8 @@ pub struct TrialScore {
     pub(crate) strange_judgements: usize,
     /// Whether audits disagree evenly about the verdict.
     pub(crate) split_audit: bool,
+    /// Findings that the audit classifies and the trial does not have.
+    pub(crate) unknown_in_audit: usize,
     /// Findings whose own key differs from the computed one.
     pub(crate) differing_keys: usize,
 }
@@ -93,6 +95,7 @@ impl TrialScore {
             shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
             strange_judgements: decisions.strangers.len(),
             split_audit: decisions.split_audit,
+            unknown_in_audit: decisions.unknown_in_audit,
             differing_keys: if profile.method == Method::Identity {
                 trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
             } else {
@@ -122,6 +125,7 @@ impl TrialScore {
             shared_findings: None,
             strange_judgements: 0,
             split_audit: false,
+            unknown_in_audit: 0,
             differing_keys: 0,
             result: TrialResult { misses, ..TrialResult::default() },
         }

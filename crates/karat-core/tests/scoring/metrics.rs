@@ -1,8 +1,8 @@
 //! Numbers by hand: means, pooled counts, verdicts, slices, failed trials.
 
 use crate::story::{case, profile, suite, trial};
-use karat_core::ids::{CaseId, ToolName};
-use karat_core::judgement::{AuditDecision, Decision, Judgement};
+use karat_core::ids::{CaseId, FindingId, ToolName};
+use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Judgement};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Metrics, Scorecard, ToolScore, score};
 use karat_core::suite::{Suite, Verdict};
@@ -195,6 +195,42 @@ fn an_audit_speaks_before_the_trial_and_no_verdict_is_wrong() {
         let trial = &card.tools[0].cases[0].trials[0];
         assert_eq!((trial.verdict_correct, trial.confidence), (correct, Some(0.7)), "{said:?}");
     }
+}
+
+/// Free text lists no findings, so a judge counts what it claims; where a tool lists them, they have names of its own.
+#[test]
+fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
+    let suite = suite(vec![case("c", "g a.sol:5 kw=reentrancy target | x")]);
+    let check = |findings: &str, named: &str, unknown: usize| {
+        let classified = |id: &str| ClassifiedFinding {
+            finding: FindingId::new(id),
+            classification: Classification::Hallucinated,
+            matches_target: None,
+            is_valid_concern: None,
+        };
+        let audit = Judgement {
+            case: CaseId::new("c"),
+            tool: ToolName::new("t"),
+            trial: 1,
+            judge: karat_core::ids::JudgeName::new("m"),
+            decision: Decision::Audit(AuditDecision {
+                said_vulnerable: Some(true),
+                confidence_expressed: None,
+                findings: named.split(' ').map(classified).collect(),
+                target: None,
+                explanation: None,
+            }),
+        };
+        let card = score(&suite, &[trial("c", 1, findings)], &[audit], &profile("karat", ""));
+        let told = format!("that audits classify and its trials do not have: {unknown};");
+        let warned = card.warnings.iter().filter(|warning| warning.contains("that audits classify")).count();
+        assert_eq!(warned, usize::from(unknown > 0), "{named}: {:?}", card.warnings);
+        assert!(unknown == 0 || card.warnings.iter().any(|warning| warning.contains(&told)), "{:?}", card.warnings);
+    };
+    check("", "response:1 response:2", 0);
+    check("", "response:1 f1", 1);
+    check("f1 a.sol:5 | reentrancy", "f1", 0);
+    check("f1 a.sol:5 | reentrancy", "f1 f2 response:1", 2);
 }
 
 #[test]

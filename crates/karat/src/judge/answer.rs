@@ -126,24 +126,28 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
     if !matches!(node.value, Written::Object(_)) {
         return Err(Unfit { is_json: true, told: AnswerFault::NoObject.to_string() });
     }
-    trim(&mut node, schema);
+    tidy(&mut node, schema);
     if let Some(fault) = schema::check(&node, schema, text).first() {
         return Err(Unfit { is_json: true, told: fault.message.clone() });
     }
     let mut value = node.to_json();
-    if let Value::Object(fields) = &mut value {
-        fields.retain(|_, value| !value.is_null());
-        fields.sort_keys();
-    }
+    drop_nulls(&mut value);
     Ok(value)
 }
 
-/// Takes away what nobody asked for, and says of what may be absent that it is, in the answer and in all objects within it.
-fn trim(node: &mut Node, schema: &Value) {
+/// Leaves out what nobody asked for, and fills in nulls that were left out, as deep as the schema goes.
+fn tidy(node: &mut Node, schema: &Value) {
     match &mut node.value {
+        Written::Array(items) => {
+            let schema = schema.get("items");
+            items.iter_mut().for_each(|item| schema.into_iter().for_each(|schema| tidy(item, schema)));
+        }
         Written::Object(entries) => {
             let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
             entries.retain(|(key, _)| known.contains_key(&key.name));
+            for (key, child) in entries.iter_mut() {
+                known.get(&key.name).into_iter().for_each(|schema| tidy(child, schema));
+            }
             for (name, property) in known {
                 let types = property.get("type").and_then(Value::as_array);
                 let nullable = types.is_some_and(|types| types.iter().any(|t| t == "null"));
@@ -152,12 +156,19 @@ fn trim(node: &mut Node, schema: &Value) {
                     entries.push((key, Node { value: Written::Null, span: 0..0 }));
                 }
             }
-            for (key, value) in entries {
-                known.get(&key.name).into_iter().for_each(|property| trim(value, property));
-            }
         }
-        Written::Array(items) => {
-            schema.get("items").into_iter().for_each(|each| items.iter_mut().for_each(|item| trim(item, each)));
+        _ => {}
+    }
+}
+
+/// Leaves out the nulls of all objects, and puts their keys in order.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.sort_keys();
+            fields.values_mut().for_each(drop_nulls);
         }
         _ => {}
     }
@@ -248,26 +259,26 @@ mod tests {
         assert!(matches!(read(json!("no object")), Err(AnswerFault::Unfit(_))));
     }
 
+    /// Lists of objects are read with the same patience as the object around them, and with no more.
     #[test]
-    fn what_lies_within_is_treated_alike() {
-        let finding = json!({
-            "type": "object",
-            "properties": { "title": { "type": "string" }, "line": { "type": ["integer", "null"] } },
-            "required": ["title", "line"],
-            "additionalProperties": false
+    fn what_lies_within_is_tidied_too() {
+        let item = json!({
+            "type": "object", "required": ["a", "b"], "additionalProperties": false,
+            "properties": { "a": { "type": "integer" }, "b": { "type": ["string", "null"] } }
         });
         let schema = json!({
-            "type": "object",
-            "properties": { "findings": { "type": "array", "items": finding } },
-            "required": ["findings"],
-            "additionalProperties": false
+            "type": "object", "required": ["items"], "additionalProperties": false,
+            "properties": { "items": { "type": "array", "items": item } }
         });
-        let told =
-            read_text(r#"{"findings": [{"title": "a", "note": 1}, {"title": "b", "line": 2}]}"#, &schema).unwrap();
-        assert_eq!(told, json!({"findings": [{"title": "a", "line": null}, {"title": "b", "line": 2}]}));
-        for answer in [r#"{"findings": [{"line": 2}]}"#, r#"{"findings": [{"title": "a", "line": "2"}]}"#] {
-            assert!(matches!(read_text(answer, &schema), Err(AnswerFault::Unfit(_))), "{answer}");
-        }
+        let check = |text: &str, expect: Option<&str>| {
+            let read = read_text(text, &schema);
+            assert_eq!(read.as_ref().ok().map(ToString::to_string).as_deref(), expect, "{text}: {read:?}");
+        };
+        check(r#"{"items":[{"c":{"d":1},"b":"x","a":1},{"a":2}]}"#, Some(r#"{"items":[{"a":1,"b":"x"},{"a":2}]}"#));
+        check(r#"{"items":[{"a":2,"b":null}]}"#, Some(r#"{"items":[{"a":2}]}"#));
+        check(r#"{"items":[{"b":"x"}]}"#, None);
+        check(r#"{"items":[{"a":"2"}]}"#, None);
+        check(r#"{"items":[null]}"#, None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::ledger::{CacheMode, Exchange, Ledger, LedgerError, LedgerKey, Outcome
 use super::provider::Provider;
 use super::template::{Prompt, Question};
 use crate::sandbox::Cancel;
-use one::{Asking, Message};
+use one::{Asked, Asking, Message};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -280,7 +280,9 @@ impl Flow<'_> {
         let prepare = |(index, question): (usize, Question)| {
             let prompt = self.engine.prompt(&question);
             let key = LedgerKey::of(provider, question.template, &prompt);
-            (Waiting { index, question: question.id }, question.template.name, prompt, key)
+            let check = question.form.map(|form| form.check);
+            let asked = Asked { question: question.id.clone(), prompt, check };
+            (Waiting { index, question: question.id }, question.template.name, asked, key)
         };
         let prepared: Vec<_> = batch.into_iter().map(prepare).collect();
         let keys: Vec<&LedgerKey> = prepared.iter().map(|(.., key)| key).collect();
@@ -288,7 +290,7 @@ impl Flow<'_> {
             true => self.ledger.get_many(&keys).map_err(EngineError::Ledger)?,
             false => vec![None; keys.len()],
         };
-        for ((waiting, template, prompt, key), known) in prepared.into_iter().zip(known) {
+        for ((waiting, template, asked, key), known) in prepared.into_iter().zip(known) {
             self.tally.questions += 1;
             if let Some(exchange) = known.or_else(|| self.memo.get(&key).cloned()) {
                 self.settle_one(waiting, exchange, true);
@@ -299,17 +301,12 @@ impl Flow<'_> {
                 let (provider, model) = (provider.provider.clone(), provider.model.clone());
                 return Err(EngineError::NotRecorded { question: waiting.question, key, provider, model });
             } else {
-                let blank = Box::new(blank(key.clone(), provider.clone(), template, &prompt));
+                let blank = Box::new(blank(key.clone(), provider.clone(), template, &asked.prompt));
                 if stopped {
                     self.settle_one(waiting, cancelled(*blank), false);
                     continue;
                 }
-                let work = Arc::clone(&self.asking).ask(
-                    waiting.question.clone(),
-                    prompt,
-                    (*blank).clone(),
-                    self.sender.clone(),
-                );
+                let work = Arc::clone(&self.asking).ask(asked, (*blank).clone(), self.sender.clone());
                 let handle = self.engine.runtime()?.spawn(work);
                 self.waiting += 1;
                 self.pending.insert(key, Pending { handle, blank, waiting: vec![waiting] });

@@ -2,12 +2,14 @@
 //!
 //! [`local`] decides without asking anybody. To ask a language model, a [`template::Question`] is rendered to a prompt, a
 //! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
-//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`labels`] are what
-//! people say, and [`agree`] tells how far several judges agree.
+//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`roster`] knows
+//! judges by name, and [`asking`] puts to them what matching leaves open; [`mod@audit`] asks about a whole response. [`labels`]
+//! are what people say, and [`agree`] tells how far several judges agree.
 
 pub mod agree;
 pub mod answer;
 pub mod asking;
+pub mod audit;
 pub mod context;
 pub mod engine;
 pub mod labels;

@@ -1,11 +1,13 @@
 //! From a question to the words a model reads. The same question gives the same bytes on every machine.
 
+pub mod audit;
 pub mod review;
 
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::lines::Lines;
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A prompt with holes, in a versioned file. What was published never changes; other words are another file.
@@ -30,8 +32,15 @@ pub static PAIR: Template = Template {
 };
 
 /// All templates.
-pub static TEMPLATES: &[&Template] =
-    &[&PAIR, &review::REVIEW, &review::AUDIT_DIRECT, &review::AUDIT_NATURALISTIC, &review::AUDIT_ADVERSARIAL];
+pub static TEMPLATES: &[&Template] = &[
+    &PAIR,
+    &audit::AUDIT,
+    &audit::AUDIT_SAFE,
+    &review::REVIEW,
+    &review::AUDIT_DIRECT,
+    &review::AUDIT_NATURALISTIC,
+    &review::AUDIT_ADVERSARIAL,
+];
 
 /// Something to ask a model.
 #[derive(Clone, Debug)]
@@ -42,6 +51,26 @@ pub struct Question {
     pub template: &'static Template,
     /// What goes into the holes, by name; each is fenced as data. A hole without a value is said to be empty.
     pub fields: Vec<(&'static str, String)>,
+    /// What its answer must be, where that is more than the template says.
+    pub form: Option<Form>,
+}
+
+/// What the answer to one question must be, in place of what its template says of all answers.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The JSON Schema of the answer.
+    pub schema: Arc<Value>,
+    /// The longest answer that makes sense, in tokens.
+    pub max_tokens: u32,
+    /// What the schema cannot say. It may depend on nothing but the prompt and the schema, for questions that share them
+    /// share their answer.
+    pub check: Arc<dyn Check>,
+}
+
+/// What a schema cannot say of an answer.
+pub trait Check: fmt::Debug + Send + Sync {
+    /// What is wrong with an answer that fits the schema. The model is told in the same words.
+    fn check(&self, answer: &Value) -> Result<(), String>;
 }
 
 /// What is sent to a model.
@@ -80,7 +109,7 @@ impl Question {
     pub fn pair(id: impl Into<String>, golden: &Golden, finding: &Finding, code: Option<&str>) -> Self {
         let mut fields = vec![("golden", golden_text(golden)), ("finding", finding_text(finding))];
         fields.extend(code.map(|code| ("code", shortened(code, LONGEST_CODE))));
-        Self { id: id.into(), template: &PAIR, fields }
+        Self { id: id.into(), template: &PAIR, fields, form: None }
     }
 
     /// The prompt, with every field between fences that its own text cannot close.
@@ -100,8 +129,10 @@ impl Question {
             rest = after;
         }
         filled.push_str(rest);
-        let schema = Arc::clone(&self.template.schema);
-        Prompt { system: system.to_owned(), user: filled, schema, max_tokens: self.template.max_tokens }
+        let form = self.form.as_ref();
+        let schema = Arc::clone(form.map_or(&*self.template.schema, |form| &form.schema));
+        let max_tokens = form.map_or(self.template.max_tokens, |form| form.max_tokens);
+        Prompt { system: system.to_owned(), user: filled, schema, max_tokens }
     }
 }
 

@@ -3,10 +3,10 @@
 use super::budget::Budget;
 use super::options::EngineOptions;
 use super::pace::{self, Pace};
-use crate::judge::answer;
+use crate::judge::answer::{self, AnswerFault};
 use crate::judge::ledger::{Exchange, Outcome, Unjudged};
 use crate::judge::provider::{Provider, Reply, SendError, Stop};
-use crate::judge::template::Prompt;
+use crate::judge::template::{Check, Prompt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,15 @@ pub(super) struct Asking {
     answered: AtomicU64,
     rejected: AtomicU64,
     last_rejection: Mutex<String>,
+}
+
+/// What is asked.
+pub(super) struct Asked {
+    /// What the asker calls it.
+    pub(super) question: String,
+    pub(super) prompt: Prompt,
+    /// What the answer must hold beyond its schema.
+    pub(super) check: Option<Arc<dyn Check>>,
 }
 
 /// What the caller's thread hears.
@@ -53,14 +62,8 @@ impl Asking {
     }
 
     /// Asks, and sends word of what came of it.
-    pub(super) async fn ask(
-        self: Arc<Self>,
-        question: String,
-        prompt: Prompt,
-        mut blank: Exchange,
-        sender: Sender<Message>,
-    ) {
-        let message = match self.decide(&question, &prompt, &mut blank, &sender).await {
+    pub(super) async fn ask(self: Arc<Self>, asked: Asked, mut blank: Exchange, sender: Sender<Message>) {
+        let message = match self.decide(&asked, &mut blank, &sender).await {
             Ok(outcome) => Message::Done(Box::new(Exchange { outcome, ..blank })),
             Err(Failed::Outcome(reason, why)) => {
                 Message::Done(Box::new(Exchange { outcome: Outcome::Unjudged { reason, why }, ..blank }))
@@ -80,30 +83,23 @@ impl Asking {
 
     async fn decide(
         &self,
-        question: &str,
-        prompt: &Prompt,
+        asked: &Asked,
         exchange: &mut Exchange,
         sender: &Sender<Message>,
     ) -> Result<Outcome, Failed> {
+        let Asked { question, prompt, .. } = asked;
         let reply = self.reply(question, prompt, exchange, sender).await?;
-        let fault = match self.read(&reply, prompt) {
+        let fault = match read(&reply, asked) {
             Ok(outcome) => return Ok(outcome),
             Err(fault) => fault,
         };
         // What was said goes back with what is wrong with it, once.
         let said = reply.structured.as_ref().map_or_else(|| reply.text.clone(), ToString::to_string);
         let reply = self.reply(question, &prompt.repaired(&said, &fault.to_string()), exchange, sender).await?;
-        self.read(&reply, prompt).map_err(|again| {
+        read(&reply, asked).map_err(|again| {
             let why = format!("the answer could not be read: {fault}; and after asking for a better one: {again}");
             Failed::Outcome(Unjudged::Unreadable, why)
         })
-    }
-
-    fn read(&self, reply: &Reply, prompt: &Prompt) -> Result<Outcome, answer::AnswerFault> {
-        if let Stop::Refused(why) = &reply.stop {
-            return Ok(Outcome::Refused { why: why.clone() });
-        }
-        answer::read(reply, &prompt.schema).map(Outcome::Decided)
     }
 
     /// A reply to a prompt, however many requests that takes.
@@ -172,4 +168,16 @@ impl Asking {
         }
         Ok(sent)
     }
+}
+
+/// What a reply comes to. An answer must fit its schema first, and then whatever the schema cannot say.
+fn read(reply: &Reply, asked: &Asked) -> Result<Outcome, AnswerFault> {
+    if let Stop::Refused(why) = &reply.stop {
+        return Ok(Outcome::Refused { why: why.clone() });
+    }
+    let answer = answer::read(reply, &asked.prompt.schema)?;
+    if let Some(check) = &asked.check {
+        check.check(&answer).map_err(AnswerFault::Unfit)?;
+    }
+    Ok(Outcome::Decided(answer))
 }

@@ -325,3 +325,51 @@ fn a_ledger_that_fails_ends_it() {
     let error = bench.engine.ask_all(questions(&["a"]), &mut Full, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("the disk is full"), "{error}");
 }
+
+/// An answer that fits its schema and breaks a rule is sent back once, like any that cannot be read.
+#[test]
+fn rules_beyond_the_schema_are_told_to_the_model() {
+    let case = karat_core::suite::Case::named("c");
+    let mut trial = karat_core::trial::Trial::reported("c".into(), "t".into(), 1);
+    trial.findings = vec![Finding::named("one"), Finding::named("two")];
+    let entry = |name: &str, valid: bool| json!({"finding": name, "classification": "HALLUCINATED", "matches_target": false, "is_valid_concern": valid});
+    let answer = |findings: Vec<serde_json::Value>| {
+        let answer = json!({"said_vulnerable": true, "findings": findings, "explanation": "because"});
+        Reply { structured: Some(answer), ..Reply::default() }
+    };
+    let good = || answer(vec![entry("f2", false), entry("f1", false)]);
+    let check = |first: Reply, second: Reply, expect: &str, fault: &'static str| {
+        let mut bench = bench(options(), move |_, prompt, _| {
+            let again = prompt.user.contains("your answer could not be used");
+            assert!(!again || prompt.user.contains(fault), "{}", prompt.user);
+            Ok(if again { second.clone() } else { first.clone() })
+        });
+        let question = crate::judge::audit::question("q", &case, &trial, None).unwrap();
+        let asked = bench.engine.ask_all(vec![question.clone()], &mut bench.ledger, &Cancel::default());
+        let exchanges = asked.unwrap().0;
+        assert_eq!(
+            (outcomes(&exchanges), bench.calls()),
+            (vec![expect.to_owned()], if fault.is_empty() { 1 } else { 2 })
+        );
+        if let Some(decision) = exchanges[0].decision() {
+            let audit = crate::judge::audit::decision(decision, &case, &trial).unwrap();
+            let names: Vec<&str> = audit.findings.iter().map(|found| found.finding.as_str()).collect();
+            assert_eq!(names, ["one", "two"]);
+        }
+        // What was decided is taken from the ledger, and what could not be read is not asked again.
+        let calls = bench.calls();
+        bench.engine.ask_all(vec![question], &mut bench.ledger, &Cancel::default()).unwrap();
+        assert_eq!(bench.calls(), calls);
+        exchanges
+    };
+    check(good(), good(), "decided", "");
+    let unknown = || answer(vec![entry("f1", false), entry("f9", false)]);
+    check(unknown(), good(), "decided", "expected one of `f1`, `f2` for `finding`, found the text \"f9\"");
+    let forgotten = || answer(vec![entry("f1", false)]);
+    check(forgotten(), good(), "decided", "no class is given for f2; classify every finding that is listed");
+    let valid = || answer(vec![entry("f1", true), entry("f2", false)]);
+    check(valid(), good(), "decided", "`is_valid_concern` of `f1` must be false for HALLUCINATED");
+    let exchanges = check(forgotten(), valid(), "Unreadable", "no class is given for f2");
+    let Outcome::Unjudged { why, .. } = &exchanges[0].outcome else { panic!("{exchanges:?}") };
+    assert!(why.contains("no class is given for f2") && why.contains("must be false for HALLUCINATED"), "{why}");
+}

@@ -7,36 +7,36 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// What is wrong with a change?
 pub static REVIEW: Template = Template {
-    name: "review/v1",
+    name: "reviewer/v1",
     max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/review/v1.md"),
+    text: include_str!("../../../judges/prompts/reviewer/v1.md"),
     schema: LazyLock::new(review_schema),
     hash: OnceLock::new(),
 };
 
 /// Is code vulnerable, asked plainly?
 pub static AUDIT_DIRECT: Template = Template {
-    name: "audit-direct/v1",
+    name: "auditor-direct/v1",
     max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/audit-direct/v1.md"),
+    text: include_str!("../../../judges/prompts/auditor-direct/v1.md"),
     schema: LazyLock::new(audit_schema),
     hash: OnceLock::new(),
 };
 
 /// Is code vulnerable, asked as a colleague asks?
 pub static AUDIT_NATURALISTIC: Template = Template {
-    name: "audit-naturalistic/v1",
+    name: "auditor-naturalistic/v1",
     max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/audit-naturalistic/v1.md"),
+    text: include_str!("../../../judges/prompts/auditor-naturalistic/v1.md"),
     schema: LazyLock::new(audit_schema),
     hash: OnceLock::new(),
 };
 
 /// Is code vulnerable, asked by somebody who says that it is not?
 pub static AUDIT_ADVERSARIAL: Template = Template {
-    name: "audit-adversarial/v1",
+    name: "auditor-adversarial/v1",
     max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/audit-adversarial/v1.md"),
+    text: include_str!("../../../judges/prompts/auditor-adversarial/v1.md"),
     schema: LazyLock::new(audit_schema),
     hash: OnceLock::new(),
 };
@@ -51,12 +51,12 @@ impl Question {
         let said = said.into_iter().filter(|(_, text)| !text.trim().is_empty());
         let mut fields: Vec<(&'static str, String)> = said.map(|(name, text)| (name, text.to_owned())).collect();
         fields.push(("change", change));
-        Self { id: id.into(), template: &REVIEW, fields }
+        Self { id: id.into(), template: &REVIEW, fields, form: None }
     }
 
     /// Asks whether code is vulnerable, in one of several ways.
     pub fn audit_code(id: impl Into<String>, style: StyleV1, code: String) -> Self {
-        Self { id: id.into(), template: audit(style), fields: vec![("code", code)] }
+        Self { id: id.into(), template: audit(style), fields: vec![("code", code)], form: None }
     }
 }
 

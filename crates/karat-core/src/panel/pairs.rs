@@ -1,0 +1,116 @@
+//! Whether findings report goldens, by several judges.
+
+use super::Consensus;
+use crate::stats::agreement::{Rating, Ratings};
+use crate::stats::dawid_skene::dawid_skene;
+use std::collections::BTreeMap;
+
+/// One judge's word on an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vote {
+    /// The judge, counted from 0. The first word of a judge on an item counts.
+    pub judge: usize,
+    /// Match or not.
+    pub matched: bool,
+    /// How sure the judge is, from 0 to 1.
+    pub confidence: Option<f64>,
+}
+
+/// What a panel decides about an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ruling {
+    /// Match or not.
+    pub matched: bool,
+    /// The share of voices for it; by Dawid–Skene how likely it is to be true.
+    pub confidence: f64,
+}
+
+/// What a panel decides about all items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rulings {
+    /// One for each item, in the order given; `None` where nobody spoke or the voices are even.
+    pub items: Vec<Option<Ruling>>,
+    /// Why it was not decided in the way that was asked for, in words.
+    pub note: Option<String>,
+}
+
+/// With fewer judges their errors cannot be told from the truth: two judges leave more unknowns than there are figures.
+pub const FEWEST_JUDGES: usize = 3;
+
+/// With fewer items that several judges have judged, nobody's errors are known well enough to weigh by.
+pub const FEWEST_ITEMS: usize = 30;
+
+/// Settles items, each with the votes on it.
+///
+/// By majority, even voices are settled by the greater sum of confidences where every voice states one, and are left open
+/// else. By Dawid–Skene, where there is too little to learn from, the majority decides and the note says so.
+pub fn pairs(items: &[Vec<Vote>], how: Consensus) -> Rulings {
+    let majority = |note| Rulings { items: items.iter().map(|votes| majority(votes)).collect(), note };
+    if how == Consensus::Majority {
+        return majority(None);
+    }
+    let ratings = ratings(items);
+    let (judges, shared) = (ratings.raters(), ratings.pairable());
+    if judges < FEWEST_JUDGES || shared < FEWEST_ITEMS {
+        return majority(Some(format!(
+            "Dawid–Skene needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} items that two of them judged; there are {judges} \
+             and {shared}, so the majority decided"
+        )));
+    }
+    let learnt = dawid_skene(&ratings);
+    if !learnt.converged {
+        return majority(Some("Dawid–Skene came to no rest on these votes, so the majority decided".to_owned()));
+    }
+    let ruling = |(posterior, class): (&Vec<f64>, &Option<usize>)| {
+        (*class)?;
+        // Where nobody ever said match, there is one class only.
+        let likely = posterior.get(MATCH).copied().unwrap_or(0.0);
+        let clear = (likely - 0.5).abs() > EVEN;
+        clear.then(|| Ruling { matched: likely > 0.5, confidence: likely.max(1.0 - likely) })
+    };
+    Rulings { items: learnt.posterior.iter().zip(&learnt.class).map(ruling).collect(), note: None }
+}
+
+/// The category of a match among ratings; 0 is no match.
+const MATCH: usize = 1;
+
+/// So near to one half, rounding alone would decide.
+const EVEN: f64 = 1e-9;
+
+fn majority(votes: &[Vote]) -> Option<Ruling> {
+    let mut heard: BTreeMap<usize, Vote> = BTreeMap::new();
+    for vote in votes {
+        heard.entry(vote.judge).or_insert(*vote);
+    }
+    let (yes, no): (Vec<Vote>, Vec<Vote>) = heard.values().partition(|vote| vote.matched);
+    let matched = match yes.len().cmp(&no.len()) {
+        std::cmp::Ordering::Equal => {
+            sureness(&yes)?.partial_cmp(&sureness(&no)?).filter(|order| order.is_ne())?.is_gt()
+        }
+        order => order.is_gt(),
+    };
+    let voices = if matched { yes.len() } else { no.len() };
+    Some(Ruling { matched, confidence: voices as f64 / heard.len() as f64 })
+}
+
+/// The sum of confidences, the same in any order of voices; `None` where there is no voice or one states none.
+fn sureness(votes: &[Vote]) -> Option<f64> {
+    let mut stated: Vec<f64> = votes.iter().map(|vote| vote.confidence).collect::<Option<_>>()?;
+    stated.sort_by(f64::total_cmp);
+    (!stated.is_empty()).then(|| stated.iter().sum())
+}
+
+/// The votes as ratings. Judges are numbered by what they said, so that sums run in the same order whoever comes first.
+fn ratings(items: &[Vec<Vote>]) -> Ratings {
+    let mut said: BTreeMap<usize, Vec<(usize, bool)>> = BTreeMap::new();
+    for (item, votes) in items.iter().enumerate() {
+        for vote in votes {
+            said.entry(vote.judge).or_default().push((item, vote.matched));
+        }
+    }
+    let mut judges: Vec<(&Vec<(usize, bool)>, usize)> = said.iter().map(|(judge, votes)| (votes, *judge)).collect();
+    judges.sort();
+    let number: BTreeMap<usize, usize> = judges.iter().enumerate().map(|(at, (_, judge))| (*judge, at)).collect();
+    let rating = |vote: &Vote| Rating { rater: number[&vote.judge], category: usize::from(vote.matched) };
+    Ratings::new(items.iter().map(|votes| votes.iter().map(rating).collect()))
+}

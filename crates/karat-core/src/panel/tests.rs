@@ -1,0 +1,365 @@
+//! Small panels by hand, and what must hold for any.
+
+use super::*;
+use crate::ids::FindingId;
+use crate::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
+use proptest::prelude::*;
+use std::fmt::Write as _;
+
+/// One sign a judge: `y` and `n`, `.` for silence; a number after it is the confidence in tenths.
+fn votes(item: &str) -> Vec<Vote> {
+    let voice = |(judge, word): (usize, &str)| {
+        let confidence = word[1..].parse().ok().map(|tenths: f64| tenths / 10.0);
+        (word != ".").then(|| Vote { judge, matched: word.starts_with('y'), confidence })
+    };
+    item.split(' ').enumerate().filter_map(voice).collect()
+}
+
+fn told(ruling: Option<Ruling>) -> String {
+    ruling.map_or("open".to_owned(), |r| format!("{} {:.2}", if r.matched { "yes" } else { "no" }, r.confidence))
+}
+
+#[test]
+fn a_majority_decides_and_an_even_split_only_by_sureness() {
+    let check = |item: &str, expect: &str| {
+        let rulings = pairs(&[votes(item)], Consensus::Majority);
+        assert_eq!((told(rulings.items[0]).as_str(), rulings.note), (expect, None), "{item}");
+    };
+    check("y y n", "yes 0.67");
+    check("n1 n1 y10", "no 0.67");
+    check("y", "yes 1.00");
+    check(". .", "open");
+    check("y n", "open");
+    check("y9 n8", "yes 0.50");
+    check("y8 n9", "no 0.50");
+    check("y9 n9", "open");
+    // Whoever states no confidence cannot be outweighed by somebody who does.
+    check("y n9", "open");
+    check("y1 n y2 n9", "open");
+    check("y1 n2 y2 n2", "no 0.50");
+}
+
+#[test]
+fn nobody_votes_twice() {
+    let vote = |judge, matched| Vote { judge, matched, confidence: None };
+    let rulings = pairs(&[vec![vote(0, true), vote(0, true), vote(1, false)]], Consensus::Majority);
+    assert_eq!(rulings.items, [None]);
+}
+
+/// Three good judges and two who say yes to everything: counting heads, the two need one voice more to win.
+#[test]
+fn dawid_and_skene_hear_those_who_know() {
+    let mut items: Vec<Vec<Vote>> = Vec::new();
+    for at in 0..40 {
+        items.push(votes(if at % 2 == 0 { "y y y y y" } else { "n n n y y" }));
+    }
+    items.push(votes("n n . y y"));
+    items.push(votes("y . . y y"));
+    let by = |how| pairs(&items, how);
+    assert_eq!(told(by(Consensus::Majority).items[40]), "open");
+    let learnt = by(Consensus::DawidSkene);
+    assert_eq!(learnt.note, None);
+    assert_eq!((told(learnt.items[40]).as_str(), told(learnt.items[41]).as_str()), ("no 1.00", "yes 1.00"));
+    assert!(learnt.items[..40].iter().enumerate().all(|(at, ruling)| ruling.unwrap().matched == (at % 2 == 0)));
+}
+
+#[test]
+fn too_little_to_learn_from_is_said() {
+    let check = |item: &str, times: usize, expect: Option<&str>| {
+        let rulings = pairs(&vec![votes(item); times], Consensus::DawidSkene);
+        assert_eq!(rulings.note.is_some(), expect.is_some(), "{item} {times}: {:?}", rulings.note);
+        let note = rulings.note.unwrap_or_default();
+        assert!(note.contains(expect.unwrap_or_default()), "{note}");
+        assert_eq!(told(rulings.items[0]), if item == "y n y" { "yes 0.67" } else { "yes 1.00" });
+    };
+    check("y y y", 30, None);
+    check("y n y", 29, Some("there are 3 and 29, so the majority decided"));
+    check("y y", 500, Some("there are 2 and 500"));
+    check("y", 500, Some("there are 1 and 0"));
+}
+
+#[test]
+fn an_item_nobody_judged_stays_open() {
+    let mut items = vec![votes("y y n"); 40];
+    items.push(Vec::new());
+    for how in [Consensus::Majority, Consensus::DawidSkene] {
+        let rulings = pairs(&items, how);
+        assert_eq!((rulings.items.len(), rulings.items[40], rulings.items[0].is_some()), (41, None, true), "{how:?}");
+    }
+    // Nobody ever said match, so that there is one class only.
+    let never = pairs(&vec![votes("n n n"); 40], Consensus::DawidSkene);
+    assert_eq!((told(never.items[0]).as_str(), never.note), ("no 1.00", None));
+}
+
+#[test]
+fn ways_have_names() {
+    for (name, way) in Consensus::NAMES {
+        assert_eq!(Consensus::named(name), Some(*way));
+    }
+    assert_eq!(Consensus::named("mean"), None);
+}
+
+/// `said confidence | id=CLASS … | found finding type rcir ava fsv | explanation`, `-` for nothing.
+fn audit(text: &str) -> AuditDecision {
+    let parts: Vec<&str> = text.split('|').map(str::trim).collect();
+    let head: Vec<&str> = parts[0].split_whitespace().collect();
+    let number = |word: &str| word.parse::<f64>().ok();
+    let findings = parts[1].split_whitespace().map(|word| {
+        let (id, class) = word.split_once('=').unwrap();
+        let classification = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
+        ClassifiedFinding {
+            finding: FindingId::new(id),
+            classification,
+            matches_target: Some(classification.is_about_target()),
+            is_valid_concern: Some(classification.is_valid()),
+        }
+    });
+    let target: Vec<&str> = parts[2].split_whitespace().collect();
+    AuditDecision {
+        said_vulnerable: match head[0] {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        },
+        confidence_expressed: number(head[1]),
+        findings: findings.collect(),
+        target: (target.len() > 1).then(|| TargetAssessment {
+            found: target[0] == "found",
+            finding: (target[1] != "-").then(|| FindingId::new(target[1])),
+            type_match: TypeMatch::ALL.into_iter().find(|level| level.as_str() == target[2]),
+            rcir: number(target[3]),
+            ava: number(target[4]),
+            fsv: number(target[5]),
+        }),
+        explanation: parts.get(3).map(|words| (*words).to_owned()),
+    }
+}
+
+fn written(consensus: &AuditConsensus) -> String {
+    let number = |n: Option<f64>| n.map_or("-".to_owned(), |n| n.to_string());
+    let AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation } = &consensus.decision;
+    let mut text = match said_vulnerable {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    }
+    .to_owned();
+    write!(text, " {} |", number(*confidence_expressed)).unwrap();
+    for found in findings {
+        write!(text, " {}={}", found.finding, found.classification.as_str()).unwrap();
+        assert_eq!(found.is_valid_concern, Some(found.classification.is_valid()));
+        assert_eq!(found.matches_target, Some(found.classification.is_about_target()));
+    }
+    match target {
+        None => text.push_str(" | -"),
+        Some(t) => write!(
+            text,
+            " | {} {} {} {} {} {}",
+            if t.found { "found" } else { "missed" },
+            t.finding.as_ref().map_or("-", |id| id.as_str()),
+            t.type_match.map_or("-", TypeMatch::as_str),
+            number(t.rcir),
+            number(t.ava),
+            number(t.fsv)
+        )
+        .unwrap(),
+    }
+    write!(text, " | {}", explanation.as_deref().unwrap_or("-")).unwrap();
+    if !consensus.split.is_empty() {
+        write!(text, " | split: {}", consensus.split.join(" ")).unwrap();
+    }
+    text
+}
+
+#[track_caller]
+fn check_audits(given: &[&str], expect: &str) {
+    let given: Vec<AuditDecision> = given.iter().map(|text| audit(text)).collect();
+    let mut order: Vec<&AuditDecision> = given.iter().collect();
+    for _ in 0..given.len() {
+        order.rotate_left(1);
+        assert_eq!(written(&audits(&order).unwrap()), expect);
+        let back: Vec<&AuditDecision> = order.iter().rev().copied().collect();
+        assert_eq!(written(&audits(&back).unwrap()), expect);
+    }
+}
+
+#[test]
+fn most_voices_decide_field_by_field() {
+    check_audits(
+        &[
+            "yes 0.9 | f1=TARGET_MATCH f2=HALLUCINATED | found f1 exact 1 0.75 0.5 | a",
+            "yes 0.8 | f1=TARGET_MATCH f2=BONUS_VALID | found f1 semantic 0.5 0.5 0.5 | b",
+            "no - | f1=MISCHARACTERIZED f2=HALLUCINATED | missed - - - - - | c",
+        ],
+        "yes 0.8500000000000001 | f1=TARGET_MATCH f2=HALLUCINATED | found f1 semantic 0.5 0.5 0.5 | b",
+    );
+    // Valid against invalid first, then the class: three voices of three classes are two that it is valid.
+    check_audits(
+        &["yes - | f=TARGET_MATCH | -", "yes - | f=PARTIAL_MATCH | -", "yes - | f=HALLUCINATED | -"],
+        "yes - | f=PARTIAL_MATCH | - | - | split: f",
+    );
+    // Findings keep the order of the trial, and of equals one speaks, whoever comes first.
+    check_audits(
+        &["no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | two", "no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | one"],
+        "no - | z=DESIGN_CHOICE a=DESIGN_CHOICE | - | one",
+    );
+    // One voice in three states a confidence, which is not what most say.
+    check_audits(&["no 0.9 | | -", "no - | | -", "no - | | -"], "no - | | - | -");
+}
+
+#[test]
+fn even_voices_go_by_rule_and_are_named() {
+    check_audits(
+        &[
+            "yes 0.5 | f1=TARGET_MATCH f2=INFORMATIONAL | found f1 exact 1 1 1 | a",
+            "no 1 | f1=DESIGN_CHOICE f2=HALLUCINATED | missed - - - - - | b",
+        ],
+        "- 0.75 | f1=DESIGN_CHOICE f2=HALLUCINATED | missed - - - - - | b | split: f1 f2 said_vulnerable target.found",
+    );
+    check_audits(
+        &["yes - | f=TARGET_MATCH | found f exact 1 1 1", "yes - | f=TARGET_MATCH | found f wrong 0.25 0 1"],
+        "yes - | f=TARGET_MATCH | found f wrong 0.25 0 1 | -",
+    );
+}
+
+#[test]
+fn the_target_is_found_by_what_most_hold_for_it() {
+    check_audits(
+        &[
+            "yes - | f1=TARGET_MATCH f2=PARTIAL_MATCH | found f1 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=TARGET_MATCH | found f2 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | found f2 exact 1 1 1",
+        ],
+        "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | found f2 exact 1 1 1 | -",
+    );
+    check_audits(
+        &[
+            "yes - | a=TARGET_MATCH b=TARGET_MATCH | found b exact 1 1 1",
+            "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1",
+        ],
+        "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1 | -",
+    );
+    // As many name the first, and most hold it for something else.
+    check_audits(
+        &[
+            "yes - | f1=TARGET_MATCH f2=PARTIAL_MATCH | found f1 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=TARGET_MATCH | found f2 exact 1 1 1",
+            "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | missed - - - - -",
+        ],
+        "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | found f2 exact 1 1 1 | -",
+    );
+    // Half of the voices speak of a target at all.
+    check_audits(&["yes - | | found - exact 1 1 1", "yes - | | -"], "yes - | | - | -");
+}
+
+/// The first claim of one judge is not that of another, so that claims are not counted against each other.
+#[test]
+fn claims_are_taken_whole() {
+    check_audits(
+        &[
+            "yes - | response:1=HALLUCINATED response:2=TARGET_MATCH | found response:2 exact 1 1 1 | a",
+            "yes - | response:1=TARGET_MATCH | found response:1 exact 1 1 1 | b",
+            "yes - | response:1=TARGET_MATCH response:2=INFORMATIONAL | found response:1 exact 0.5 1 1 | c",
+        ],
+        "yes - | response:1=HALLUCINATED response:2=TARGET_MATCH | found response:2 exact 1 1 1 | a",
+    );
+}
+
+#[test]
+fn no_audits_are_no_audit() {
+    assert_eq!(audits(&[]), None);
+}
+
+fn any_audit() -> impl Strategy<Value = AuditDecision> {
+    let class = (0..9_usize).prop_map(|at| Classification::ALL[at]);
+    let level = || prop::option::of((0..5_u8).prop_map(|at| f64::from(at) / 4.0));
+    let flag = || prop::option::of(any::<bool>());
+    let classes = prop::collection::vec((class, flag(), flag()), 3);
+    let kind = prop::option::of((0..5_usize).prop_map(|at| TypeMatch::ALL[at]));
+    let target = (any::<bool>(), prop::option::of(0..3_usize), kind, level(), level(), level());
+    let target = prop::option::of(target.prop_map(|(found, finding, type_match, rcir, ava, fsv)| TargetAssessment {
+        found,
+        finding: finding.map(|at| FindingId::new(format!("f{at}"))),
+        type_match,
+        rcir,
+        ava,
+        fsv,
+    }));
+    let words = prop::option::of("[ab]");
+    (flag(), level(), classes, target, words).prop_map(
+        |(said_vulnerable, confidence_expressed, classes, target, words)| {
+            let named = |(at, (classification, matches_target, is_valid_concern))| ClassifiedFinding {
+                finding: FindingId::new(format!("f{at}")),
+                classification,
+                matches_target,
+                is_valid_concern,
+            };
+            let findings = classes.into_iter().enumerate().map(named).collect();
+            AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation: words }
+        },
+    )
+}
+
+/// The same audit with its findings as claims of free text.
+fn in_prose(mut audit: AuditDecision) -> AuditDecision {
+    let claim = |id: &FindingId| FindingId::claim(1 + id.as_str()[1..].parse::<usize>().unwrap());
+    audit.findings.iter_mut().for_each(|found| found.finding = claim(&found.finding));
+    if let Some(target) = &mut audit.target {
+        target.finding = target.finding.as_ref().map(claim);
+    }
+    audit
+}
+
+proptest! {
+    #[test]
+    fn the_order_of_judges_makes_no_difference(
+        (given, shuffled) in prop::collection::vec(any_audit(), 1..6)
+            .prop_flat_map(|given| (Just(given.clone()), Just(given).prop_shuffle())),
+        prose in any::<bool>(),
+    ) {
+        let dressed = |all: &[AuditDecision]| -> Vec<AuditDecision> {
+            all.iter().map(|audit| if prose { in_prose(audit.clone()) } else { audit.clone() }).collect()
+        };
+        let (given, shuffled) = (dressed(&given), dressed(&shuffled));
+        prop_assert_eq!(audits(&given.iter().collect::<Vec<_>>()), audits(&shuffled.iter().collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn what_all_say_stays(audit in any_audit(), judges in 1..6_usize, prose in any::<bool>()) {
+        let audit = if prose { in_prose(audit) } else { audit };
+        let consensus = audits(&vec![&audit; judges]).unwrap();
+        prop_assert_eq!(&consensus.decision, &audit);
+        prop_assert!(consensus.split.is_empty());
+    }
+
+    #[test]
+    fn renaming_judges_changes_no_ruling(
+        rows in prop::collection::vec(prop::collection::vec(prop::option::of((any::<bool>(), 0..4_u8)), 4), 0..60),
+        names in Just(vec![0_usize, 1, 2, 3]).prop_shuffle(),
+        learnt in any::<bool>(),
+    ) {
+        let how = if learnt { Consensus::DawidSkene } else { Consensus::Majority };
+        let items = |names: &[usize]| -> Vec<Vec<Vote>> {
+            let vote = |(at, said): (usize, &Option<(bool, u8)>)| {
+                let confidence = |quarter: u8| (quarter < 3).then(|| f64::from(quarter) / 3.0);
+                said.map(|(matched, sure)| Vote { judge: names[at], matched, confidence: confidence(sure) })
+            };
+            rows.iter().map(|row| row.iter().enumerate().filter_map(vote).collect()).collect()
+        };
+        prop_assert_eq!(pairs(&items(&[0, 1, 2, 3]), how), pairs(&items(&names), how));
+    }
+
+    #[test]
+    fn unanimous_votes_stay(said in prop::collection::vec(any::<bool>(), 30..60), judges in 3..6_usize) {
+        let items: Vec<Vec<Vote>> = said
+            .iter()
+            .map(|matched| (0..judges).map(|judge| Vote { judge, matched: *matched, confidence: None }).collect())
+            .collect();
+        for how in [Consensus::Majority, Consensus::DawidSkene] {
+            let rulings = pairs(&items, how);
+            for (ruling, matched) in rulings.items.iter().zip(&said) {
+                prop_assert_eq!(*ruling, Some(Ruling { matched: *matched, confidence: 1.0 }));
+            }
+        }
+    }
+}

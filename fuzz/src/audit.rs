@@ -1,0 +1,68 @@
+//! Answers of judges to audits: read with patience, and then taken by every rule or not at all.
+
+use super::records::judgements_survive;
+use karat::judge::answer;
+use karat::judge::audit::{LEVELS, decision, question};
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::ids::JudgeName;
+use karat_core::judgement::{AuditDecision, Decision, Judgement};
+use karat_core::panel;
+use karat_core::suite::{Case, Verdict};
+use karat_core::trial::Trial;
+
+/// An answer that is taken follows the rubric and survives being written; reading what was read changes nothing. The first
+/// byte chooses a vulnerable or a safe case, and listed findings or free text.
+pub fn check(bytes: &[u8]) {
+    let Some((choice, bytes)) = bytes.split_first() else { return };
+    let (case, trial) = scene(*choice);
+    let Some(question) = question("q", &case, &trial, None) else { panic!("there is something to ask") };
+    let (schema, form) = (question.prompt().schema, question.form);
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(raw) = serde_json::from_str(&text) {
+        // Also what no schema has seen is refused in words.
+        let _ = decision(&raw, &case, &trial).map_err(|fault| fault.to_string());
+    }
+    let Ok(answer) = answer::read_text(&text, &schema) else { return };
+    assert_eq!(answer::read_text(&answer.to_string(), &schema), Ok(answer.clone()));
+    let taken = decision(&answer, &case, &trial);
+    let checked = form.map(|form| form.check.check(&answer));
+    assert_eq!(checked, Some(taken.as_ref().map(drop).map_err(ToString::to_string)));
+    if let Ok(audit) = taken {
+        follows(&audit, &case, &trial);
+        let alone = panel::audits(&[&audit, &audit]);
+        assert_eq!(alone.map(|consensus| consensus.decision), Some(audit.clone()));
+        let (case, tool) = (trial.case, trial.tool);
+        let judge = JudgeName::new("j");
+        judgements_survive(&[Judgement { case, tool, trial: 1, judge, decision: Decision::Audit(audit) }]);
+    }
+}
+
+fn follows(audit: &AuditDecision, case: &Case, trial: &Trial) {
+    let names: Vec<&str> = audit.findings.iter().map(|found| found.finding.as_str()).collect();
+    match trial.findings.is_empty() {
+        true => assert!(audit.findings.iter().all(|found| found.finding.is_claim())),
+        false => assert_eq!(names, trial.findings.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>()),
+    }
+    assert!(audit.confidence_expressed.is_none_or(|share| (0.0..=1.0).contains(&share)));
+    assert_eq!(audit.target.is_some(), case.verdict == Verdict::Vulnerable);
+    let Some(target) = &audit.target else { return };
+    for score in [target.rcir, target.ava, target.fsv] {
+        assert!(score.map_or(!target.found, |score| target.found && LEVELS.contains(&score)));
+    }
+    let named = target.finding.as_ref().and_then(|id| audit.findings.iter().find(|found| found.finding == *id));
+    assert_eq!(named.is_some_and(|found| found.classification.is_about_target()), target.found);
+}
+
+fn scene(choice: u8) -> (Case, Trial) {
+    let verdict = if choice & 1 == 0 { Verdict::Vulnerable } else { Verdict::Safe };
+    let golden = Golden { title: Some("Reentrancy".into()), target: true, ..Golden::named("g") };
+    let goldens = if verdict == Verdict::Vulnerable { vec![golden] } else { Vec::new() };
+    let mut trial = Trial::reported("c".into(), "t".into(), 1);
+    if choice & 2 == 0 {
+        trial.findings = ["one", "two"].map(Finding::named).into();
+    } else {
+        trial.response = Some("The balance is set\n after the call. The fallback may withdraw again. é".into());
+    }
+    (Case { verdict, goldens, ..Case::named("c") }, trial)
+}
