@@ -6,6 +6,7 @@ use crate::progress::Judging;
 use crate::signals::cancel_on_signals;
 use crate::stored;
 use karat::judge::asking::{AskError, Asked, Desk, ask};
+use karat::judge::labels::labels_as_judgements;
 use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
 use karat::judge::provider::Surroundings;
 use karat::judge::roster::{Judge, NONE, Roster, RosterError};
@@ -14,7 +15,9 @@ use karat::scoring::Work;
 use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
+use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
+use karat_core::trial::Trial;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -37,10 +40,9 @@ pub(crate) struct Sitting<'a> {
 /// Asks the judge that was named, or the profile's, about what the given judgements leave open. All that comes of it becomes
 /// part of the work.
 pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> {
-    let cache = cache_mode(sitting.args);
     let recorded = hear_only(sitting.args, work);
-    let name = named(sitting.args, &work.profile, sitting.loaded, cache);
-    let judge = match with_roster(sitting.loaded, cache, |roster| roster.open(&name)) {
+    let name = named(sitting.args, &work.profile, sitting.loaded);
+    let judge = match with_roster(sitting.loaded, sitting.args, |roster| roster.open(&name)) {
         // A judge whose decisions were given need not be anybody who can be asked.
         Err(RosterError::Unknown { .. }) if recorded => None,
         Err(error @ RosterError::Unknown { .. }) if !work.judgements.is_empty() => {
@@ -53,8 +55,9 @@ pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> 
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
     let Some(judge) = judge else { return Ok(()) };
     work.notes.extend(same_house(&judge, &sitting.models));
-    let asked = put(&judge, cache, sitting, work)?;
+    let asked = put(&judge, sitting, work)?;
     work.judgements = asked.judgements;
+    work.voices = asked.voices;
     work.asked = asked.judges;
     work.spent = asked.spent;
     work.notes.extend(asked.notes);
@@ -63,10 +66,9 @@ pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> 
 
 /// The rules with the judge that will be asked: for a plan, before anything is run. What is missing to ask is told now.
 pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
-    let cache = cache_mode(args);
-    let name = named(args, profile, loaded, cache);
-    let judge = with_roster(loaded, cache, |roster| roster.open(&name))?;
-    if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| cache != CacheMode::Only) {
+    let name = named(args, profile, loaded);
+    let judge = with_roster(loaded, args, |roster| roster.open(&name))?;
+    if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| cache_mode(args) != CacheMode::Only) {
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
     }
     // The plan says who was found, so that a resumed run asks the same, whatever the variables say then.
@@ -75,15 +77,16 @@ pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profil
     Ok(())
 }
 
-/// Opens a judge by name.
-pub(crate) fn with_roster<T>(loaded: &LoadedSuite, cache: CacheMode, look: impl FnOnce(&Roster<'_>) -> T) -> T {
+/// Looks up judges: those of the suite, and those that the flags and the environment lead to.
+pub(crate) fn with_roster<T>(loaded: &LoadedSuite, args: &AskArgs, look: impl FnOnce(&Roster<'_>) -> T) -> T {
     let folder = match &loaded.files {
         Files::Disk(root) => root.clone(),
         Files::Embedded(..) => PathBuf::new(),
     };
     let variable = |name: &str| std::env::var(name).ok();
     let around = Surroundings { variable: &variable, folder: &folder };
-    look(&Roster { declared: &loaded.config.judges, around, cache })
+    let consensus = Consensus::named(&args.consensus).unwrap_or_default();
+    look(&Roster { declared: &loaded.config.judges, around, cache: cache_mode(args), consensus })
 }
 
 /// What the ledger is used for.
@@ -96,8 +99,8 @@ pub(crate) fn cache_mode(args: &AskArgs) -> CacheMode {
     }
 }
 
-fn named(args: &AskArgs, profile: &Profile, loaded: &LoadedSuite, cache: CacheMode) -> String {
-    args.judge.clone().unwrap_or_else(|| with_roster(loaded, cache, |roster| roster.default_of(profile)))
+fn named(args: &AskArgs, profile: &Profile, loaded: &LoadedSuite) -> String {
+    args.judge.clone().unwrap_or_else(|| with_roster(loaded, args, |roster| roster.default_of(profile)))
 }
 
 /// Where the judge that was named is one of those given, only their judgements are heard.
@@ -111,29 +114,62 @@ fn hear_only(args: &AskArgs, work: &mut Work) -> bool {
     recorded
 }
 
-fn put(judge: &Judge, cache: CacheMode, sitting: Sitting<'_>, work: &mut Work) -> Result<Asked, Failure> {
-    let folder = stored::folder(sitting.folder);
-    let mut opened = match &sitting.store {
-        None if judge.asks_models() => match cache {
-            CacheMode::ReadWrite => Some(Store::create(&folder)?),
-            CacheMode::Read | CacheMode::Only if Store::is_at(&folder) => Some(Store::open(&folder)?),
-            _ => None,
-        },
-        _ => None,
-    };
-    let mut none = MemoryLedger::default();
-    let ledger: &mut dyn Ledger = match sitting.store.or(opened.as_mut()) {
-        Some(store) => store,
-        None => &mut none,
-    };
-    let cancel = cancel_on_signals()?;
-    let mut progress = Judging::new(&judge.name, sitting.quiet || !judge.asks_models());
-    let mut tell = |told: karat::judge::asking::Told<'_>| progress.hear(&told);
-    let mut desk = Desk { loaded: sitting.loaded, ledger, labels: &[], cancel: &cancel, tell: &mut tell };
+fn put(judge: &Judge, sitting: Sitting<'_>, work: &mut Work) -> Result<Asked, Failure> {
     let given = std::mem::take(&mut work.judgements);
-    let asked = ask(judge, &work.trials, given, &work.profile, &mut desk)?;
-    progress.end();
-    Ok(asked)
+    let desk = Office { args: sitting.args, folder: sitting.folder, store: sitting.store, quiet: sitting.quiet };
+    desk.with(judge, sitting.loaded, &work.trials, |desk| ask(judge, &work.trials, given, &work.profile, desk))
+}
+
+/// Where judges are asked: the ledger, the labels of people, and somebody who hears how it goes.
+pub(crate) struct Office<'a> {
+    /// What was typed.
+    pub(crate) args: &'a AskArgs,
+    /// The store's folder, where it was typed.
+    pub(crate) folder: Option<&'a Path>,
+    /// The store, where it is open already.
+    pub(crate) store: Option<&'a mut Store>,
+    /// Whether nothing is told on the way.
+    pub(crate) quiet: bool,
+}
+
+impl Office<'_> {
+    /// Does something at a desk for asking a judge about trials.
+    pub(crate) fn with<T>(
+        self,
+        judge: &Judge,
+        loaded: &LoadedSuite,
+        trials: &[Trial],
+        work: impl FnOnce(&mut Desk<'_>) -> Result<T, AskError>,
+    ) -> Result<T, Failure> {
+        let folder = stored::folder(self.folder);
+        let there = Store::is_at(&folder);
+        let mut opened = match &self.store {
+            Some(_) => None,
+            None if judge.asks_models() && cache_mode(self.args) == CacheMode::ReadWrite => {
+                Some(Store::create(&folder)?)
+            }
+            None if there && (judge.asks_people() || judge.asks_models() && cache_mode(self.args).reads()) => {
+                Some(Store::open(&folder)?)
+            }
+            None => None,
+        };
+        let mut store = self.store.or(opened.as_mut());
+        let labels = match &mut store {
+            Some(store) if judge.asks_people() => labels_as_judgements(&store.labels()?, &loaded.suite, trials),
+            _ => Vec::new(),
+        };
+        let mut none = MemoryLedger::default();
+        let ledger: &mut dyn Ledger = match store {
+            Some(store) => store,
+            None => &mut none,
+        };
+        let cancel = cancel_on_signals()?;
+        let mut progress = Judging::new(&judge.name, self.quiet || !judge.asks_models());
+        let mut tell = |told: karat::judge::asking::Told<'_>| progress.hear(&told);
+        let done = work(&mut Desk { loaded, ledger, labels: &labels, cancel: &cancel, tell: &mut tell });
+        progress.end();
+        Ok(done?)
+    }
 }
 
 /// A judge may favour its own kind, and a reader should know.

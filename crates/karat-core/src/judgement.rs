@@ -141,6 +141,21 @@ impl Classification {
         }
     }
 
+    /// What an audit says of a finding by this class.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::TargetMatch => "the audit calls it the target",
+            Self::PartialMatch => "the audit calls it near the target",
+            Self::BonusValid => "the audit calls it another true problem",
+            Self::Hallucinated => "the audit calls it made up",
+            Self::Mischaracterized => "the audit calls it real code wrongly understood",
+            Self::DesignChoice => "the audit calls it meant to be so",
+            Self::OutOfScope => "the audit calls it out of scope",
+            Self::SecurityTheater => "the audit calls it grave in sound alone",
+            Self::Informational => "the audit calls it a remark",
+        }
+    }
+
     /// Whether a finding of this class was worth reporting.
     pub fn is_valid(self) -> bool {
         matches!(self, Self::TargetMatch | Self::PartialMatch | Self::BonusValid)

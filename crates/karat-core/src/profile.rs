@@ -76,6 +76,8 @@ pub enum Method {
     Identity,
     /// By what recorded judgements state, as it stands.
     Recorded,
+    /// By what an audit of the whole response says of the target.
+    Audit,
     /// Not at all: only the verdict about the whole case counts.
     Verdict,
 }

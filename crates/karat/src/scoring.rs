@@ -16,6 +16,8 @@ pub struct Scoring {
     pub trials: Vec<Trial>,
     /// The judgements that were heard.
     pub judgements: Vec<Judgement>,
+    /// What every judge said that was asked, each member of a panel for itself.
+    pub voices: Vec<Judgement>,
     /// The rules.
     pub profile: Profile,
     /// What came of it.
@@ -38,6 +40,8 @@ pub struct Work {
     pub notes: Vec<String>,
     /// By tool: the isolation that was in force when it ran.
     pub isolation: BTreeMap<String, String>,
+    /// What every judge said that was asked, each member of a panel for itself.
+    pub voices: Vec<Judgement>,
     /// What the judges did that were asked.
     pub asked: Vec<JudgeV1>,
     /// By judge that is a model: what it cost this time.
@@ -54,6 +58,7 @@ impl Work {
             seed: None,
             notes: Vec::new(),
             isolation: BTreeMap::new(),
+            voices: Vec::new(),
             asked: Vec::new(),
             spent: BTreeMap::new(),
         }
@@ -62,7 +67,7 @@ impl Work {
 
 /// Scores trials against a suite.
 pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
-    let Work { mut trials, judgements, profile, seed, notes, isolation, asked, spent } = work;
+    let Work { mut trials, judgements, profile, seed, notes, isolation, voices, asked, spent } = work;
     if profile.method == Method::Identity {
         fill_symbols(loaded, &mut trials);
     }
@@ -80,7 +85,7 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         asked: &asked,
         spent: &spent,
     });
-    Scoring { trials, judgements, profile, scorecard, report }
+    Scoring { trials, judgements, voices, profile, scorecard, report }
 }
 
 /// Reads the symbol around every finding of the cases whose goldens are named by symbol; parsing the others would be in vain.

@@ -29,6 +29,9 @@ pub(crate) struct ScoreArgs {
     pub(crate) tools: Vec<String>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+    /// Write what the judges said to a file of judgements (.jsonl), each member of a panel for itself.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_judgements: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// Where random numbers start from; taken from the data where absent.

@@ -8,9 +8,11 @@ use crate::terminal::tell;
 use crate::{inputs, outputs, stored};
 use karat::diagnostic::harmless;
 use karat::format::report::ReportV1;
+use karat::recorded::write_judgements;
 use karat::scoring::{self, Work};
 use karat::store::Store;
 use karat::suite::LoadedSuite;
+use karat::whole_file;
 use karat_core::ids::ToolName;
 use karat_core::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +39,10 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     judging::sit(sitting, &mut work)?;
     let expect_pass = work.profile.expect_pass;
     let scoring = scoring::run(&loaded, work);
+    if let Some(path) = &args.save_judgements {
+        whole_file::write(path, &mut |out| write_judgements(out, &scoring.voices))
+            .map_err(|error| Failure::unwritten(path.display(), error))?;
+    }
     outputs::write(&scoring.report, &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {

@@ -30,6 +30,8 @@ pub struct Decisions<'a> {
     pub unjudged: BTreeSet<(usize, usize)>,
     /// The audit: of people before models, the first that says what most say.
     pub audit: Option<&'a AuditDecision>,
+    /// Who made that audit, and the index of the judgement.
+    pub audited_by: Option<(&'a JudgeName, usize)>,
     /// Whether as many audits say something else.
     pub split_audit: bool,
     /// How many of the findings that the audit classifies the trial does not have.
@@ -51,12 +53,12 @@ impl<'a> Decisions<'a> {
             findings.iter().enumerate().map(|(i, f)| (f.id.as_str(), i)).collect();
         let mut named: BTreeMap<(usize, usize), Vec<Vote<'a>>> = BTreeMap::new();
         let mut unnamed: BTreeMap<usize, Vec<Vote<'a>>> = BTreeMap::new();
-        let mut audits: Vec<(bool, &AuditDecision)> = Vec::new();
+        let mut audits: Vec<Audit<'a>> = Vec::new();
         let mut strangers = Vec::new();
         let mut failed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(index, judgement) in judgements {
             match &judgement.decision {
-                Decision::Audit(audit) => audits.push((!judgement.judge.is_human(), audit)),
+                Decision::Audit(audit) => audits.push(Audit { index, judge: &judgement.judge, audit }),
                 Decision::Unjudged(pair) => {
                     let place = (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str()));
                     match place {
@@ -76,7 +78,7 @@ impl<'a> Decisions<'a> {
                 }
             }
         }
-        let (audit, split_audit) = settle_audits(&audits);
+        let (settled, split_audit) = settle_audits(&audits);
         // What free text claims has no name but the one a judge gave it. Where a tool lists its findings, they have names.
         let known = |id: &FindingId| finding_index.contains_key(id.as_str()) || (findings.is_empty() && id.is_claim());
         let unknown = |audit: &AuditDecision| audit.findings.iter().filter(|found| !known(&found.finding)).count();
@@ -85,9 +87,10 @@ impl<'a> Decisions<'a> {
             unjudged: failed,
             pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
-            audit,
+            audit: settled.map(|settled| settled.audit),
+            audited_by: settled.map(|settled| (settled.judge, settled.index)),
             split_audit,
-            unknown_in_audit: audit.map_or(0, unknown),
+            unknown_in_audit: settled.map_or(0, |settled| unknown(settled.audit)),
             strangers,
         }
     }
@@ -102,15 +105,21 @@ impl<'a> Decisions<'a> {
 }
 
 /// The first audit that says what most say of the verdict, and whether another verdict has as many voices.
-fn settle_audits<'a>(audits: &[(bool, &'a AuditDecision)]) -> (Option<&'a AuditDecision>, bool) {
-    let any_human = audits.iter().any(|(model, _)| !model);
-    let heard: Vec<&AuditDecision> = audits.iter().filter(|(model, _)| !any_human || !model).map(|(_, a)| *a).collect();
-    let voices = |said: Option<bool>| heard.iter().filter(|audit| audit.said_vulnerable == said).count();
-    let most = heard.iter().map(|audit| voices(audit.said_vulnerable)).max().unwrap_or(0);
-    let first = heard.iter().find(|audit| voices(audit.said_vulnerable) == most).copied();
+fn settle_audits<'s, 'a>(audits: &'s [Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
+    let any_human = audits.iter().any(|audit| audit.judge.is_human());
+    let heard: Vec<&Audit<'a>> = audits.iter().filter(|audit| !any_human || audit.judge.is_human()).collect();
+    let voices = |said: Option<bool>| heard.iter().filter(|other| other.audit.said_vulnerable == said).count();
+    let most = heard.iter().map(|other| voices(other.audit.said_vulnerable)).max().unwrap_or(0);
+    let first = heard.iter().find(|other| voices(other.audit.said_vulnerable) == most).copied();
     let split =
         [Some(true), Some(false), None].into_iter().filter(|said| most > 0 && voices(*said) == most).count() > 1;
     (first, split)
+}
+
+struct Audit<'a> {
+    index: usize,
+    judge: &'a JudgeName,
+    audit: &'a AuditDecision,
 }
 
 struct Vote<'a> {

@@ -2,6 +2,7 @@
 
 use crate::identity::matcher::Via;
 use crate::ids::JudgeName;
+use crate::judgement::Classification;
 use crate::trial::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,8 @@ pub enum MissReason {
     KeyAbsent,
     /// No key can be built for it, and nothing else may match it.
     NoKey,
+    /// An audit says that it was not found.
+    AuditedMissing,
     /// No recorded judgement matches it.
     NotRecorded,
     /// The profile looks at verdicts alone.
@@ -148,6 +151,7 @@ impl MissReason {
             Self::NotAsked => "the best candidate is taken, so no judge was asked".to_owned(),
             Self::KeyAbsent => "no finding has its key".to_owned(),
             Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
+            Self::AuditedMissing => "the audit says that it was not found".to_owned(),
             Self::NotRecorded => "no recorded judgement matches it".to_owned(),
             Self::NotCompared => "the profile compares verdicts alone".to_owned(),
         }
@@ -188,6 +192,8 @@ pub enum ExtraReason {
     UnexpectedKey,
     /// It has no key.
     NoKey,
+    /// An audit puts it into this class.
+    Audited(Classification),
     /// No recorded judgement matches it to a golden.
     NotRecorded,
     /// The profile looks at verdicts alone.
@@ -207,6 +213,7 @@ impl ExtraReason {
             Self::Trap => "it reports a known false alarm",
             Self::UnexpectedKey => "its key is none of the expected ones",
             Self::NoKey => "it has no key: file, rule_id or lines are missing",
+            Self::Audited(class) => class.meaning(),
             Self::NotRecorded => "no recorded judgement matches it",
             Self::NotCompared => "the profile compares verdicts alone",
         }

@@ -36,6 +36,7 @@ pub fn match_trial(
         Method::Score => by_score(case, findings, decisions, vocabulary, profile),
         Method::Identity => by_identity(case, findings, profile),
         Method::Recorded => by_record(case, findings, decisions),
+        Method::Audit => by_audit(case, findings, decisions),
         Method::Verdict => uncompared(case, findings),
     };
     flag_outside_change(&mut result, case, findings);
@@ -425,6 +426,56 @@ fn by_record(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decision
         }
     }
     result.extras.sort_by_key(|extra| extra.finding);
+    result
+}
+
+/// Takes an audit's word: the target is matched by the finding that the audit names, and every other finding is what the
+/// audit calls it. A golden that is no target is not spoken of.
+fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
+    let goldens = &case.case.goldens;
+    let (Some(audit), Some((judge, judgement))) = (decisions.audit, decisions.audited_by) else {
+        let mut result = uncompared(case, findings);
+        result.misses.iter_mut().for_each(|miss| (miss.why, miss.flags) = (MissReason::Unjudged, vec![Flag::Unjudged]));
+        result
+            .extras
+            .iter_mut()
+            .for_each(|extra| (extra.why, extra.flags) = (ExtraReason::Unjudged, vec![Flag::Unjudged]));
+        return result;
+    };
+    let marked = goldens.iter().position(|golden| golden.target && golden.is_required());
+    let target = marked.or_else(|| goldens.iter().position(Golden::is_required));
+    let named = audit.target.as_ref().filter(|target| target.found).and_then(|target| target.finding.as_ref());
+    let by = named.and_then(|id| findings.iter().position(|finding| finding.id == *id));
+    let mut result = TrialResult::default();
+    if let (Some(golden), Some(finding)) = (target, by) {
+        result.matches.push(Match {
+            golden,
+            finding,
+            score: None,
+            parts: Parts::default(),
+            decided_by: DecidedBy::Judge(judge.clone()),
+            judgement: Some(judgement),
+            flags: Vec::new(),
+            runner_up: None,
+        });
+    }
+    let missed = |golden: &usize| !result.matches.iter().any(|found| found.golden == *golden);
+    let required = (0..goldens.len()).filter(|golden| goldens[*golden].is_required()).filter(missed);
+    let why = |golden| if Some(golden) == target { MissReason::AuditedMissing } else { MissReason::NotCompared };
+    let miss = |golden| Miss { golden, best: None, why: why(golden), flags: Vec::new() };
+    result.misses = required.map(miss).collect();
+    for (index, finding) in findings.iter().enumerate().filter(|(index, _)| Some(*index) != by) {
+        let class = audit.findings.iter().find(|found| found.finding == finding.id).map(|found| found.classification);
+        match class {
+            Some(class) if class.is_about_target() && !result.matches.is_empty() => {
+                result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
+            }
+            _ => {
+                let why = class.map_or(ExtraReason::NotCompared, ExtraReason::Audited);
+                result.extras.push(Extra { finding: index, best: None, why, flags: Vec::new() });
+            }
+        }
+    }
     result
 }
 

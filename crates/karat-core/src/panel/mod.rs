@@ -21,7 +21,7 @@ pub enum Consensus {
 
 impl Consensus {
     /// All ways, as they are typed.
-    pub const NAMES: &[(&str, Self)] = &[("majority", Self::Majority), ("dawid-skene", Self::DawidSkene)];
+    pub const NAMES: [(&str, Self); 2] = [("majority", Self::Majority), ("dawid-skene", Self::DawidSkene)];
 
     /// The way of that name.
     pub fn named(name: &str) -> Option<Self> {

@@ -3,7 +3,7 @@
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{Flag, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{ExtraReason, Flag, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::match_trial;
@@ -148,11 +148,12 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
 }
 
-/// Extras, without those the profile leaves out because they lie outside the change.
+/// Extras, without those that an audit calls valid, and those the profile leaves out because they lie outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     let left_out =
         |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
-    result.extras.iter().filter(move |e| !left_out(&e.flags)).map(|e| e.finding)
+    let valid = |why: ExtraReason| matches!(why, ExtraReason::Audited(class) if class.is_valid());
+    result.extras.iter().filter(move |e| !left_out(&e.flags) && !valid(e.why)).map(|e| e.finding)
 }
 
 fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeConfigV1 {
-    /// Who answers: `anthropic`, `openai`, `scripted`, `replay`, `local` or `human`.
+    /// Who answers: `anthropic`, `openai`, `scripted`, `replay`, `local`, `human`, or a `panel` of other judges.
     #[schemars(length(min = 1))]
     pub provider: String,
     /// The model, as the provider names it.
@@ -60,6 +60,12 @@ pub struct JudgeConfigV1 {
     /// `scripted` and `replay`: the JSONL file with the answers, relative to the suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// `panel`: the judges it is made of, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// `panel`: how voices become a decision, `majority` or `dawid-skene`; the majority where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<String>,
     /// Anything else to put into the body of each request, such as `{ seed = 7 }`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub api: serde_json::Map<String, serde_json::Value>,

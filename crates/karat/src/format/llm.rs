@@ -137,6 +137,8 @@ impl LlmV1 {
             budget_calls: self.budget_calls,
             file: self.file.clone(),
             api: self.api.clone(),
+            members: Vec::new(),
+            consensus: None,
         }
     }
 
@@ -162,7 +164,8 @@ mod tests {
         let of = |schema: Value| schema["properties"].as_object().cloned().unwrap();
         let (judge, tool) = (of(schema_of::<JudgeConfigV1>()), of(schema_of::<ToolManifestV1>()));
         let mut stated = Map::new();
-        for (name, expect) in &judge {
+        // A tool is one model, not several judges.
+        for (name, expect) in judge.iter().filter(|(name, _)| !["members", "consensus"].contains(&name.as_str())) {
             let found = tool.get(name).unwrap_or_else(|| panic!("a tool has no key `{name}`"));
             // What is said of these is about tools of every kind.
             if !["model", "timeout", "provider"].contains(&name.as_str()) {

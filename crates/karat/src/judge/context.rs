@@ -6,6 +6,7 @@ use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
+use karat_core::suite::Case;
 use std::fmt::Write as _;
 
 /// So many lines are shown before and after a place.
@@ -24,14 +25,34 @@ pub fn code(loaded: &LoadedSuite, case: &CaseId, golden: &Golden, finding: &Find
         _ => None,
     };
     let of_finding = finding.file.as_ref().zip(finding.lines());
-    let mut places: Vec<(&RepoPath, Lines)> = Vec::new();
-    for (path, lines) in of_golden.into_iter().chain(of_finding) {
-        let lines = around(lines);
-        match places.iter_mut().find(|(known, shown)| *known == path && touch(*shown, lines)) {
-            Some((_, shown)) => *shown = Lines { start: shown.start.min(lines.start), end: shown.end.max(lines.end) },
-            None => places.push((path, lines)),
+    excerpts(loaded, case, of_golden.into_iter().chain(of_finding))
+}
+
+/// The lines around the places of a case's goldens and of what was reported, with their numbers; nothing where the code is not
+/// at hand.
+pub fn of_case(loaded: &LoadedSuite, case: &Case, findings: &[Finding]) -> Option<String> {
+    let goldens = case.goldens.iter().filter_map(|golden| match (&golden.file, golden.lines) {
+        (Some(FilePattern::Exact(path)), Some(lines)) => Some((path, lines)),
+        _ => None,
+    });
+    let reported = findings.iter().filter_map(|finding| finding.file.as_ref().zip(finding.lines()));
+    excerpts(loaded, &case.id, goldens.chain(reported))
+}
+
+fn excerpts<'a>(
+    loaded: &LoadedSuite,
+    case: &CaseId,
+    wanted: impl Iterator<Item = (&'a RepoPath, Lines)>,
+) -> Option<String> {
+    let mut places: Vec<(&RepoPath, Lines)> = wanted.map(|(path, lines)| (path, around(lines))).collect();
+    places.sort_by_key(|(path, lines)| (*path, lines.start, lines.end));
+    places.dedup_by(|next, shown| {
+        let joined = next.0 == shown.0 && touch(shown.1, next.1);
+        if joined {
+            shown.1.end = shown.1.end.max(next.1.end);
         }
-    }
+        joined
+    });
     let shown: Vec<String> = places.iter().filter_map(|(path, lines)| excerpt(loaded, case, path, *lines)).collect();
     (!shown.is_empty()).then(|| shown.join("\n"))
 }

@@ -209,7 +209,7 @@ impl CacheMode {
     }
 
     /// Whether what is there is taken.
-    pub(super) fn reads(self) -> bool {
+    pub fn reads(self) -> bool {
         self != Self::Off
     }
 

@@ -145,6 +145,7 @@ pub static PROVIDERS: &[ProviderEntry] = &[
         open: Some(scripted::open_replay),
     },
     ProviderEntry { name: "local", about: "the judge inside Karat; it reads no prompt", remote: None, open: None },
+    ProviderEntry { name: "panel", about: "several judges, who decide together", remote: None, open: None },
     ProviderEntry { name: "human", about: "labels by people; they read no prompt", remote: None, open: None },
 ];
 

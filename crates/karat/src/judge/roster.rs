@@ -9,6 +9,7 @@ use crate::document::suggest::nearest;
 use crate::format::judge::JudgeConfigV1;
 use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
+use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
 use std::collections::BTreeMap;
 
@@ -30,6 +31,16 @@ pub(super) enum Kind {
     Model(Box<Engine>),
     /// By what people have said already.
     People,
+    /// By what several others come to.
+    Panel(Panel),
+}
+
+/// Several judges who decide together.
+pub(super) struct Panel {
+    /// The judges, none of them a panel.
+    pub(super) members: Vec<Judge>,
+    /// How their voices become a decision.
+    pub(super) consensus: Consensus,
 }
 
 /// Where judges are looked for.
@@ -40,6 +51,8 @@ pub struct Roster<'a> {
     pub around: Surroundings<'a>,
     /// What the ledger is used for.
     pub cache: CacheMode,
+    /// How several judges decide that are named together.
+    pub consensus: Consensus,
 }
 
 impl Roster<'_> {
@@ -50,13 +63,21 @@ impl Roster<'_> {
     }
 
     /// The judge of this name, or nobody: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a
-    /// model as in `anthropic/claude-sonnet-4-20250514`.
+    /// model as in `anthropic/claude-sonnet-4-20250514`. Several names with commas between them are a panel.
     pub fn open(&self, name: &str) -> Result<Option<Judge>, RosterError> {
         if name == NONE {
             return Ok(None);
         }
+        if name.contains(',') && !self.declared.contains_key(name) {
+            let members: Vec<String> = name.split(',').map(|member| member.trim().to_owned()).collect();
+            return self.panel(name, &members, self.consensus).map(Some);
+        }
+        self.single(name).map(Some)
+    }
+
+    fn single(&self, name: &str) -> Result<Judge, RosterError> {
         if let Some(config) = self.declared.get(name) {
-            return self.described(name, config).map(Some);
+            return self.described(name, config);
         }
         let (provider, model) = name.split_once('/').map_or((name, None), |(provider, model)| (provider, Some(model)));
         if !PROVIDERS.iter().any(|entry| entry.name == provider) {
@@ -67,7 +88,29 @@ impl Roster<'_> {
             model: model.map(ToOwned::to_owned),
             ..JudgeConfigV1::default()
         };
-        self.described(name, &config).map(Some)
+        self.described(name, &config)
+    }
+
+    fn panel(&self, name: &str, members: &[String], consensus: Consensus) -> Result<Judge, RosterError> {
+        let wrong = |why: String| RosterError::Panel { panel: name.to_owned(), why };
+        let mut seated: Vec<Judge> = Vec::with_capacity(members.len());
+        for member in members {
+            if seated.iter().any(|other| other.name.as_str() == member) {
+                return Err(wrong(format!("`{member}` is named twice, and nobody votes twice")));
+            }
+            if member == NONE || member.is_empty() {
+                return Err(wrong("nobody cannot vote; name judges".to_owned()));
+            }
+            let judge = self.single(member)?;
+            if matches!(judge.kind, Kind::Panel(_)) {
+                return Err(wrong(format!("`{member}` is a panel itself; name its members instead")));
+            }
+            seated.push(judge);
+        }
+        if seated.len() < 2 {
+            return Err(wrong("a panel has two members at least".to_owned()));
+        }
+        Ok(Judge { name: JudgeName::new(name), kind: Kind::Panel(Panel { members: seated, consensus }) })
     }
 
     fn described(&self, name: &str, config: &JudgeConfigV1) -> Result<Judge, RosterError> {
@@ -77,6 +120,15 @@ impl Roster<'_> {
                 None => local::shipped()?,
             })),
             "human" => Kind::People,
+            "panel" => {
+                let stated = config.consensus.as_deref();
+                let consensus = stated.map_or(Some(self.consensus), Consensus::named).ok_or_else(|| {
+                    let known = Consensus::NAMES.map(|(name, _)| name).join(" and ");
+                    let why = format!("there is no consensus `{}`; there are {known}", stated.unwrap_or_default());
+                    RosterError::Panel { panel: name.to_owned(), why }
+                })?;
+                return self.panel(name, &config.members, consensus);
+            }
             _ => {
                 let wrong = |source| RosterError::Provider { judge: name.to_owned(), source };
                 let named = || provider::judge_model(&self.around);
@@ -115,6 +167,7 @@ impl Judge {
     pub fn lacks(&self) -> Option<&str> {
         match &self.kind {
             Kind::Model(engine) => engine.provider().lacks(),
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::lacks),
             Kind::Local(_) | Kind::People => None,
         }
     }
@@ -126,18 +179,26 @@ impl Judge {
                 let id = engine.provider().id();
                 vec![vendor::of_model(&id.model).unwrap_or(&id.provider)]
             }
+            Kind::Panel(panel) => panel.members.iter().flat_map(Self::vendors).collect(),
             Kind::Local(_) | Kind::People => Vec::new(),
         }
     }
 
     /// Whether a model is asked, so that exchanges come about.
     pub fn asks_models(&self) -> bool {
-        matches!(self.kind, Kind::Model(_))
+        self.any(|kind| matches!(kind, Kind::Model(_)))
     }
 
     /// Whether people are asked, so that their labels are needed.
     pub fn asks_people(&self) -> bool {
-        matches!(self.kind, Kind::People)
+        self.any(|kind| matches!(kind, Kind::People))
+    }
+
+    fn any(&self, holds: fn(&Kind) -> bool) -> bool {
+        match &self.kind {
+            Kind::Panel(panel) => panel.members.iter().any(|member| member.any(holds)),
+            kind => holds(kind),
+        }
     }
 }
 
@@ -160,6 +221,14 @@ pub enum RosterError {
         /// What is wrong.
         source: ProviderError,
     },
+    /// A panel cannot be made of what was named.
+    #[error("the panel `{panel}`: {why}")]
+    Panel {
+        /// The panel.
+        panel: String,
+        /// Why not.
+        why: String,
+    },
     /// The local judge's parameters cannot be used.
     #[error(transparent)]
     Params(#[from] ParamsError),
@@ -179,6 +248,10 @@ provider = \"anthropic\"
 [told]
 provider = \"scripted\"
 file = \"answers.jsonl\"
+[three]
+provider = \"panel\"
+members = [\"local\", \"sonnet\", \"human\"]
+consensus = \"dawid-skene\"
 [odd]
 provider = \"antropic\"
 ";
@@ -194,12 +267,16 @@ provider = \"antropic\"
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let declared = toml::from_str(DECLARED).unwrap();
         let around = Surroundings { variable: &variable, folder };
-        let roster = Roster { declared: &declared, around, cache: CacheMode::Only };
+        let roster = Roster { declared: &declared, around, cache: CacheMode::Only, consensus: Consensus::Majority };
         match roster.open(name) {
             Ok(None) => "nobody".to_owned(),
             Ok(Some(judge)) => match &judge.kind {
                 Kind::Local(_) => format!("{}: local", judge.name),
                 Kind::People => format!("{}: people", judge.name),
+                Kind::Panel(panel) => {
+                    let members: Vec<&str> = panel.members.iter().map(|member| member.name.as_str()).collect();
+                    format!("{}: {:?} of {}", judge.name, panel.consensus, members.join(" and "))
+                }
                 Kind::Model(engine) => {
                     let id = engine.provider().id();
                     format!("{}: {} {}", judge.name, id.provider, id.model)
@@ -227,6 +304,16 @@ provider = \"antropic\"
         );
     }
 
+    #[test]
+    fn several_are_a_panel() {
+        check("local,sonnet", &[], "local,sonnet: Majority of local and sonnet");
+        check("three", &[], "three: DawidSkene of local and sonnet and human");
+        check("local,local", &[], "the panel `local,local`: `local` is named twice, and nobody votes twice");
+        check("local,three", &[], "the panel `local,three`: `three` is a panel itself; name its members instead");
+        check("local,none", &[], "the panel `local,none`: nobody cannot vote; name judges");
+        check("local,lokal", &[], "there is no judge `lokal`: did you mean `local`?");
+    }
+
     /// A variable names the model of a judge that names none, and of no other: the members of a panel stay who they are.
     #[test]
     fn a_model_may_come_from_a_variable() {
@@ -244,7 +331,8 @@ provider = \"antropic\"
         let check = |name: &str, value: Option<&str>, expect: &str| {
             let variable = |name: &str| value.filter(|_| name == "CRB_JUDGE_MODEL").map(ToOwned::to_owned);
             let around = Surroundings { variable: &variable, folder: Path::new("") };
-            let roster = Roster { declared: &BTreeMap::new(), around, cache: CacheMode::Only };
+            let roster =
+                Roster { declared: &BTreeMap::new(), around, cache: CacheMode::Only, consensus: Consensus::Majority };
             assert_eq!(roster.default_of(&profile(name)), expect, "{name} {value:?}");
         };
         check("karat", None, "local");

@@ -17,6 +17,7 @@ pub static SHIPPED: &[Shipped] = &[
     Shipped { name: "karat", toml: include_str!("../../profiles/karat.toml") },
     Shipped { name: "crb", toml: include_str!("../../profiles/crb.toml") },
     Shipped { name: "identity", toml: include_str!("../../profiles/identity.toml") },
+    Shipped { name: "audit", toml: include_str!("../../profiles/audit.toml") },
     Shipped { name: "owasp", toml: include_str!("../../profiles/owasp.toml") },
     Shipped { name: "recorded", toml: include_str!("../../profiles/recorded.toml") },
 ];

@@ -196,7 +196,7 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
                 )
             })
         }
-        Method::Recorded | Method::Verdict => None,
+        Method::Recorded | Method::Audit | Method::Verdict => None,
     }
 }
 

@@ -1,0 +1,153 @@
+//! Asking about whole trials: one audit each.
+
+use super::members::exchange;
+use super::panel::agreement;
+use super::usage::Books;
+use super::{AskError, Desk, Told};
+use crate::judge::audit;
+use crate::judge::engine::Engine;
+use crate::judge::ledger::Exchange;
+use crate::judge::roster::{Judge, Kind};
+use crate::judge::template::Question;
+use crate::judge::{context, template};
+use karat_core::ids::JudgeName;
+use karat_core::judgement::{AuditDecision, Decision, Judgement};
+use karat_core::panel;
+use karat_core::stats::agreement::Rating;
+use karat_core::suite::Case;
+use karat_core::trial::{Outcome, Trial};
+use std::collections::{BTreeSet, HashMap};
+
+/// A trial that is to be audited.
+struct Open<'a> {
+    case: &'a Case,
+    trial: &'a Trial,
+}
+
+/// Audits every trial that no given judgement audits. Those given come first, then the others in the order of the trials.
+pub(super) fn ask(
+    judge: &Judge,
+    trials: &[Trial],
+    given: Vec<Judgement>,
+    desk: &mut Desk<'_>,
+    books: &mut Books,
+) -> Result<Vec<Judgement>, AskError> {
+    let cases: HashMap<&str, &Case> = desk.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    let done: BTreeSet<(&str, &str, u32)> = given
+        .iter()
+        .filter(|judgement| matches!(judgement.decision, Decision::Audit(_)))
+        .map(|judgement| (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial))
+        .collect();
+    let open: Vec<Open<'_>> = trials
+        .iter()
+        .filter(|trial| trial.outcome == Outcome::Reported)
+        .filter(|trial| !done.contains(&(trial.case.as_str(), trial.tool.as_str(), trial.number)))
+        .filter_map(|trial| Some(Open { case: cases.get(trial.case.as_str())?, trial }))
+        .collect();
+    let decided = match &judge.kind {
+        Kind::Panel(panel) => {
+            let mut voices = Vec::new();
+            for member in &panel.members {
+                voices.push(one(member, &open, desk, books)?);
+            }
+            books.page(judge).asked += open.len();
+            books.agree(verdicts(&panel.members, &voices));
+            together(&voices, open.len())
+        }
+        _ => one(judge, &open, desk, books)?,
+    };
+    let made = open.iter().zip(decided).filter_map(|(open, audit)| Some(judgement(open, &judge.name, audit?)));
+    let made: Vec<Judgement> = made.collect();
+    Ok(given.into_iter().chain(made).collect())
+}
+
+/// An audit, and the key of the exchange that it comes from.
+type Audited = Option<(AuditDecision, Option<String>)>;
+
+/// What one judge makes of each trial.
+fn one(judge: &Judge, open: &[Open<'_>], desk: &mut Desk<'_>, books: &mut Books) -> Result<Vec<Audited>, AskError> {
+    let Kind::Model(engine) = &judge.kind else {
+        return Err(AskError::CannotAudit { judge: judge.name.to_string() });
+    };
+    let mut audits: Vec<Audited> =
+        open.iter().map(|open| audit::by_rule(open.case, open.trial).map(|audit| (audit, None))).collect();
+    let asked: Vec<(usize, Question)> =
+        open.iter().enumerate().filter_map(|(index, open)| Some((index, question(open, desk)?))).collect();
+    (desk.tell)(Told::Round(asked.len()));
+    books.page(judge).asked += asked.len();
+    by_model(engine, judge, open, asked, desk, books, &mut audits)?;
+    let made = open.iter().zip(&audits).filter_map(|(open, audit)| Some(judgement(open, &judge.name, audit.clone()?)));
+    books.keep(&made.collect::<Vec<_>>());
+    Ok(audits)
+}
+
+fn by_model(
+    engine: &Engine,
+    judge: &Judge,
+    open: &[Open<'_>],
+    asked: Vec<(usize, Question)>,
+    desk: &mut Desk<'_>,
+    books: &mut Books,
+    audits: &mut [Audited],
+) -> Result<(), AskError> {
+    let (places, questions): (Vec<usize>, Vec<template::Question>) = asked.into_iter().unzip();
+    let mut unfit: Vec<String> = Vec::new();
+    let mut hear = |index: usize, exchange: &Exchange| {
+        let (Some(&place), Some(answer)) = (places.get(index), exchange.decision()) else { return };
+        let (Some(open), Some(slot)) = (open.get(place), audits.get_mut(place)) else { return };
+        match audit::decision(answer, open.case, open.trial) {
+            Ok(audit) => *slot = Some((audit, Some(exchange.key.to_string()))),
+            Err(fault) => unfit.push(fault.to_string()),
+        }
+    };
+    exchange(engine, questions, desk, books.page(judge), &mut hear)?;
+    unfit.iter().for_each(|why| books.page(judge).fail(why));
+    Ok(())
+}
+
+/// The question about a trial, with the code around the target.
+fn question(open: &Open<'_>, desk: &Desk<'_>) -> Option<Question> {
+    let trial = open.trial;
+    let id = format!("{}/{}/{}", trial.case, trial.tool, trial.number);
+    let code = context::of_case(desk.loaded, open.case, &trial.findings);
+    audit::question(id, open.case, trial, code.as_deref())
+}
+
+/// What several audits of each trial come to.
+fn together(voices: &[Vec<Audited>], trials: usize) -> Vec<Audited> {
+    let of_trial = |index: usize| {
+        let heard: Vec<&AuditDecision> =
+            voices.iter().filter_map(|voice| voice.get(index)?.as_ref().map(|(audit, _)| audit)).collect();
+        panel::audits(&heard).map(|consensus| (consensus.decision, None))
+    };
+    (0..trials).map(of_trial).collect()
+}
+
+/// How far judges agree about the verdict.
+fn verdicts(members: &[Judge], voices: &[Vec<Audited>]) -> crate::format::report::AgreementV1 {
+    let trials = voices.iter().map(Vec::len).max().unwrap_or(0);
+    let item = |index: usize| -> Vec<Rating> {
+        let said = voices.iter().enumerate().filter_map(|(rater, voice)| {
+            let (audit, _) = voice.get(index)?.as_ref()?;
+            let category = match audit.said_vulnerable {
+                None => 0,
+                Some(false) => 1,
+                Some(true) => 2,
+            };
+            Some(Rating { rater, category })
+        });
+        said.collect()
+    };
+    agreement(members.iter().map(|member| member.name.to_string()).collect(), (0..trials).map(item).collect())
+}
+
+fn judgement(open: &Open<'_>, judge: &JudgeName, (audit, exchange): (AuditDecision, Option<String>)) -> Judgement {
+    Judgement {
+        case: open.trial.case.clone(),
+        tool: open.trial.tool.clone(),
+        trial: open.trial.number,
+        judge: judge.clone(),
+        exchange,
+        decision: Decision::Audit(audit),
+    }
+}

@@ -1,0 +1,146 @@
+//! Asking a judge about many trials, and keeping count of what that took.
+
+mod audits;
+mod members;
+mod panel;
+mod usage;
+
+use super::engine::EngineError;
+use super::ledger::Ledger;
+use super::roster::Judge;
+use crate::format::report::{JudgeSpentV1, JudgeV1};
+use crate::sandbox::Cancel;
+use crate::suite::LoadedSuite;
+use karat_core::judgement::Judgement;
+use karat_core::profile::{Method, Profile};
+use karat_core::scorecard::{Question, consult};
+use karat_core::trial::Trial;
+use panel::Bench;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use usage::Books;
+
+/// What is needed to ask.
+pub struct Desk<'a> {
+    /// The suite, for the code around the places.
+    pub loaded: &'a LoadedSuite,
+    /// Where exchanges are kept.
+    pub ledger: &'a mut dyn Ledger,
+    /// What people have said of the trials.
+    pub labels: &'a [Judgement],
+    /// A wish to stop.
+    pub cancel: &'a Cancel,
+    /// Hears how it goes.
+    pub tell: &'a mut dyn FnMut(Told<'_>),
+}
+
+/// How asking goes.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// So many more questions are put.
+    Round(usize),
+    /// One of them is done.
+    Settled,
+    /// A request failed and is made again.
+    Retrying {
+        /// How long it waits.
+        wait: Duration,
+        /// What happened.
+        why: &'a str,
+    },
+}
+
+/// What came of asking.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// All judgements that count: those given, then those made.
+    pub judgements: Vec<Judgement>,
+    /// What every judge said that was asked, each member of a panel for itself.
+    pub voices: Vec<Judgement>,
+    /// What each judge did.
+    pub judges: Vec<JudgeV1>,
+    /// By judge that is a model: what it cost this time.
+    pub spent: BTreeMap<String, JudgeSpentV1>,
+    /// What a reader of the report should know.
+    pub notes: Vec<String>,
+}
+
+/// Why asking ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The engine could not go on.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Somebody asked to stop.
+    #[error("stopped: what was answered is kept in the ledger, and the same command goes on from there")]
+    Stopped,
+    /// Every single question failed.
+    #[error("the judge {judge} answered none of {questions} questions, the first because {why}")]
+    Mute {
+        /// Who.
+        judge: String,
+        /// How many were put.
+        questions: usize,
+        /// What came of the first.
+        why: String,
+    },
+    /// An audit was asked of somebody who decides about pairs alone.
+    #[error(
+        "the judge {judge} decides about pairs alone, and this profile audits whole responses; name a model with --judge"
+    )]
+    CannotAudit {
+        /// Who.
+        judge: String,
+    },
+}
+
+/// Asks a judge what the profile wants to know: about every pair that can still change the assignment of a trial, or about
+/// every trial as a whole. What the given judgements decide is not asked about.
+pub fn ask(
+    judge: &Judge,
+    trials: &[Trial],
+    given: Vec<Judgement>,
+    profile: &Profile,
+    desk: &mut Desk<'_>,
+) -> Result<Asked, AskError> {
+    let mut books = Books::default();
+    let (judgements, saved) = match profile.method {
+        Method::Audit => (audits::ask(judge, trials, given, desk, &mut books)?, 0),
+        _ => pairs(judge, trials, given, profile, desk, &mut books)?,
+    };
+    books.refuse_silence(judge)?;
+    Ok(Asked { judgements, ..books.close(judge, saved) })
+}
+
+/// Asks a judge about these pairs and no others, whatever difference they make. There is a judgement for each of them.
+pub fn ask_about(judge: &Judge, questions: &[Question<'_>], desk: &mut Desk<'_>) -> Result<Asked, AskError> {
+    let (mut books, mut bench) = (Books::default(), Bench::of(judge));
+    (desk.tell)(Told::Round(questions.len()));
+    let judgements = bench.answer(questions, desk, &mut books)?;
+    let judgements = bench.settled(questions).unwrap_or(judgements);
+    Ok(Asked { judgements, ..books.close(judge, 0) })
+}
+
+fn pairs(
+    judge: &Judge,
+    trials: &[Trial],
+    given: Vec<Judgement>,
+    profile: &Profile,
+    desk: &mut Desk<'_>,
+    books: &mut Books,
+) -> Result<(Vec<Judgement>, usize), AskError> {
+    let suite = &desk.loaded.suite;
+    let mut bench = Bench::of(judge);
+    loop {
+        let mut answer = |questions: &[Question<'_>]| {
+            (desk.tell)(Told::Round(questions.len()));
+            bench.answer(questions, desk, books)
+        };
+        let consulted = consult(suite, trials, given.clone(), profile, &judge.name, &mut answer)?;
+        // What judges say of later pairs may change what a panel makes of earlier ones, and then other pairs may matter.
+        if bench.is_settled() {
+            books.note(bench.note());
+            return Ok((consulted.judgements, consulted.saved));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What judges did, counted.
+
+use super::{AskError, Asked};
+use crate::format::report::{AgreementV1, JudgeSpentV1, JudgeV1};
+use crate::judge::engine::Tally;
+use crate::judge::ledger::{Exchange, LedgerKey, Outcome};
+use crate::judge::roster::{Judge, Kind};
+use karat_core::judgement::Judgement;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The books of one asking: a page for each judge, by name.
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    pages: BTreeMap<String, Usage>,
+    voices: Vec<Judgement>,
+    agreement: Option<AgreementV1>,
+    notes: Vec<String>,
+}
+
+impl Books {
+    /// The page of a judge.
+    pub(super) fn page(&mut self, judge: &Judge) -> &mut Usage {
+        self.pages.entry(judge.name.to_string()).or_default()
+    }
+
+    /// Keeps what a judge said for itself.
+    pub(super) fn keep(&mut self, voices: &[Judgement]) {
+        self.voices.extend_from_slice(voices);
+    }
+
+    /// How far the members of a panel agree.
+    pub(super) fn agree(&mut self, agreement: AgreementV1) {
+        self.agreement = Some(agreement);
+    }
+
+    /// Something that a reader of the report should know.
+    pub(super) fn note(&mut self, note: Option<String>) {
+        self.notes.extend(note);
+    }
+
+    /// A judge that answered nothing at all is no judge; people who have labelled nothing yet are told what to do instead.
+    pub(super) fn refuse_silence(&self, judge: &Judge) -> Result<(), AskError> {
+        let Some(page) = self.pages.get(judge.name.as_str()) else { return Ok(()) };
+        match &page.first_failure {
+            Some(why) if page.unjudged == page.asked && page.asked > 0 => {
+                Err(AskError::Mute { judge: judge.name.to_string(), questions: page.asked, why: why.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The figures of the judge and, where it is a panel, of its members; the judgements that count are left out.
+    pub(super) fn close(mut self, judge: &Judge, saved: usize) -> Asked {
+        let mut judges = Vec::new();
+        let mut spent = BTreeMap::new();
+        let mut notes = std::mem::take(&mut self.notes);
+        let members = match &judge.kind {
+            Kind::Panel(panel) => panel.members.as_slice(),
+            _ => &[],
+        };
+        for (index, one) in std::iter::once(judge).chain(members).enumerate() {
+            let page = self.pages.remove(one.name.as_str()).unwrap_or_default();
+            notes.extend(page.notes(one));
+            spent.extend(page.spent.iter().map(|spent| (one.name.to_string(), spent.clone())));
+            let agreement = self.agreement.clone().filter(|_| index == 0);
+            judges.push(JudgeV1 { agreement, ..page.told(one, if index == 0 { saved } else { 0 }) });
+        }
+        Asked { judgements: Vec::new(), voices: self.voices, judges, spent, notes }
+    }
+}
+
+/// What one judge did.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    /// Questions that were put.
+    pub(super) asked: usize,
+    unjudged: usize,
+    refused: usize,
+    equal: usize,
+    tokens: u64,
+    usd: Option<f64>,
+    /// What was answered, so that equal questions are counted once.
+    seen: BTreeSet<LedgerKey>,
+    /// Why questions failed, and how often.
+    failures: BTreeMap<String, usize>,
+    first_failure: Option<String>,
+    spent: Option<JudgeSpentV1>,
+}
+
+impl Usage {
+    /// Counts what came of a question to a model.
+    pub(super) fn count(&mut self, exchange: &Exchange) {
+        match &exchange.outcome {
+            Outcome::Decided(_) => {}
+            Outcome::Unjudged { why, .. } => self.fail(why),
+            Outcome::Refused { why } => {
+                self.refused += 1;
+                self.fail(&format!("it refused to answer: {why}"));
+            }
+        }
+        if !self.seen.insert(exchange.key.clone()) {
+            self.equal += 1;
+            return;
+        }
+        self.tokens += exchange.tokens_in + exchange.tokens_out;
+        if let Some(usd) = exchange.usd {
+            *self.usd.get_or_insert(0.0) += usd;
+        }
+    }
+
+    /// Counts a question without a decision.
+    pub(super) fn fail(&mut self, why: &str) {
+        self.unjudged += 1;
+        self.first_failure.get_or_insert_with(|| why.to_owned());
+        *self.failures.entry(why.to_owned()).or_default() += 1;
+    }
+
+    /// Counts what a round of requests took.
+    pub(super) fn spend(&mut self, tally: &Tally) {
+        let spent = self.spent.get_or_insert_with(JudgeSpentV1::default);
+        spent.from_ledger += tally.cached;
+        spent.requests += tally.requests;
+        spent.tokens_in += tally.tokens_in;
+        spent.tokens_out += tally.tokens_out;
+        if let Some(usd) = tally.usd {
+            *spent.usd.get_or_insert(0.0) += usd;
+        }
+    }
+
+    fn told(&self, judge: &Judge, saved: usize) -> JudgeV1 {
+        JudgeV1 {
+            judge: judge.name.to_string(),
+            asked: self.asked,
+            cached: self.equal,
+            saved,
+            unjudged: self.unjudged,
+            refused: self.refused,
+            beyond: 0,
+            tokens: self.tokens,
+            usd: self.usd,
+            agreement: None,
+        }
+    }
+
+    /// The commonest reasons why there is no decision.
+    fn notes(&self, judge: &Judge) -> Vec<String> {
+        const MOST: usize = 3;
+        let mut reasons: Vec<(&String, &usize)> = self.failures.iter().collect();
+        reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let shown = |(why, n): &(&String, &usize)| {
+            format!("{}: {n} of {} questions are unjudged and count as no match: {why}", judge.name, self.asked)
+        };
+        reasons.iter().take(MOST).map(shown).collect()
+    }
+}
