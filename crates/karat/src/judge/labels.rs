@@ -1,8 +1,8 @@
 //! What people say of pairs: does this finding report this golden?
 //!
 //! A label hangs on what the person saw, a [`Pair`], and not on a run: it holds wherever a tool says the same of the same case.
-//! [`worklist`](mod@worklist) picks the pairs worth a label, [`page`] shows one of them without a word on who reported it,
-//! [`read`](mod@read) takes labels from files of judgements, and [`labels_as_judgements`] gives them back as such.
+//! [`worklist()`] picks the pairs worth a label, [`page`] shows one of them without a word on who reported it,
+//! [`read()`] takes labels from files of judgements, and [`labels_as_judgements`] gives them back as such.
 
 pub mod page;
 mod pair;

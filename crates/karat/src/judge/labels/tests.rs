@@ -125,6 +125,9 @@ fn the_worklist_has_each_near_pair_once_and_the_doubtful_first() {
     let trials = [
         trial("one", 1, &[plain.clone(), doubtful.clone(), far.clone()]),
         trial("two", 1, &[far.clone(), doubtful.clone(), plain.clone()]),
+        // Without rivals the judge makes something else of it.
+        trial("two", 2, std::slice::from_ref(&doubtful)),
+        trial("two", 3, std::slice::from_ref(&plain)),
         Trial { outcome: karat_core::trial::Outcome::Crashed, ..trial("three", 1, &[]) },
     ];
     let judge = local::shipped().unwrap();
@@ -139,6 +142,12 @@ fn the_worklist_has_each_near_pair_once_and_the_doubtful_first() {
     assert_eq!(sorted, ["g1 f1", "g1 f2", "g2 f1", "g2 f2"], "the far one is nobody's candidate");
     let reversed: Vec<Trial> = trials.iter().rev().cloned().collect();
     assert_eq!(told(&reversed, &profile()), order, "the order of the trials tells nothing");
+    let both = [&trials[..], &reversed[..]].map(|trials| worklist(&suite, trials, &profile(), &judge));
+    for open in both.into_iter().flatten() {
+        let alone = trials.iter().flat_map(|trial| worklist(&suite, std::slice::from_ref(trial), &profile(), &judge));
+        let least = alone.filter(|other| other.key == open.key).map(|other| other.sureness).fold(1.0, f64::min);
+        assert_eq!(open.sureness, least, "{} {}", open.golden.id, open.finding.id);
+    }
     let strict = Profile { judge_threshold: 0.8, ..profile() };
     assert_eq!(told(&trials, &strict), ["g1 f1"]);
     let recorded = Profile { method: karat_core::profile::Method::Recorded, ..profile() };
