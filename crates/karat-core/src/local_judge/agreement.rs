@@ -126,7 +126,7 @@ impl Reasoned {
         let same_category = || matches!(self.category(golden, finding), Some(("same_category", _)));
         let all_keywords = || keyword_share(golden, finding, text) == Some(1.0);
         (texts < self.terse_golden && is_terse(golden) && (same_category() || all_keywords()))
-            .then(|| ("terse_golden", self.terse_golden - texts))
+            .then_some(("terse_golden", self.terse_golden - texts))
     }
 
     fn place(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
