@@ -12,6 +12,7 @@ pub mod asking;
 pub mod audit;
 pub mod context;
 pub mod engine;
+pub mod identity;
 pub mod labels;
 pub mod ledger;
 pub mod local;
