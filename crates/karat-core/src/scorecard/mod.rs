@@ -334,6 +334,14 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
             "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
         ));
     }
+    let unaudited = trials().filter(|trial| trial.unaudited).count();
+    if unaudited > 0 {
+        let noun = if unaudited == 1 { "trial was" } else { "trials were" };
+        warnings.push(format!(
+            "{tool}: {unaudited} {noun} not audited, so its findings and targets are not known; name a model that judges, or \
+             give audits"
+        ));
+    }
     let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();
     if unknown > 0 {
         warnings.push(format!(

@@ -31,7 +31,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
         parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
     }
-    if let Some(agreement) = &judge.agreement {
+    if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
         let figure = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
         let figures =
             [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];
