@@ -315,9 +315,8 @@ mod tests {
             case.goldens = ["g1", "g2", "g3"].map(crate::golden::Golden::named).to_vec();
             let mut trial = crate::trial::Trial::reported("c".into(), "t".into(), 1);
             trial.findings = ["f1", "f2"].map(crate::finding::Finding::named).to_vec();
-            let bits = |text: &str| -> Vec<Option<bool>> {
-                text.chars().map(|c| (c != '.').then_some(c == '+')).collect()
-            };
+            let bits =
+                |text: &str| -> Vec<Option<bool>> { text.chars().map(|c| (c != '.').then_some(c == '+')).collect() };
             let own = LabelledTrial { case: &case, trial: &trial, stated: bits(labels), whole: true };
             let said = bits(answers).into_iter().map(|said| said.map(|said| Answer::new(said, Some(0.9)))).collect();
             let Figures { golden_found: found, pairs } = answered(&[own], &[said]);

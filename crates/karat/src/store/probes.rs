@@ -78,7 +78,8 @@ mod tests {
 
     fn scorecard(wrong: usize) -> ProbeV1 {
         let rate = json!({ "n": 10, "wrong": wrong, "rate": wrong as f64 / 10.0, "ci": [0.0, 0.3], "unjudged": 0 });
-        serde_json::from_value(json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate })).unwrap()
+        serde_json::from_value(json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate }))
+            .unwrap()
     }
 
     #[test]
