@@ -4,12 +4,13 @@ use super::SHORT_KEY;
 use crate::args::ProbeArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::judging::{Office, opened};
+use crate::judging::{Office, cache_mode, opened};
 use crate::stored;
 use crate::terminal::{look, note, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::format::probe::{ProbeV1, RateV1};
 use karat::judge::identity::JudgeId;
+use karat::judge::ledger::CacheMode;
 use karat::judge::probing::{Probing, Wrong, probe};
 use karat::judge::roster::Judge;
 use karat::report::grid::{Cell, draw};
@@ -40,7 +41,9 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&value(&judge, &identity, &probed))?;
     } else {
-        print(&told(&judge, &probed))?;
+        let flag = stored::flag(args.who.store.folder.as_deref());
+        let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
+        print(&told(&judge, &probed, kept.then_some(flag.as_str())))?;
         what_it_took(&probed, &store);
     }
     for (why, times) in probed.failures.iter().take(MOST_REASONS) {
@@ -54,13 +57,15 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
 
 /// Why somebody cannot be probed, and what to do instead.
 fn refusal(judge: &Judge, args: &ProbeArgs) -> Failure {
-    let members: Vec<&str> = judge.members().into_iter().map(|(name, _)| name.as_str()).collect();
-    match members.as_slice() {
-        [first, _, ..] => Failure::usage(format!(
+    let members = judge.members();
+    let known: Vec<&str> =
+        members.iter().filter(|(_, member)| member.identity().is_some()).map(|(name, _)| name.as_str()).collect();
+    match known.as_slice() {
+        [first, ..] => Failure::usage(format!(
             "{} is a panel, and each of its members is fooled in its own way: probe {}, as in \
              `karat judge probe {} --judge {first}`",
             judge.name,
-            members.join(" and "),
+            known.join(" and "),
             args.suite
         )),
         _ => Failure::usage(format!(
@@ -85,7 +90,8 @@ fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
     value
 }
 
-fn told(judge: &Judge, probed: &Probing) -> String {
+/// The scorecard and a few wrong answers, with how to look at them where their exchanges are kept.
+fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
     let card = &probed.scorecard;
     let (name, suite) = (harmless(judge.name.as_str()), harmless(&card.suite));
     let mut text = format!("{name} probed with {} made from {suite}\n\n", count(card.pairs, "pair"));
@@ -98,7 +104,8 @@ fn told(judge: &Judge, probed: &Probing) -> String {
     for wrong in worth.take(MOST_WRONG) {
         let said = if wrong.said { "yes" } else { "no" };
         let exchange = wrong.exchange.as_deref().map(|key| key.chars().take(SHORT_KEY).collect::<String>());
-        let exchange = exchange.map(|key| format!(": karat judge show {key}")).unwrap_or_default();
+        let exchange = exchange.zip(flag).map(|(key, flag)| format!(": karat judge show {key}{flag}"));
+        let exchange = exchange.unwrap_or_default();
         let about = format!("{} {}", wrong.case, wrong.golden);
         text.push_str(&format!("  {}, {}, said {said}{exchange}\n", words(wrong.kind), harmless(&about)));
     }

@@ -88,7 +88,8 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
 }
 
 fn newest_table(newest: &[(i64, Exchange)]) -> String {
-    let mut rows = vec![["model", "key", "template", "outcome", "tokens", "USD"].map(Cell::left).to_vec()];
+    let titles = ["model", "key", "template", "outcome"].map(Cell::left).into_iter();
+    let mut rows = vec![titles.chain(["tokens", "USD"].map(Cell::right)).collect::<Vec<_>>()];
     for (_, exchange) in newest {
         rows.push(vec![
             Cell::left(model(&exchange.provider.provider, &exchange.provider.model)),
@@ -103,8 +104,8 @@ fn newest_table(newest: &[(i64, Exchange)]) -> String {
 }
 
 fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
-    let titles = ["all exchanges with", "exchanges", "unjudged", "tokens in", "tokens out", "USD"];
-    let mut rows = vec![titles.map(Cell::left).to_vec()];
+    let titles = ["exchanges", "unjudged", "tokens in", "tokens out", "USD"].map(Cell::right);
+    let mut rows = vec![std::iter::once(Cell::left("all of")).chain(titles).collect::<Vec<_>>()];
     for ((provider, name), total) in models {
         rows.push(vec![
             Cell::left(model(provider, name)),
@@ -167,7 +168,7 @@ fn page(made: i64, exchange: &Exchange) -> String {
         Outcome::Decided(answer) => pretty(answer),
         Outcome::Unjudged { why, .. } | Outcome::Refused { why } => why.clone(),
     };
-    section(&mut text, outcome(exchange), &came);
+    section(&mut text, &format!("outcome: {}", outcome(exchange)), &came);
     text
 }
 
