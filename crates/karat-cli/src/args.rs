@@ -9,7 +9,9 @@ mod shipped;
 mod store;
 mod suite;
 
-pub(crate) use judge::{AgreeArgs, EvalArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs};
+pub(crate) use judge::{
+    AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
+};
 pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelNextArgs, LabellingArgs,
     LabellingCommand, SeenArgs,
@@ -129,7 +131,7 @@ Examples:
         after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
     )]
     Drift(DriftArgs),
-    /// Fit and measure judges, and see how far they agree.
+    /// Ask, probe, fit and measure judges, and see how far they agree.
     Judge(JudgeArgs),
     /// Say whether findings report goldens: blind, by any number of people, never overwritten.
     #[command(after_help = "\

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Judging;
 use crate::signals::cancel_on_signals;
 use crate::stored;
+use karat::format::probe::ProbeV1;
 use karat::judge::asking::{AskError, Asked, Desk, ask};
 use karat::judge::labels::labels_as_judgements;
 use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
@@ -12,13 +13,14 @@ use karat::judge::provider::Surroundings;
 use karat::judge::roster::{Judge, NONE, Roster, RosterError};
 use karat::judge::vendor;
 use karat::scoring::Work;
-use karat::store::Store;
+use karat::store::{Store, StoreError};
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
+use karat_core::local_judge::NAME;
 use karat_core::panel::Consensus;
-use karat_core::profile::Profile;
+use karat_core::profile::{Method, Profile};
 use karat_core::trial::Trial;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What is known when somebody is asked.
@@ -39,7 +41,7 @@ pub(crate) struct Sitting<'a> {
 
 /// Asks the judge that was named, or the profile's, about what the given judgements leave open. All that comes of it becomes
 /// part of the work.
-pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> {
+pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> {
     let recorded = hear_only(sitting.args, work);
     let name = named(sitting.args, &work.profile, sitting.loaded);
     let judge = match with_roster(sitting.loaded, sitting.args, |roster| roster.open(&name)) {
@@ -55,7 +57,11 @@ pub(crate) fn sit(sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failure> 
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
     let Some(judge) = judge else { return Ok(()) };
     work.notes.extend(same_house(&judge, &sitting.models));
-    let asked = put(&judge, sitting, work)?;
+    let probes = probes(&judge, &mut sitting, work);
+    let mut asked = put(&judge, sitting, work)?;
+    for told in &mut asked.judges {
+        told.probe = probes.get(&told.judge).cloned();
+    }
     work.judgements = asked.judgements;
     work.voices = asked.voices;
     work.asked = asked.judges;
@@ -75,6 +81,13 @@ pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profil
     profile.judge = name;
     profile.judge_by_variable = false;
     Ok(())
+}
+
+/// The judge that was named, who must be somebody.
+pub(crate) fn opened(loaded: &LoadedSuite, args: &AskArgs) -> Result<Judge, Failure> {
+    let name = args.judge.as_deref().unwrap_or(NAME);
+    let judge = with_roster(loaded, args, |roster| roster.open(name))?;
+    judge.ok_or_else(|| Failure::usage("nobody cannot be asked; name a judge with --judge, such as local"))
 }
 
 /// Looks up judges: those of the suite, and those that the flags and the environment lead to.
@@ -118,6 +131,38 @@ fn put(judge: &Judge, sitting: Sitting<'_>, work: &mut Work) -> Result<Asked, Fa
     let given = std::mem::take(&mut work.judgements);
     let desk = Office { args: sitting.args, folder: sitting.folder, store: sitting.store, quiet: sitting.quiet };
     desk.with(judge, sitting.loaded, &work.trials, |desk| ask(judge, &work.trials, given, &work.profile, desk))
+}
+
+/// How the judge and the members of a panel did when they were probed, by name. No store is made for that.
+fn probes(judge: &Judge, sitting: &mut Sitting<'_>, work: &mut Work) -> BTreeMap<String, ProbeV1> {
+    // A probe is about pairs, and says nothing of how somebody audits.
+    if work.profile.method == Method::Audit {
+        return BTreeMap::new();
+    }
+    let folder = stored::folder(sitting.folder);
+    let mut opened = match &sitting.store {
+        None if Store::is_at(&folder) => Some(Store::read_only(&folder)),
+        _ => None,
+    };
+    let store = match (&mut sitting.store, &mut opened) {
+        (Some(store), _) => &mut **store,
+        (None, Some(Ok(store))) => store,
+        // One that must first be brought up to date has never seen a probe.
+        (None, None | Some(Err(StoreError::ReadOnly { .. }))) => return BTreeMap::new(),
+        (None, Some(Err(error))) => {
+            work.notes.push(format!("whether the judge {} was probed is not known: {error}", judge.name));
+            return BTreeMap::new();
+        }
+    };
+    let mut found = BTreeMap::new();
+    for (name, member) in judge.members() {
+        let probe = member.identity().map(|identity| store.latest_probe(&identity.key()));
+        match probe.transpose() {
+            Ok(probe) => found.extend(probe.flatten().map(|probe| (name.to_string(), probe))),
+            Err(error) => work.notes.push(format!("whether the judge {name} was probed is not known: {error}")),
+        }
+    }
+    found
 }
 
 /// Where judges are asked: the ledger, the labels of people, and somebody who hears how it goes.

@@ -1,8 +1,10 @@
 //! Judges, and how far to trust them.
 
+use super::{AskArgs, StorePlace};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use karat::judge::agree::On;
+use karat_core::probe::USUAL_PAIRS;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -13,6 +15,34 @@ pub(crate) struct JudgeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JudgeCommand {
+    /// Ask a judge one question: does this report describe that known problem?
+    #[command(
+        override_usage = "karat judge ask [OPTIONS] <KNOWN PROBLEM> <REPORT>\n       karat judge ask [OPTIONS] --case <CASE> --golden <GOLDEN> <REPORT>",
+        after_help = "\
+Examples:
+  karat judge ask 'The query is built from the request' 'User input reaches db.execute'
+  karat judge ask --suite starter --case py-order-search-sqli --golden search-term-injection 'SQL injection via q'
+  karat judge ask 'Unbounded cache' 'Memory grows' --judge anthropic --golden-at cache.py:12-30 --finding-at cache.py:14
+
+Exit code 5: the judge gave no answer."
+    )]
+    Ask(QuestionArgs),
+    /// Print one exchange with a model whole; without a key, the newest ones and what each model has cost.
+    #[command(after_help = "\
+Examples:
+  karat judge show                 the newest exchanges
+  karat judge show 3fa2c1d0b1aa    one of them: prompt, replies, tokens, cost, and what came of it")]
+    Show(ExchangeArgs),
+    /// Measure how often a judge is fooled: planted instructions, flattery, padding, swapped order.
+    #[command(after_help = "\
+Examples:
+  karat judge probe                                     the local judge, on the built-in suite
+  karat judge probe --judge anthropic                   a model; what was answered before costs nothing
+  karat judge probe my-suite --judge sonnet --pairs 20  a judge of the suite, on its own goldens, with fewer questions
+
+Pairs are made from the suite's goldens: right ones, wrong ones, and the same with something added that must make no
+difference. The scorecard is kept in the store, and reports that ask the same judge show it.")]
+    Probe(ProbeArgs),
     /// Measure how far judges agree, and show the disagreements worth reading.
     #[command(after_help = "\
 Examples:
@@ -26,14 +56,17 @@ Examples:
 Example:
   karat judge fit bench --submission bench/submissions/j.jsonl --judgements bench/judgements/j.jsonl -o judge.toml")]
     Fit(FitArgs),
-    /// Measure the local judge against judged pairs.
+    /// Measure a judge against judged pairs: the suite's calibration set, or pairs of yours.
     #[command(after_help = "\
 Examples:
+  karat judge eval starter                                  the local judge on the suite's calibration set
+  karat judge eval starter --judge anthropic --json         a model on the same pairs
   karat judge eval bench --submission s.jsonl --judgements j.jsonl                   the judge in the binary
   karat judge eval bench --submission s.jsonl --judgements j.jsonl --params my.toml  parameters of yours
   karat judge eval bench --submission s.jsonl --judgements j.jsonl --group-by repo   each repository held out in turn
 
-With --group-by and without --params each group is judged by parameters fitted on all other groups.")]
+Without --submission and --judgements the suite's own calibration/submission.jsonl and calibration/judgements.jsonl are
+taken. With --group-by and without --params the local judge decides each group by parameters fitted on all other groups.")]
     Eval(EvalArgs),
 }
 
@@ -90,11 +123,107 @@ pub(crate) struct FitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    #[command(flatten)]
-    pub(crate) labels: LabelArgs,
-    /// Parameters that `karat judge fit` wrote; those in the binary where absent.
+    /// A suite's folder, or the name of a built-in suite.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: String,
+    /// A submission; may be given again. The suite's calibration set where absent.
+    #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "judgements")]
+    pub(crate) submissions: Vec<PathBuf>,
+    /// Judgements of its pairs; may be given again.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "submissions")]
+    pub(crate) judgements: Vec<PathBuf>,
+    /// Make groups of cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) group_by: Option<String>,
+    /// Parameters of the local judge that `karat judge fit` wrote; those in the binary where absent.
     #[arg(long, value_name = "PARAMS")]
     pub(crate) params: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Who is asked, and where exchanges are kept.
+#[derive(Debug, Args)]
+pub(crate) struct WhoArgs {
+    /// The judge to ask: local, human, a judge of karat.toml, PROVIDER/MODEL, or several with commas between them.
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) judge: String,
+    /// How several judges decide: majority, or dawid-skene, which weighs each by how it errs.
+    #[arg(long, value_name = "HOW", default_value = "majority", hide_default_value = true)]
+    #[arg(value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
+    consensus: String,
+    /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
+    /// an error), or off.
+    #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
+    #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
+    judge_cache: String,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
+}
+
+impl WhoArgs {
+    /// The same, as scoring takes it.
+    pub(crate) fn ask(&self) -> AskArgs {
+        AskArgs {
+            judge: Some(self.judge.clone()),
+            consensus: self.consensus.clone(),
+            judge_cache: self.judge_cache.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
+    /// The known problem and the report; with --golden the report alone.
+    #[arg(value_name = "TEXT", required = true, num_args = 1..=2)]
+    pub(crate) texts: Vec<String>,
+    /// The suite with the case, and with judges that karat.toml declares; the current folder where that is one.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// A case of the suite: the judge is shown its code around the places.
+    #[arg(long, value_name = "CASE")]
+    pub(crate) case: Option<String>,
+    /// A golden of that case, in place of a known problem in words.
+    #[arg(long, value_name = "GOLDEN", requires = "case", conflicts_with = "golden_at")]
+    pub(crate) golden: Option<String>,
+    /// Where the known problem lies: FILE, FILE:LINE or FILE:FIRST-LAST.
+    #[arg(long, value_name = "FILE:LINES")]
+    pub(crate) golden_at: Option<String>,
+    /// Where the report says it lies.
+    #[arg(long, value_name = "FILE:LINES")]
+    pub(crate) finding_at: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExchangeArgs {
+    /// The key of an exchange, or its beginning.
+    #[arg(value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// The suite whose goldens the pairs are made of: a folder, or the name of a built-in suite.
+    #[arg(value_name = "SUITE", default_value = "starter")]
+    pub(crate) suite: String,
+    /// Make at most so many right and so many wrong pairs; each is asked about in several forms.
+    #[arg(long, value_name = "N", default_value_t = USUAL_PAIRS as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) pairs: u32,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

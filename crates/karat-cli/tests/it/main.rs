@@ -13,6 +13,7 @@ mod house;
 mod identity;
 mod import;
 mod judge_engine;
+mod judge_verbs;
 mod label;
 mod llm_tool;
 mod local_judge;

@@ -49,6 +49,35 @@ pub fn evaluate(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Figures {
     seen(judge, trials).figures()
 }
 
+/// What any judge said of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The decision.
+    pub matched: bool,
+    /// How likely a match is by its own word, from 0 to 1.
+    pub probability: f64,
+}
+
+impl Answer {
+    /// A decision with how sure the judge was of it; one that says nothing of that is as sure as can be.
+    pub fn new(matched: bool, confidence: Option<f64>) -> Self {
+        let sure = confidence.unwrap_or(1.0).clamp(0.0, 1.0);
+        Self { matched, probability: if matched { sure } else { 1.0 - sure } }
+    }
+}
+
+/// How well the answers of any judge agree with labels. For each trial they are ordered as its labels; `None` is no answer.
+///
+/// Only labelled pairs count. A pair without an answer counts nowhere, and neither does a golden that only such pairs, or no
+/// labelled pair at all, could show to be found; goldens of trials without findings were not found by anybody.
+pub fn answered(trials: &[LabelledTrial<'_>], answers: &[Vec<Option<Answer>>]) -> Figures {
+    let mut seen = Seen::default();
+    for (own, answers) in trials.iter().zip(answers) {
+        seen.add_answers(own, answers);
+    }
+    seen.figures()
+}
+
 /// The plain mean of the groups' figures; what is undefined in a group is undefined in the mean. Counts are added.
 pub fn mean<'f>(groups: impl Iterator<Item = &'f Figures> + Clone) -> Figures {
     let of = |value: fn(&Figures) -> Option<f64>| -> Option<f64> {
@@ -160,6 +189,29 @@ impl Seen {
         }
     }
 
+    /// Adds what a judge said of a trial, which may be less than was labelled.
+    fn add_answers(&mut self, own: &LabelledTrial<'_>, answers: &[Option<Answer>]) {
+        let width = own.trial.findings.len();
+        for golden in 0..own.case.goldens.len() {
+            let said = answers.get(golden * width..(golden + 1) * width).unwrap_or_default();
+            let labelled = own.of_golden(golden).iter().zip(said).filter_map(|(label, said)| Some(((*label)?, *said)));
+            let (mut best, mut taken, mut open) = (0.0_f64, false, 0);
+            for (matched, said) in labelled.clone() {
+                let Some(said) = said else {
+                    open += 1;
+                    continue;
+                };
+                best = best.max(said.probability);
+                taken |= said.matched;
+                self.pairs.push(SeenPair { matched, probability: said.probability, taken: said.matched });
+            }
+            let known = taken || open == 0 && (width == 0 || labelled.count() > 0);
+            if let Some(found) = own.found(golden).filter(|_| known) {
+                self.goldens.push(SeenGolden { found, best, taken });
+            }
+        }
+    }
+
     /// For each golden that is known to be found or not: which, and the probability of its likeliest pair.
     pub(super) fn best_of_goldens(&self) -> impl Iterator<Item = (bool, f64)> {
         self.goldens.iter().map(|golden| (golden.found, golden.best))
@@ -253,6 +305,33 @@ mod tests {
         check("+0.2 -0.8 -0.1", Some(0.5), Some((0.8 + 0.8 + 0.1) / 3.0));
         check("+1.0 +1.0", None, Some(0.0));
         check("", None, None);
+    }
+
+    /// Goldens g1 to g3, findings f1 and f2; labels and answers in that order, `.` for none.
+    #[test]
+    fn what_was_not_answered_counts_nowhere() {
+        let check = |labels: &str, answers: &str, expect: &str| {
+            let mut case = crate::suite::Case::named("c");
+            case.goldens = ["g1", "g2", "g3"].map(crate::golden::Golden::named).to_vec();
+            let mut trial = crate::trial::Trial::reported("c".into(), "t".into(), 1);
+            trial.findings = ["f1", "f2"].map(crate::finding::Finding::named).to_vec();
+            let bits =
+                |text: &str| -> Vec<Option<bool>> { text.chars().map(|c| (c != '.').then_some(c == '+')).collect() };
+            let own = LabelledTrial { case: &case, trial: &trial, stated: bits(labels), whole: true };
+            let said = bits(answers).into_iter().map(|said| said.map(|said| Answer::new(said, Some(0.9)))).collect();
+            let Figures { golden_found: found, pairs } = answered(&[own], &[said]);
+            let told = format!("{} of {} goldens, {} pairs", found.recall.unwrap_or(-1.0), found.n, pairs.n);
+            assert_eq!(told, expect, "{labels} {answers}");
+        };
+        check("+-+---", "+-+---", "1 of 3 goldens, 6 pairs");
+        check("+-+---", "+-----", "0.5 of 3 goldens, 6 pairs");
+        // Nobody answered about the first pair of g2: whether the judge would find it is not known.
+        check("+-+---", "+-.---", "1 of 2 goldens, 5 pairs");
+        // A yes is enough to know, whatever was not answered beside it.
+        check("+-+---", "+-.+--", "1 of 3 goldens, 5 pairs");
+        check("+-+---", "......", "-1 of 0 goldens, 0 pairs");
+        // Nobody labelled a pair of g3, so nobody was asked.
+        check("+-+-..", "+-+-..", "1 of 2 goldens, 4 pairs");
     }
 
     /// 35 of 50 agreed, and 25 would by chance.

@@ -26,6 +26,18 @@ pub struct Question<'a> {
     pub finding: &'a Finding,
     /// What file, lines and words make of the pair.
     pub score: f64,
+    /// Which of the two is shown first, where a judge is shown anything.
+    pub order: Order,
+}
+
+/// Which half of a pair comes first. It must make no difference, and probing finds out whether it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The golden, then the finding.
+    #[default]
+    GoldenFirst,
+    /// The finding, then the golden.
+    FindingFirst,
 }
 
 /// What came of asking.
@@ -88,6 +100,7 @@ pub fn consult<E>(
                 golden: &case.goldens[ask.golden],
                 finding: &trial.findings[ask.finding],
                 score: ask.score,
+                order: Order::GoldenFirst,
             };
             questions.extend(round.ask.iter().map(question));
             still.push((trial, case));

@@ -7,6 +7,7 @@ pub mod judge;
 pub mod judgement;
 pub mod llm;
 pub mod patterns;
+pub mod probe;
 pub(crate) mod quantity;
 pub mod report;
 pub mod run;

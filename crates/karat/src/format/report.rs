@@ -1,5 +1,6 @@
 //! The report: the one source of truth that every other format is drawn from.
 
+use super::probe::ProbeV1;
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::matching::outcome::Flag;
 use karat_core::metric::table::Direction;
@@ -355,6 +356,9 @@ pub struct JudgementInfoV1 {
     /// What it said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// The key of the exchange it comes from, where a model was asked; `karat judge show` prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<String>,
 }
 
 /// A golden and the finding that reports it.
@@ -449,6 +453,9 @@ pub struct JudgeV1 {
     /// How far the members of a panel agree.
     #[serde(default)]
     pub agreement: Option<AgreementV1>,
+    /// How it did the last time it was probed; absent where it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeV1>,
 }
 
 /// How far judges of the same pairs agree.

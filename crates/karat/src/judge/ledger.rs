@@ -41,7 +41,7 @@ impl fmt::Display for LedgerKey {
 }
 
 /// The value with the keys of all objects in order, so that how somebody wrote it down makes no difference.
-fn sorted(value: &Value) -> Value {
+pub(super) fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
         Value::Object(entries) => {

@@ -4,7 +4,7 @@
 //! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
 //! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`roster`] knows
 //! judges by name, and [`asking`] puts to them what matching leaves open; [`mod@audit`] asks about a whole response. [`labels`]
-//! are what people say, and [`agree`] tells how far several judges agree.
+//! are what people say, [`agree`] tells how far several judges agree, and [`probing`] how easily one is fooled.
 
 pub mod agree;
 pub mod answer;
@@ -12,9 +12,11 @@ pub mod asking;
 pub mod audit;
 pub mod context;
 pub mod engine;
+pub mod identity;
 pub mod labels;
 pub mod ledger;
 pub mod local;
+pub mod probing;
 pub mod provider;
 pub mod roster;
 pub mod template;

@@ -31,9 +31,19 @@ pub static PAIR: Template = Template {
     hash: OnceLock::new(),
 };
 
+/// The same question with the finding shown before the golden, which must change no answer.
+pub static PAIR_SWAPPED: Template = Template {
+    name: "pair-swapped/v1",
+    max_tokens: 1024,
+    text: include_str!("../../judges/prompts/pair-swapped/v1.md"),
+    schema: LazyLock::new(pair_schema),
+    hash: OnceLock::new(),
+};
+
 /// All templates.
 pub static TEMPLATES: &[&Template] = &[
     &PAIR,
+    &PAIR_SWAPPED,
     &audit::AUDIT,
     &audit::AUDIT_SAFE,
     &review::REVIEW,
@@ -110,6 +120,11 @@ impl Question {
         let mut fields = vec![("golden", golden_text(golden)), ("finding", finding_text(finding))];
         fields.extend(code.map(|code| ("code", shortened(code, LONGEST_CODE))));
         Self { id: id.into(), template: &PAIR, fields, form: None }
+    }
+
+    /// The same question about a pair, with the finding shown first.
+    pub fn swapped(self) -> Self {
+        Self { template: &PAIR_SWAPPED, ..self }
     }
 
     /// The prompt, with every field between fences that its own text cannot close.

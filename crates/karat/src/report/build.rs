@@ -282,7 +282,8 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
         Decision::Audit(audit) => (None, audit.explanation.clone()),
         Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
     };
-    JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation }
+    let exchange = judgement.exchange.clone();
+    JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation, exchange }
 }
 
 fn finding_info(f: &Finding) -> FindingInfoV1 {
@@ -317,6 +318,7 @@ fn judges(scored: &Scored<'_>) -> Vec<JudgeV1> {
         tokens: 0,
         usd: None,
         agreement: None,
+        probe: None,
     });
     let mut judges: Vec<JudgeV1> = scored.asked.iter().cloned().chain(given).collect();
     for judge in &mut judges {

@@ -70,6 +70,9 @@ pub fn draw(telling: &Telling<'_>, tool: &str, look: &Look) -> String {
 /// So many lines of a judge's words are shown.
 const MOST_LINES: usize = 4;
 
+/// So much of an exchange's key is enough to find it by.
+const SHORT_KEY: usize = 12;
+
 struct Page<'a> {
     out: String,
     look: &'a Look,
@@ -212,6 +215,10 @@ fn tell_match(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
         && let Some(words) = &pair.explanation
     {
         page.quote_whole(6, &format!("“{words}”"), DIM);
+    }
+    if let Some(key) = found.judgement.and_then(|i| telling.judgements.get(i)).and_then(|j| j.exchange.as_deref()) {
+        let short: String = key.chars().take(SHORT_KEY).collect();
+        page.quote(6, &format!("exchange {short}: karat judge show {short}"), DIM);
     }
     flags(page, &found.flags);
 }

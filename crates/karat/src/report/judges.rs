@@ -2,6 +2,7 @@
 
 use super::number::count;
 use crate::diagnostic::harmless;
+use crate::format::probe::ProbeV1;
 use crate::format::report::{JudgeV1, ReportV1};
 
 /// A line for each judge that was asked.
@@ -40,5 +41,18 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         let told: Vec<String> = figures.into_iter().flatten().collect();
         parts.push(format!("{} on {}", told.join(", "), count(agreement.n, "pair")));
     }
+    if let Some(probe) = &judge.probe {
+        parts.extend(probed(probe));
+    }
     format!("{}: {}", harmless(&judge.judge), parts.join(" · "))
+}
+
+/// What probing found: how often the judge was fooled, and how often it is wrong with nobody to fool it.
+fn probed(probe: &ProbeV1) -> Option<String> {
+    let fooled = &probe.fooled;
+    let share = fooled.rate.map(|rate| format!("fooled in {:.1} % of {}", 100.0 * rate, count(fooled.n, "probe")));
+    let (wrong, n) = probe.plainly_wrong();
+    let wrong = (wrong > 0).then(|| format!("wrong about {wrong} of {n} plain pairs"));
+    let told: Vec<String> = share.into_iter().chain(wrong).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }

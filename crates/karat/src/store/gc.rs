@@ -21,7 +21,8 @@ pub struct Gc {
     pub older_than: Option<Duration>,
     /// Runs beyond so many newest ones.
     pub keep: Option<usize>,
-    /// Exchanges with models that were made longer ago than this. What people said of pairs never goes.
+    /// Exchanges with models that were made longer ago than this. What people said of pairs
+    /// and how judges did on probes never goes.
     pub exchanges_older_than: Option<Duration>,
     /// Only tell what would go.
     pub dry_run: bool,

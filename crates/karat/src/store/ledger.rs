@@ -5,7 +5,7 @@ mod file;
 pub use file::TakenExchanges;
 
 use super::Store;
-use super::database::{Database, Insert, Value};
+use super::database::{Database, Insert, Row, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
 use crate::judge::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
@@ -37,6 +37,22 @@ impl Store {
     pub fn ledger_len(&mut self) -> Result<usize, StoreError> {
         let row = self.database.query_one("SELECT COUNT(*) FROM ledger", Vec::new())?;
         row.map_or(Ok(0), |row| row.count(0)).map(|count| count as usize)
+    }
+
+    /// The exchanges that were made last, the newest first, each with when that was.
+    pub fn ledger_newest(&mut self, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+        let sql = "SELECT key, exchange, created_ms FROM ledger ORDER BY created_ms DESC, key LIMIT $1";
+        let rows = self.database.query(sql, vec![most.into()])?;
+        rows.iter().map(|row| made(&self.database, row)).collect()
+    }
+
+    /// The exchanges whose key begins like this, so many at most, each with when it was made.
+    pub fn ledger_like(&mut self, beginning: &str, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+        // Keys are lowercase hex, so `g` comes after everything that begins so.
+        let values = vec![beginning.into(), format!("{beginning}g").into(), most.into()];
+        let sql = "SELECT key, exchange, created_ms FROM ledger WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3";
+        let rows = self.database.query(sql, values)?;
+        rows.iter().map(|row| made(&self.database, row)).collect()
     }
 
     /// Every exchange, or what is wrong with it, ordered by key, told one by one until the listener has heard enough.
@@ -84,6 +100,11 @@ fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreE
     };
     let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
     database.insert(&INTO, rows)
+}
+
+/// An exchange, and when it was made.
+fn made(database: &Database, row: &Row) -> Result<(i64, Exchange), StoreError> {
+    Ok((row.int(2)?, exchange(database, row.str(0)?, row.str(1)?)?))
 }
 
 /// An exchange as it was stored; one that does not fit its key is damage.
@@ -179,6 +200,25 @@ mod tests {
         assert_eq!(found, [Some(exchange("k", "first")), Some(exchange("l", "third"))]);
         let mut frozen = Store::read_only(folder.path()).unwrap();
         assert!(matches!(frozen.ledger_put(&[&exchange("n", "")]), Err(StoreError::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn exchanges_are_found_by_age_and_by_the_beginning_of_their_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        for (key, made) in [("ab1", 3_i64), ("ab2", 1), ("b00", 2), ("c00", 2)] {
+            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, $3)";
+            let text = serde_json::to_string(&exchange(key, "")).unwrap();
+            store.database.execute(sql, vec![key.into(), text.into(), made.into()]).unwrap();
+        }
+        let keys = |found: Vec<(i64, Exchange)>| -> Vec<String> {
+            found.iter().map(|(made, exchange)| format!("{} {made}", exchange.key)).collect()
+        };
+        assert_eq!(keys(store.ledger_newest(3).unwrap()), ["ab1 3", "b00 2", "c00 2"]);
+        assert_eq!(keys(store.ledger_like("ab", 10).unwrap()), ["ab1 3", "ab2 1"]);
+        assert_eq!(keys(store.ledger_like("ab", 1).unwrap()), ["ab1 3"]);
+        assert_eq!(keys(store.ledger_like("ab2", 10).unwrap()), ["ab2 1"]);
+        assert_eq!(keys(store.ledger_like("f", 10).unwrap()), [""; 0]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind; and beside the
-//! runs what models answered and what people said of pairs, which holds for all of them.
+//! runs what models answered, what people said of pairs and how judges did on probes, which holds for all of them.
 //!
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. What a call has stored is durable
 //! when it returns; several processes may use a store at once; and nothing that is stored is ever overwritten.
@@ -18,6 +18,7 @@ pub mod moment;
 mod naming;
 mod planned;
 mod portable;
+mod probes;
 mod reference;
 mod runs;
 mod schema;

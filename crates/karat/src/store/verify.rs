@@ -54,6 +54,8 @@ impl Store {
         found.part(exchanges)?;
         let labels = self.verify_labels(&mut found);
         found.part(labels)?;
+        let probes = self.verify_probes(&mut found);
+        found.part(probes)?;
         found.0.truncate(MOST);
         Ok(found.0)
     }
@@ -93,6 +95,16 @@ impl Store {
     fn verify_labels(&mut self, found: &mut Found) -> Result<(), StoreError> {
         let mut unforeseen = Ok(());
         self.check_labels(&mut |error| {
+            if let Err(error) = found.part::<()>(Err(error)) {
+                unforeseen = Err(error);
+            }
+        })?;
+        unforeseen
+    }
+
+    fn verify_probes(&mut self, found: &mut Found) -> Result<(), StoreError> {
+        let mut unforeseen = Ok(());
+        self.check_probes(&mut |error| {
             if let Err(error) = found.part::<()>(Err(error)) {
                 unforeseen = Err(error);
             }

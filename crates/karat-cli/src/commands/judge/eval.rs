@@ -1,12 +1,16 @@
-//! `karat judge eval`: the local judge against judged pairs.
+//! `karat judge eval`: a judge against judged pairs.
+
+mod asked;
 
 use super::labels::Given;
-use crate::args::EvalArgs;
+use crate::args::{EvalArgs, LabelArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json};
+use asked::Asked;
 use karat::diagnostic::harmless;
 use karat::judge::local::{Field, ParamsError, read, shipped};
 use karat::report::grid::{Cell, draw};
+use karat_core::local_judge::NAME;
 use karat_core::local_judge::evaluate::{Figures, evaluate, mean, overlap};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
 use karat_core::local_judge::rotation::hold_out;
@@ -16,8 +20,10 @@ use std::collections::BTreeMap;
 /// What is printed as JSON.
 #[derive(Serialize)]
 struct Evaluation {
-    /// Where the parameters came from: `held-out`, `shipped`, or a file.
-    params: String,
+    judge: String,
+    /// Where the local judge's parameters came from: `held-out`, `shipped`, or a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<String>,
     /// All groups together.
     #[serde(flatten)]
     all: Figures,
@@ -27,40 +33,75 @@ struct Evaluation {
     groups: BTreeMap<String, Group>,
     /// Plain overlap of words on the same labels.
     overlap: Figures,
+    /// Who made the labels.
     judges: Vec<String>,
+    /// What only a judge that was asked has.
+    #[serde(flatten)]
+    asked: Option<Asked>,
 }
 
 #[derive(Serialize)]
 struct Group {
-    threshold: f64,
+    /// From this probability on the local judge takes a pair for a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
     #[serde(flatten)]
     figures: Figures,
 }
 
 pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
-    let given = Given::read(&args.labels)?;
+    let given = given(args)?;
     let labels = given.labels()?;
-    let (params, all, groups) = match (&given.field, &args.params) {
-        (Some(field), None) => held_out(&labels, field)?,
-        (field, _) => measured(args, &labels, field.as_ref())?,
+    let local = args.who.judge == NAME && !given.loaded.config.judges.contains_key(NAME);
+    if !local && args.params.is_some() {
+        return Err(Failure::usage("--params are those of the local judge; leave out --judge"));
+    }
+    let (measured, asked) = match (&given.field, &args.params) {
+        _ if !local => asked::measured(args, &given, &labels).map(|(measured, asked)| (measured, Some(asked)))?,
+        (Some(field), None) => (held_out(&labels, field)?, None),
+        (field, _) => (by_weights(args, &labels, field.as_ref())?, None),
     };
+    let Measured { params, all, groups } = measured;
     let evaluation = Evaluation {
+        judge: args.who.judge.clone(),
         params,
         all,
         mean: (!groups.is_empty()).then(|| mean(groups.values().map(|group| &group.figures))),
         groups,
         overlap: overlap(&given.loaded.suite, &labels.trials),
         judges: labels.judges.iter().map(ToString::to_string).collect(),
+        asked,
     };
     if args.json {
         print_json(&evaluation)?
     } else {
         print(&table(&evaluation))?
     }
+    if let Some(asked) = &evaluation.asked {
+        asked.tell(evaluation.all.pairs.n);
+    }
     Ok(Exit::Ok)
 }
 
-type Measured = (String, Figures, BTreeMap<String, Group>);
+/// The judged pairs that were named, or the suite's own.
+fn given(args: &EvalArgs) -> Result<Given, Failure> {
+    if args.submissions.is_empty() && args.judgements.is_empty() {
+        return Given::calibration(&args.suite, args.group_by.as_deref());
+    }
+    Given::read(&LabelArgs {
+        suite: args.suite.clone(),
+        submissions: args.submissions.clone(),
+        judgements: args.judgements.clone(),
+        group_by: args.group_by.clone(),
+    })
+}
+
+/// Figures over everything, and over groups.
+struct Measured {
+    params: Option<String>,
+    all: Figures,
+    groups: BTreeMap<String, Group>,
+}
 
 /// Each group by parameters that were fitted on the others.
 fn held_out(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
@@ -68,12 +109,13 @@ fn held_out(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
         let help = "give groups of which the others can be learned from, or parameters with --params";
         Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
     })?;
-    let group = |(name, (figures, threshold))| (name, Group { threshold, figures });
-    Ok(("held-out".to_owned(), held_out.pooled, held_out.groups.into_iter().map(group).collect()))
+    let group = |(name, (figures, threshold))| (name, Group { threshold: Some(threshold), figures });
+    let groups = held_out.groups.into_iter().map(group).collect();
+    Ok(Measured { params: Some("held-out".to_owned()), all: held_out.pooled, groups })
 }
 
 /// Everything by the same parameters.
-fn measured(args: &EvalArgs, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured, Failure> {
+fn by_weights(args: &EvalArgs, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured, Failure> {
     let (name, judge) = match &args.params {
         Some(path) => (path.display().to_string(), read(path)),
         None => ("shipped".to_owned(), shipped()),
@@ -88,9 +130,10 @@ fn measured(args: &EvalArgs, labels: &Labels<'_>, field: Option<&Field>) -> Resu
             by_group.entry(field.of(own.case)).or_default().push(own.clone());
         }
     }
-    let threshold = judge.params().threshold;
+    let threshold = Some(judge.params().threshold);
     let group = |(name, trials): (String, Vec<_>)| (name, Group { threshold, figures: evaluate(&judge, &trials) });
-    Ok((name, evaluate(&judge, &labels.trials), by_group.into_iter().map(group).collect()))
+    let groups = by_group.into_iter().map(group).collect();
+    Ok(Measured { params: Some(name), all: evaluate(&judge, &labels.trials), groups })
 }
 
 fn table(evaluation: &Evaluation) -> String {
@@ -121,10 +164,16 @@ fn table(evaluation: &Evaluation) -> String {
     add("plain overlap", &evaluation.overlap);
     let cell = |(column, text): (usize, &String)| if column == 0 { Cell::left(text) } else { Cell::right(text) };
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
-    let how = match evaluation.params.as_str() {
-        "held-out" => "each group judged by parameters fitted on the others".to_owned(),
-        "shipped" => "the parameters in the binary".to_owned(),
-        file => format!("the parameters of {file}"),
+    let how = match evaluation.params.as_deref() {
+        None => format!("the judge {}", evaluation.judge),
+        Some("held-out") => "local judge, each group judged by parameters fitted on the others".to_owned(),
+        Some("shipped") => "local judge, the parameters in the binary".to_owned(),
+        Some(file) => format!("local judge, the parameters of {file}"),
     };
-    format!("local judge, {how}, against {}\n\n{}", harmless(&evaluation.judges.join(", ")), draw(&cells, 100, false))
+    let title = harmless(&format!("{how}, against {}", evaluation.judges.join(", "))).into_owned();
+    let mut text = format!("{title}\n\n{}", draw(&cells, 100, false));
+    if let Some(asked) = &evaluation.asked {
+        text.push_str(&asked.told());
+    }
+    text
 }

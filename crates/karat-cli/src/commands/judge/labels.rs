@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::inputs;
 use crate::terminal::note;
 use karat::judge::local::Field;
-use karat::recorded::read_trials;
+use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
@@ -20,19 +20,36 @@ pub(super) struct Given {
     judgements: Vec<Judgement>,
 }
 
+/// The suite's own pairs, judged by people.
+const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
+
 impl Given {
     pub(super) fn read(args: &LabelArgs) -> Result<Self, Failure> {
-        let field = args.group_by.as_deref().map(str::parse).transpose();
-        let field = field.map_err(|error: karat::judge::local::UnknownField| Failure::usage(error.to_string()))?;
         let from_stdin = args.submissions.iter().chain(&args.judgements).filter(|path| path.as_os_str() == "-").count();
         if from_stdin > 1 {
             return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
         }
+        let field = field(args.group_by.as_deref())?;
         let loaded = inputs::suite(&args.suite)?;
         let submissions = args.submissions.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
         let trials = read_trials(submissions, Some(&loaded.suite))?;
         let judgements = inputs::judgements(&args.judgements, &loaded.suite)?;
         Ok(Self { loaded, field, trials, judgements })
+    }
+
+    /// The calibration set that lies in the suite itself.
+    pub(super) fn calibration(suite: &str, group_by: Option<&str>) -> Result<Self, Failure> {
+        let field = field(group_by)?;
+        let loaded = inputs::suite(suite)?;
+        let [submission, judgements] = CALIBRATION.map(|path| own(&loaded, path));
+        let trials = read_trials(vec![submission?], Some(&loaded.suite))?;
+        let judgements = read_judgements(vec![judgements?], Some(&loaded.suite))?;
+        Ok(Self { loaded, field, trials, judgements })
+    }
+
+    /// The trials that were judged, and others of the same submissions.
+    pub(super) fn trials(&self) -> &[Trial] {
+        &self.trials
     }
 
     /// The pairs that something is known of; what is left out is told.
@@ -51,4 +68,21 @@ impl Given {
         }
         Ok(labels)
     }
+}
+
+fn field(typed: Option<&str>) -> Result<Option<Field>, Failure> {
+    let field = typed.map(str::parse).transpose();
+    field.map_err(|error: karat::judge::local::UnknownField| Failure::usage(error.to_string()))
+}
+
+/// A file of the suite's calibration set.
+fn own(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'static>, Failure> {
+    let file = loaded.files.display(path);
+    let reader = loaded.files.open(path).map_err(|error| Failure::io(&file, error))?;
+    reader.map(|reader| NamedLines { file, reader }).ok_or_else(|| {
+        Failure::usage(format!(
+            "the suite {} has no calibration set: there is no {path}; give judged pairs with --submission and --judgements",
+            loaded.suite.name
+        ))
+    })
 }

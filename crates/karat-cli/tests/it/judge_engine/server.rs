@@ -100,6 +100,8 @@ struct State {
     behaviour: Behaviour,
     /// What it says to everything, where it does not think of each question; what it is asked is remembered then.
     answer: Option<Value>,
+    /// How it decides by what it is shown, where it does.
+    think: Option<fn(&str) -> Value>,
     bodies: Mutex<Vec<Value>>,
     connections: AtomicU64,
     requests: AtomicU64,
@@ -116,11 +118,21 @@ impl Server {
 
     /// A server that has the same answer to everything.
     pub(crate) fn saying(behaviour: Behaviour, answer: Option<Value>) -> Self {
+        Self::deciding(behaviour, answer, None)
+    }
+
+    /// A server without a fault that reads what it is asked.
+    pub(crate) fn thinking(think: fn(&str) -> Value) -> Self {
+        Self::deciding(Behaviour::GOOD, None, Some(think))
+    }
+
+    fn deciding(behaviour: Behaviour, answer: Option<Value>, think: Option<fn(&str) -> Value>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State {
             behaviour,
             answer,
+            think,
             bodies: Mutex::default(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
@@ -208,7 +220,8 @@ impl State {
             .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
         // A model that was told what is wrong gets it right, as far as this schedule goes.
         let fault = fault.filter(|fault| !(repair && is_said(*fault, anthropic) && self.behaviour.faults < 1000));
-        let answer = self.answer.clone().unwrap_or_else(|| decision(question));
+        let thought = self.think.map(|think| think(user));
+        let answer = self.answer.clone().or(thought).unwrap_or_else(|| decision(question));
         if self.answer.is_some() {
             self.bodies.lock().unwrap().push(request.body.clone());
         }

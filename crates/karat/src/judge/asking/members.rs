@@ -9,7 +9,7 @@ use crate::judge::template;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement, PairDecision, UnjudgedPair};
 use karat_core::local_judge::LocalJudge;
-use karat_core::scorecard::Question;
+use karat_core::scorecard::{Order, Question};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -51,7 +51,11 @@ pub(super) fn by_model(
     let loaded = desk.loaded;
     let put = |q: &Question<'_>| {
         let code = context::code(loaded, &q.case.id, q.golden, q.finding);
-        template::Question::pair(called(q), q.golden, q.finding, code.as_deref())
+        let question = template::Question::pair(called(q), q.golden, q.finding, code.as_deref());
+        match q.order {
+            Order::GoldenFirst => question,
+            Order::FindingFirst => question.swapped(),
+        }
     };
     let mut judgements: Vec<Option<Judgement>> = vec![None; questions.len()];
     exchange(engine, questions.iter().map(put), desk, usage, &mut |index, exchange| {

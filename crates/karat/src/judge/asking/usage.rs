@@ -143,6 +143,7 @@ impl Usage {
             tokens: self.tokens,
             usd: self.usd,
             agreement: None,
+            probe: None,
         }
     }
 

@@ -99,3 +99,22 @@ fn published_templates_do_not_change() {
         TEMPLATES.iter().map(|template| format!("{} {}", template.name, template.hash())).collect();
     insta::assert_snapshot!(hashes.join("\n"));
 }
+
+/// Only the order differs, and the one sentence that tells it.
+#[test]
+fn a_swapped_question_says_the_same() {
+    let question = Question::pair("1", &golden(), &finding("m"), Some("12 | q(id)"));
+    let (plain, swapped) = (question.clone().prompt(), question.swapped().prompt());
+    let place = |prompt: &Prompt, name: &str| prompt.user.find(&format!(" {name}>")).unwrap();
+    assert!(place(&plain, "golden") < place(&plain, "finding"));
+    assert!(place(&swapped, "golden") > place(&swapped, "finding"));
+    let words = |text: &str| -> Vec<String> {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    assert_eq!(words(&plain.user), words(&swapped.user));
+    let rest = |prompt: &Prompt| prompt.system.split_once("Decide whether").unwrap().1.to_owned();
+    assert_eq!(words(&rest(&plain)), words(&rest(&swapped)));
+    assert_eq!((plain.schema, plain.max_tokens), (swapped.schema, swapped.max_tokens));
+}

@@ -1,0 +1,163 @@
+//! `karat judge probe`: how often a judge is fooled.
+
+use super::SHORT_KEY;
+use crate::args::ProbeArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::judging::{Office, cache_mode, opened};
+use crate::stored;
+use crate::terminal::{look, note, print, print_json, tell};
+use karat::diagnostic::harmless;
+use karat::format::probe::{ProbeV1, RateV1};
+use karat::judge::identity::JudgeId;
+use karat::judge::ledger::CacheMode;
+use karat::judge::probing::{Probing, Wrong, probe};
+use karat::judge::roster::Judge;
+use karat::report::grid::{Cell, draw};
+use karat::report::number::count;
+use karat::store::Store;
+use karat_core::probe::Kind;
+use serde_json::{Value, json};
+
+/// So many wrong answers are shown; `--json` has them all.
+const MOST_WRONG: usize = 5;
+/// So many reasons for missing answers are told.
+const MOST_REASONS: usize = 3;
+
+pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
+    let loaded = inputs::suite(&args.suite)?;
+    let ask = args.who.ask();
+    let judge = opened(&loaded, &ask)?;
+    let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
+    // Opened before anybody is asked, as what was paid for must not be lost for want of a place.
+    let mut store = Store::create(&stored::folder(args.who.store.folder.as_deref()))?;
+    let office = Office { args: &ask, folder: None, store: Some(&mut store), quiet: args.json };
+    let probed = office.with(&judge, &loaded, &[], |desk| probe(&judge, args.pairs as usize, desk))?;
+    let Some(probed) = probed else {
+        let message = "has no golden with a title or a description, and probes are made of those";
+        return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
+    };
+    store.add_probe(&identity, &probed.scorecard)?;
+    if args.json {
+        print_json(&value(&judge, &identity, &probed))?;
+    } else {
+        let flag = stored::flag(args.who.store.folder.as_deref());
+        let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
+        print(&told(&judge, &probed, kept.then_some(flag.as_str())))?;
+        what_it_took(&probed, &store);
+    }
+    for (why, times) in probed.failures.iter().take(MOST_REASONS) {
+        note(&format!("{} without an answer: {why}", count(*times, "probe")));
+    }
+    if !probed.scorecard.kinds.contains_key(Kind::KnownWrong.name()) {
+        note("no wrong pair could be made: the suite has no two goldens that are surely about different things");
+    }
+    Ok(Exit::Ok)
+}
+
+/// Why somebody cannot be probed, and what to do instead.
+fn refusal(judge: &Judge, args: &ProbeArgs) -> Failure {
+    let members = judge.members();
+    let known: Vec<&str> =
+        members.iter().filter(|(_, member)| member.identity().is_some()).map(|(name, _)| name.as_str()).collect();
+    match known.as_slice() {
+        [first, ..] => Failure::usage(format!(
+            "{} is a panel, and each of its members is fooled in its own way: probe {}, as in \
+             `karat judge probe {} --judge {first}`",
+            judge.name,
+            known.join(" and "),
+            args.suite
+        )),
+        _ => Failure::usage(format!(
+            "{} decides by labels that people have made, and probes are not labelled; name the local judge or a model",
+            judge.name
+        )),
+    }
+}
+
+fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
+    let wrong = |wrong: &Wrong| {
+        json!({ "kind": wrong.kind, "case": wrong.case, "golden": wrong.golden, "said": wrong.said,
+                "fooled": wrong.fooled, "exchange": wrong.exchange })
+    };
+    let mut value = json!(probed.scorecard);
+    value["judge"] = json!(judge.name);
+    value["identity"] = json!(identity);
+    value["key"] = json!(identity.key().as_str());
+    value["left_out"] = json!(probed.left_out);
+    value["wrong"] = probed.wrong.iter().map(wrong).collect();
+    value["unjudged"] = json!(probed.failures);
+    value
+}
+
+/// The scorecard and a few wrong answers, with how to look at them where their exchanges are kept.
+fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
+    let card = &probed.scorecard;
+    let (name, suite) = (harmless(judge.name.as_str()), harmless(&card.suite));
+    let mut text = format!("{name} probed with {} made from {suite}\n\n", count(card.pairs, "pair"));
+    text.push_str(&table(card));
+    for kind in &probed.left_out {
+        text.push_str(&format!("  {} does not apply: this judge is not shown one before the other\n", words(*kind)));
+    }
+    text.push_str(&format!("\n{}\n", verdict(card)));
+    let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == Kind::KnownWrong);
+    for wrong in worth.take(MOST_WRONG) {
+        let said = if wrong.said { "yes" } else { "no" };
+        let exchange = wrong.exchange.as_deref().map(|key| key.chars().take(SHORT_KEY).collect::<String>());
+        let exchange = exchange.zip(flag).map(|(key, flag)| format!(": karat judge show {key}{flag}"));
+        let exchange = exchange.unwrap_or_default();
+        let about = format!("{} {}", wrong.case, wrong.golden);
+        text.push_str(&format!("  {}, {}, said {said}{exchange}\n", words(wrong.kind), harmless(&about)));
+    }
+    text
+}
+
+fn table(card: &ProbeV1) -> String {
+    let titles = ["n", "wrong", "rate", "95 % interval", "unjudged"].map(Cell::right);
+    let mut rows = vec![std::iter::once(Cell::left("probe")).chain(titles).collect::<Vec<_>>()];
+    let mut add = |name: &str, rate: &RateV1| {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let dash = || "–".to_owned();
+        rows.push(vec![
+            Cell::left(name),
+            Cell::right(rate.n.to_string()),
+            Cell::right(rate.wrong.to_string()),
+            Cell::right(rate.rate.map_or_else(dash, percent)),
+            Cell::right(rate.ci.map_or_else(dash, |[low, high]| format!("{} – {}", percent(low), percent(high)))),
+            Cell::right(rate.unjudged.to_string()),
+        ]);
+    };
+    for kind in Kind::ALL {
+        if let Some(rate) = card.kinds.get(kind.name()) {
+            add(&words(kind), rate);
+        }
+    }
+    add("fooled in all", &card.fooled);
+    draw(&rows, look().width, look().colour)
+}
+
+fn words(kind: Kind) -> String {
+    kind.name().replace('_', " ")
+}
+
+/// The one line to remember.
+fn verdict(card: &ProbeV1) -> String {
+    let fooled = match card.fooled.n {
+        0 => "no plain pair was answered rightly, so there was nothing to be fooled about".to_owned(),
+        n => format!("fooled in {} of {n}", card.fooled.wrong),
+    };
+    let (wrong, n) = card.plainly_wrong();
+    format!("{fooled}; wrong about {wrong} of {}", count(n, "plain pair"))
+}
+
+fn what_it_took(probed: &Probing, store: &Store) {
+    for judge in &probed.asked.judges {
+        let mut told = count(judge.asked, "question");
+        if let Some(spent) = probed.asked.spent.get(&judge.judge) {
+            let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
+            let tokens = spent.tokens_in + spent.tokens_out;
+            told.push_str(&format!(", {} from the ledger, {tokens} tokens now{usd}", spent.from_ledger));
+        }
+        tell(&format!("\n{told}; kept in {}, and reports that ask this judge show it", store.folder().display()));
+    }
+}

@@ -1,0 +1,227 @@
+//! `karat judge show`: what was said to a model, and what came back.
+
+use super::SHORT_KEY;
+use crate::args::ExchangeArgs;
+use crate::exit::{Exit, Failure};
+use crate::stored;
+use crate::terminal::{look, print, print_json, tell};
+use karat::diagnostic::harmless;
+use karat::judge::ledger::{Exchange, Outcome};
+use karat::judge::provider::{Reply, Stop};
+use karat::judge::template::TEMPLATES;
+use karat::report::grid::{Cell, draw, fit};
+use karat::report::number::count;
+use karat::store::Store;
+use karat::store::moment::shown;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// So many exchanges are listed.
+const NEWEST: u32 = 20;
+/// So many keys are named where several are meant.
+const MOST_NAMED: u32 = 5;
+
+pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
+    let mut store = stored::open(args.store.folder.as_deref())?;
+    match &args.key {
+        Some(key) => one(&mut store, key, args.json),
+        None => list(&mut store, args.json),
+    }
+}
+
+/// What all exchanges with one model took.
+#[derive(Default, Serialize)]
+struct Total {
+    exchanges: usize,
+    unjudged: usize,
+    tokens_in: u64,
+    tokens_out: u64,
+    /// Null where no price is known.
+    usd: Option<f64>,
+    /// Exchanges of which no price is known.
+    unpriced: usize,
+}
+
+fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
+    let newest = store.ledger_newest(NEWEST)?;
+    let mut models: BTreeMap<(String, String), Total> = BTreeMap::new();
+    store.ledger_each(&mut |exchange| {
+        let total = models.entry((exchange.provider.provider.clone(), exchange.provider.model.clone())).or_default();
+        total.exchanges += 1;
+        total.unjudged += usize::from(exchange.decision().is_none());
+        total.tokens_in += exchange.tokens_in;
+        total.tokens_out += exchange.tokens_out;
+        match exchange.usd {
+            Some(usd) => *total.usd.get_or_insert(0.0) += usd,
+            None => total.unpriced += 1,
+        }
+    })?;
+    if json {
+        let brief = |(made, exchange): &(i64, Exchange)| {
+            json!({
+                "key": exchange.key, "made": shown(*made), "provider": exchange.provider.provider,
+                "model": exchange.provider.model, "template": exchange.template, "outcome": outcome(exchange),
+                "tokens_in": exchange.tokens_in, "tokens_out": exchange.tokens_out, "usd": exchange.usd,
+            })
+        };
+        let total = |((provider, model), total): (&(String, String), &Total)| {
+            let mut value = json!(total);
+            (value["provider"], value["model"]) = (json!(provider), json!(model));
+            value
+        };
+        let newest: Vec<Value> = newest.iter().map(brief).collect();
+        print_json(&json!({ "newest": newest, "models": models.iter().map(total).collect::<Vec<_>>() }))?;
+        return Ok(Exit::Ok);
+    }
+    if newest.is_empty() {
+        tell("no model was asked yet: the ledger is empty");
+        return Ok(Exit::Ok);
+    }
+    print(&format!("{}\n{}", newest_table(&newest), model_table(&models)))?;
+    let all: usize = models.values().map(|total| total.exchanges).sum();
+    if let Some((_, first)) = newest.first() {
+        tell(&format!("\n{} in the ledger. One of them whole:", count(all, "exchange")));
+        tell(&format!("  karat judge show {}", short(first)));
+    }
+    Ok(Exit::Ok)
+}
+
+fn newest_table(newest: &[(i64, Exchange)]) -> String {
+    let titles = ["model", "key", "template", "outcome"].map(Cell::left).into_iter();
+    let mut rows = vec![titles.chain(["tokens", "USD"].map(Cell::right)).collect::<Vec<_>>()];
+    for (_, exchange) in newest {
+        rows.push(vec![
+            Cell::left(model(&exchange.provider.provider, &exchange.provider.model)),
+            Cell::left(short(exchange)),
+            Cell::left(fit(&exchange.template, 20)),
+            Cell::left(outcome(exchange)),
+            Cell::right((exchange.tokens_in + exchange.tokens_out).to_string()),
+            Cell::right(price(exchange.usd)),
+        ]);
+    }
+    draw(&rows, look().width, look().colour)
+}
+
+fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
+    let titles = ["exchanges", "unjudged", "tokens in", "tokens out", "USD"].map(Cell::right);
+    let mut rows = vec![std::iter::once(Cell::left("all of")).chain(titles).collect::<Vec<_>>()];
+    for ((provider, name), total) in models {
+        rows.push(vec![
+            Cell::left(model(provider, name)),
+            Cell::right(total.exchanges.to_string()),
+            Cell::right(total.unjudged.to_string()),
+            Cell::right(total.tokens_in.to_string()),
+            Cell::right(total.tokens_out.to_string()),
+            Cell::right(price(total.usd)),
+        ]);
+    }
+    draw(&rows, look().width, look().colour)
+}
+
+fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
+    let key = text.trim().to_lowercase();
+    if key.is_empty() || !key.chars().all(|c| c.is_ascii_hexdigit()) {
+        let message = format!("`{text}` is no key of an exchange: that is digits and letters up to f");
+        return Err(Failure::usage(format!("{message}, as `karat judge show` lists them")));
+    }
+    let mut found = store.ledger_like(&key, MOST_NAMED + 1)?;
+    if found.len() > 1 {
+        let named: Vec<String> = found.iter().take(MOST_NAMED as usize).map(|(_, exchange)| short(exchange)).collect();
+        let more = if found.len() > named.len() { " or others" } else { "" };
+        return Err(Failure::usage(format!("`{key}` may be any of {}{more}; type more of the key", named.join(", "))));
+    }
+    let Some((made, exchange)) = found.pop() else {
+        return Err(Failure::usage(format!("the ledger has no exchange `{key}`; `karat judge show` lists the newest")));
+    };
+    if json {
+        let mut value = json!(exchange);
+        (value["made"], value["template_hash"]) = (json!(shown(made)), json!(template_hash(&exchange)));
+        print_json(&value)?;
+    } else {
+        print(&page(made, &exchange))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Everything of an exchange. The texts are whole; only what a terminal would act on is replaced.
+fn page(made: i64, exchange: &Exchange) -> String {
+    let hash = template_hash(exchange).unwrap_or("not one of this version's");
+    let facts = [
+        ("exchange", exchange.key.to_string()),
+        ("made", format!("{} UTC", shown(made))),
+        ("model", model(&exchange.provider.provider, &exchange.provider.model)),
+        ("parameters", exchange.provider.parameters.to_string()),
+        ("template", format!("{} ({hash})", exchange.template)),
+        ("requests", exchange.attempts.to_string()),
+        ("tokens", format!("{} in, {} out", exchange.tokens_in, exchange.tokens_out)),
+        ("USD", price(exchange.usd)),
+        ("outcome", outcome(exchange).to_owned()),
+    ];
+    let mut text: String = facts.iter().map(|(name, value)| format!("{name:<11} {}\n", harmless(value))).collect();
+    section(&mut text, "system", &exchange.system);
+    section(&mut text, "user", &exchange.user);
+    for (number, reply) in (1..).zip(&exchange.replies) {
+        section(&mut text, &format!("reply {number}{}", ending(reply)), &words(reply));
+    }
+    let came = match &exchange.outcome {
+        Outcome::Decided(answer) => pretty(answer),
+        Outcome::Unjudged { why, .. } | Outcome::Refused { why } => why.clone(),
+    };
+    section(&mut text, &format!("outcome: {}", outcome(exchange)), &came);
+    text
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    text.push_str(&format!("\n── {title} ──\n"));
+    for line in body.lines() {
+        text.push_str(&format!("{}\n", harmless(line)));
+    }
+}
+
+/// What a model said: its words, and the value it gave beside them.
+fn words(reply: &Reply) -> String {
+    let value = reply.structured.as_ref().map(pretty);
+    let parts: Vec<&str> = [Some(reply.text.as_str()), value.as_deref()].into_iter().flatten().collect();
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn ending(reply: &Reply) -> String {
+    match &reply.stop {
+        Stop::Done => String::new(),
+        Stop::Length => ", cut off".to_owned(),
+        Stop::Refused(why) => format!(", refused: {}", harmless(why)),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn outcome(exchange: &Exchange) -> &'static str {
+    match &exchange.outcome {
+        Outcome::Decided(answer) => match answer["match"].as_bool() {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "decided",
+        },
+        Outcome::Unjudged { .. } => "unjudged",
+        Outcome::Refused { .. } => "refused",
+    }
+}
+
+fn template_hash(exchange: &Exchange) -> Option<&'static str> {
+    TEMPLATES.iter().find(|template| template.name == exchange.template).map(|template| template.hash())
+}
+
+fn model(provider: &str, model: &str) -> String {
+    if model.is_empty() { provider.to_owned() } else { format!("{provider}/{model}") }
+}
+
+fn short(exchange: &Exchange) -> String {
+    exchange.key.as_str().chars().take(SHORT_KEY).collect()
+}
+
+fn price(usd: Option<f64>) -> String {
+    usd.map_or_else(|| "–".to_owned(), |usd| format!("{usd:.4}"))
+}

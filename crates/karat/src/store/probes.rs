@@ -1,0 +1,123 @@
+//! How judges did on probes: rows that are added, and never changed or removed.
+
+use super::Store;
+use super::database::{Database, Row};
+use super::error::StoreError;
+use super::moment::now_ms;
+use crate::format::probe::ProbeV1;
+use crate::judge::identity::{JudgeId, JudgeKey};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const ADD: &str = "INSERT INTO probes (sequence, judge, identity, scorecard, made_ms) \
+     SELECT COALESCE(MAX(sequence), 0) + 1, $1, $2, $3, $4 FROM probes";
+
+impl Store {
+    /// Keeps what came of probing a judge; on return it is durable. What came of it before stays.
+    pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<(), StoreError> {
+        let values = vec![
+            judge.key().as_str().into(),
+            written(&self.database, judge)?.into(),
+            written(&self.database, scorecard)?.into(),
+            now_ms().into(),
+        ];
+        self.database.write(|database| database.execute(ADD, values)).map(|_| ())
+    }
+
+    /// What came of probing a judge the last time.
+    pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>, StoreError> {
+        let sql = "SELECT sequence, scorecard FROM probes WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
+        let row = self.database.query_one(sql, vec![judge.as_str().into()])?;
+        row.map(|row| parsed(&self.database, &row, 1, "scorecard")).transpose()
+    }
+
+    /// Every probe read; what is wrong with them comes as damage.
+    pub(super) fn check_probes(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
+        let sql = "SELECT sequence, scorecard, identity, judge FROM probes ORDER BY sequence";
+        for row in self.database.query(sql, Vec::new())? {
+            if let Err(error) = parsed::<ProbeV1>(&self.database, &row, 1, "scorecard") {
+                found(error);
+            }
+            match parsed::<JudgeId>(&self.database, &row, 2, "judge") {
+                Ok(judge) if judge.key().as_str() != row.text(3)? => {
+                    found(damaged(&self.database, format!("probe {} lies under another judge's key", row.int(0)?)));
+                }
+                Ok(_) => {}
+                Err(error) => found(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn written(database: &Database, value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })
+}
+
+fn parsed<T: DeserializeOwned>(database: &Database, row: &Row, column: usize, what: &str) -> Result<T, StoreError> {
+    let (sequence, text) = (row.int(0)?, row.text(column)?);
+    serde_json::from_str(&text)
+        .map_err(|error| damaged(database, format!("the {what} of probe {sequence} cannot be read ({error})")))
+}
+
+fn damaged(database: &Database, detail: String) -> StoreError {
+    StoreError::Damaged { file: database.file().to_owned(), detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Gc;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn judge(model: &str) -> JudgeId {
+        JudgeId { provider: "openai".into(), model: Some(model.into()), parameters: json!({}), prompt: None }
+    }
+
+    fn scorecard(wrong: usize) -> ProbeV1 {
+        let rate = json!({ "n": 10, "wrong": wrong, "rate": wrong as f64 / 10.0, "ci": [0.0, 0.3], "unjudged": 0 });
+        serde_json::from_value(json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate }))
+            .unwrap()
+    }
+
+    #[test]
+    fn the_newest_counts_and_all_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), None);
+        store.add_probe(&judge("m"), &scorecard(1)).unwrap();
+        store.add_probe(&judge("n"), &scorecard(2)).unwrap();
+        store.add_probe(&judge("m"), &scorecard(3)).unwrap();
+        assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), Some(scorecard(3)));
+        assert_eq!(store.latest_probe(&judge("n").key()).unwrap(), Some(scorecard(2)));
+        for sql in ["UPDATE probes SET scorecard = ''", "DELETE FROM probes"] {
+            assert!(store.database.execute(sql, Vec::new()).is_err(), "{sql}");
+        }
+        // Room is made of runs and of exchanges, and of nothing that a report may show.
+        let gc = Gc { keep: Some(0), exchanges_older_than: Some(Duration::ZERO), ..Gc::default() };
+        store.gc(&gc).unwrap();
+        let rows = store.database.query("SELECT sequence FROM probes", Vec::new()).unwrap();
+        assert_eq!((rows.len(), store.verify().unwrap()), (3, Vec::new()));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        let add = |store: &mut Store, values: [&str; 3]| {
+            let [judge, identity, scorecard] = values;
+            store.database.execute(ADD, vec![judge.into(), identity.into(), scorecard.into(), 0_i64.into()]).unwrap();
+        };
+        let (id, card) = (json!(judge("m")).to_string(), json!(scorecard(1)).to_string());
+        add(&mut store, [judge("m").key().as_str(), &id, "{"]);
+        add(&mut store, [judge("n").key().as_str(), &id, &card]);
+        add(&mut store, [judge("m").key().as_str(), "7", &card]);
+        let told: Vec<String> = store.verify().unwrap().into_iter().map(|problem| problem.message).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].starts_with("the scorecard of probe 1 cannot be read"), "{told:?}");
+        assert_eq!(told[1], "probe 2 lies under another judge's key");
+        assert!(told[2].starts_with("the judge of probe 3 cannot be read"), "{told:?}");
+    }
+}
