@@ -3,7 +3,8 @@
 use super::engine::{Engine, EngineOptions};
 use super::ledger::CacheMode;
 use super::local::{self, ParamsError};
-use super::provider::{self, PROVIDERS, ProviderError, Surroundings};
+use super::provider::{ProviderError, Surroundings};
+use super::providers::{self, PROVIDERS};
 use super::vendor;
 use crate::document::suggest::nearest;
 use crate::format::judge::JudgeConfigV1;
@@ -131,11 +132,11 @@ impl Roster<'_> {
             }
             _ => {
                 let wrong = |source| RosterError::Provider { judge: name.to_owned(), source };
-                let named = || provider::judge_model(&self.around);
-                let remote = provider::entry(&config.provider).map_err(wrong)?.remote.is_some();
+                let named = || providers::judge_model(&self.around);
+                let remote = providers::entry(&config.provider).map_err(wrong)?.remote.is_some();
                 let model = config.model.clone().or_else(|| named().filter(|_| remote));
                 let config = JudgeConfigV1 { model, ..config.clone() };
-                let provider = provider::open(&config, &self.around).map_err(wrong)?;
+                let provider = providers::open(&config, &self.around).map_err(wrong)?;
                 let options = EngineOptions::of(&config, self.cache).map_err(wrong)?;
                 Kind::Model(Box::new(Engine::new(provider, options)))
             }
@@ -145,7 +146,7 @@ impl Roster<'_> {
 
     /// The judge that `KARAT_JUDGE_MODEL` or `CRB_JUDGE_MODEL` asks for.
     fn named_by_variable(&self) -> Option<String> {
-        let model = provider::judge_model(&self.around)?;
+        let model = providers::judge_model(&self.around)?;
         let stated = model.split_once('/').is_some_and(|(name, _)| PROVIDERS.iter().any(|entry| entry.name == name));
         let provider = if vendor::of_model(&model) == Some("openai") { "openai" } else { "anthropic" };
         Some(if stated { model } else { format!("{provider}/{model}") })
