@@ -1,6 +1,6 @@
 //! From the name of a judge to somebody who can be asked.
 
-use super::engine::{Engine, EngineOptions};
+use super::engine::{Engine, EngineOptions, Prices};
 use super::ledger::CacheMode;
 use super::local::{self, ParamsError};
 use super::provider::{ProviderError, Surroundings};
@@ -138,7 +138,8 @@ impl Roster<'_> {
                 let config = JudgeConfigV1 { model, ..config.clone() };
                 let provider = providers::open(&config, &self.around).map_err(wrong)?;
                 let options = EngineOptions::of(&config, self.cache).map_err(wrong)?;
-                Kind::Model(Box::new(Engine::new(provider, options)))
+                // Questions come in rounds, and the budget is for all of them.
+                Kind::Model(Box::new(Engine::new(provider, options).shared()))
             }
         };
         Ok(Judge { name: JudgeName::new(name), kind })
@@ -173,6 +174,15 @@ impl Judge {
         }
     }
 
+    /// Who of them cannot audit a whole response, if anybody.
+    pub fn cannot_audit(&self) -> Option<&JudgeName> {
+        match &self.kind {
+            Kind::Model(_) => None,
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::cannot_audit),
+            Kind::Local(_) | Kind::People => Some(&self.name),
+        }
+    }
+
     /// Whose models decide, such as `anthropic`; nobody's where no model is asked.
     pub fn vendors(&self) -> Vec<&str> {
         match &self.kind {
@@ -182,6 +192,14 @@ impl Judge {
             }
             Kind::Panel(panel) => panel.members.iter().flat_map(Self::vendors).collect(),
             Kind::Local(_) | Kind::People => Vec::new(),
+        }
+    }
+
+    /// What its model's tokens cost, where it is a single model and that is known.
+    pub(super) fn prices(&self) -> Option<Prices> {
+        match &self.kind {
+            Kind::Model(engine) => engine.prices(),
+            Kind::Local(_) | Kind::People | Kind::Panel(_) => None,
         }
     }
 
