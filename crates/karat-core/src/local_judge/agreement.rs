@@ -47,7 +47,8 @@ pub struct Reasoned {
     /// The share of keywords that speaks neither for nor against.
     pub usual_keywords: f64,
     /// The least that texts amount to where the golden says hardly more than its category and keywords, and the finding is
-    /// of that category or has all of the keywords: there is nothing in the golden that other words could contradict.
+    /// of that category or has all of the keywords, at no other place: there is nothing in the golden that other words could
+    /// contradict.
     pub terse_golden: f64,
 }
 
@@ -125,8 +126,9 @@ impl Reasoned {
     ) -> Option<(&'static str, f64)> {
         let same_category = || matches!(self.category(golden, finding), Some(("same_category", _)));
         let all_keywords = || keyword_share(golden, finding, text) == Some(1.0);
-        (texts < self.terse_golden && is_terse(golden) && (same_category() || all_keywords()))
-            .then(|| ("terse_golden", self.terse_golden - texts))
+        let placed = || self.place(golden, finding).is_none_or(|(_, log_odds)| log_odds >= 0.0);
+        (texts < self.terse_golden && is_terse(golden) && placed() && (same_category() || all_keywords()))
+            .then_some(("terse_golden", self.terse_golden - texts))
     }
 
     fn place(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {

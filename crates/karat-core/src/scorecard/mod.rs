@@ -5,7 +5,7 @@ mod consult;
 mod slice;
 mod trial;
 
-pub use consult::{Consulted, Order, Question, consult};
+pub use consult::{Answer, Consulted, Order, Question, consult};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
 

@@ -13,6 +13,9 @@ pub fn lines(report: &ReportV1) -> Vec<String> {
 fn line(report: &ReportV1, judge: &JudgeV1) -> String {
     let spent = report.measured.judges.get(&judge.judge);
     let mut asked = count(judge.asked, "question");
+    if judge.cached > 0 {
+        asked.push_str(&format!(" ({} different)", judge.asked - judge.cached.min(judge.asked)));
+    }
     if let Some(spent) = spent.filter(|spent| spent.from_ledger > 0) {
         asked.push_str(&format!(", {} from the ledger", spent.from_ledger));
     }
