@@ -55,9 +55,9 @@ pub struct Reasoned {
 impl Default for Reasoned {
     fn default() -> Self {
         Self {
-            same_lines: 2.0,
-            near_lines: 1.5,
-            far_lines: -0.75,
+            same_lines: 3.0,
+            near_lines: 2.25,
+            far_lines: -1.0,
             near: 20,
             same_file: 0.5,
             same_file_name: 0.0,
