@@ -115,7 +115,7 @@ fn what_cannot_be_done_is_said() {
     assert!(!project.path("x.toml").exists());
 }
 
-/// The published benchmark as one suite. Every judge saw texts of its own, so that each is a trial of its own.
+/// The published benchmark as one suite. Every judge saw texts of its own, so that each has a submission of its own.
 fn bench() -> Option<(Project, Vec<String>)> {
     let bench = shared("code-review-bench")?;
     let project = Project::new();
@@ -123,30 +123,23 @@ fn bench() -> Option<(Project, Vec<String>)> {
         std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
     judges.sort();
     let mut names = Vec::new();
-    for (trial, judge) in (1..).zip(&judges) {
-        let name = judge.file_name().unwrap().to_string_lossy().into_owned();
+    for judge in &judges {
         let goldens = bench.join("golden_comments").display().to_string();
         let from = judge.display().to_string();
         project
-            .run_list(&["import", "--from", "code-review-bench", &goldens, &from, "-o", &format!("{name}/")])
+            .run_list(&["import", "--from", "code-review-bench", &goldens, &from, "-o", "suites/code-review-bench/"])
             .expect(0);
-        let cases = project.read(&format!("{name}/cases.jsonl"));
-        project.write("bench/cases.jsonl", cases);
-        for folder in ["submissions", "judgements"] {
-            let text = project.read(&format!("{name}/{folder}/{name}.jsonl"));
-            let text = text.replace("\"trial\":1,", &format!("\"trial\":{trial},"));
-            project.write(&format!("bench/{folder}/{name}.jsonl"), text);
-        }
-        names.push(name);
+        names.push(judge.file_name().unwrap().to_string_lossy().into_owned());
     }
-    project.write("bench/karat.toml", "[suite]\nname = \"code-review-bench\"\n");
     Some((project, names))
 }
 
 fn on_bench(verb: &str, judges: &[String]) -> String {
-    let files = |folder: &str| judges.iter().map(|name| format!(" bench/{folder}/{name}.jsonl")).collect::<String>();
+    let files = |folder: &str| {
+        judges.iter().map(|name| format!(" suites/code-review-bench/{folder}/{name}.jsonl")).collect::<String>()
+    };
     format!(
-        "judge {verb} bench --group-by repo --submission{} --judgements{}",
+        "judge {verb} suites/code-review-bench --group-by repo --submission{} --judgements{}",
         files("submissions"),
         files("judgements")
     )

@@ -4,13 +4,17 @@ use crate::args::LabelArgs;
 use crate::exit::Failure;
 use crate::inputs;
 use crate::terminal::note;
+use karat::format::submission::MOST_TRIALS;
 use karat::judge::local::Field;
 use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::labels::Labels;
+use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Everything that was given.
 pub(super) struct Given {
@@ -20,7 +24,7 @@ pub(super) struct Given {
     judgements: Vec<Judgement>,
 }
 
-/// The suite's own pairs, judged by people.
+/// The suite's own judged pairs.
 const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
 
 impl Given {
@@ -31,9 +35,7 @@ impl Given {
         }
         let field = field(args.group_by.as_deref())?;
         let loaded = inputs::suite(&args.suite)?;
-        let submissions = args.submissions.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
-        let trials = read_trials(submissions, Some(&loaded.suite))?;
-        let judgements = inputs::judgements(&args.judgements, &loaded.suite)?;
+        let (trials, judgements) = together(args, &loaded.suite)?;
         Ok(Self { loaded, field, trials, judgements })
     }
 
@@ -69,6 +71,36 @@ impl Given {
         Ok(labels)
     }
 }
+
+/// All trials and judgements. Judges may have seen other findings of the same trials: then the first submission belongs to the
+/// first judgements, the second to the second, and a trial of each is a trial of its own.
+fn together(args: &LabelArgs, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgement>), Failure> {
+    let read =
+        |path: &PathBuf| -> Result<Vec<Trial>, Failure> { Ok(read_trials(vec![inputs::lines(path)?], Some(suite))?) };
+    let mut sets = args.submissions.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut seen = HashSet::new();
+    let mut all = sets.iter().flatten().map(|trial| (&trial.case, &trial.tool, trial.number));
+    if all.all(|trial| seen.insert(trial)) {
+        return Ok((sets.concat(), inputs::judgements(&args.judgements, suite)?));
+    }
+    if args.submissions.len() != args.judgements.len() {
+        return Err(Failure::usage(
+            "the submissions state the same trials more than once; where each judge saw findings of its own, give a file of \
+             judgements for each submission, in the same order",
+        ));
+    }
+    let mut judged = Vec::new();
+    for (number, (trials, path)) in (0..).zip(sets.iter_mut().zip(&args.judgements)) {
+        let mut judgements = inputs::judgements(std::slice::from_ref(path), suite)?;
+        trials.iter_mut().for_each(|trial| trial.number += number * APART);
+        judgements.iter_mut().for_each(|judgement| judgement.trial += number * APART);
+        judged.extend(judgements);
+    }
+    Ok((sets.concat(), judged))
+}
+
+/// Trials of different submissions are numbered so far apart; none has so many.
+const APART: u32 = 10 * MOST_TRIALS;
 
 fn field(typed: Option<&str>) -> Result<Option<Field>, Failure> {
     let field = typed.map(str::parse).transpose();
