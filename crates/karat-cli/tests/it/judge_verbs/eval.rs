@@ -114,3 +114,12 @@ fn parameters_belong_to_the_local_judge() {
     assert_eq!(panel["judge"], "local,model");
     assert!(panel["agreement"]["percent"]["ci"].is_array(), "{panel}");
 }
+
+/// The built-in suite brings labels by hand for every judge to be measured on.
+#[test]
+fn the_built_in_suite_is_calibrated() {
+    let project = Project::new();
+    let figures = project.json("judge eval starter --json");
+    assert!(figures["pairs"]["n"].as_u64().unwrap() >= 200, "{figures}");
+    project.run("check starter").expect(0);
+}
