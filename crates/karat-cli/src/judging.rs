@@ -4,7 +4,7 @@ use crate::args::AskArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Judging;
 use crate::signals::cancel_on_signals;
-use crate::stored;
+use crate::store_place;
 use karat::format::probe::ProbeV1;
 use karat::judge::asking::{AskError, Asked, Desk, ask};
 use karat::judge::labels::labels_as_judgements;
@@ -143,7 +143,7 @@ fn probes(judge: &Judge, sitting: &mut Sitting<'_>, work: &mut Work) -> BTreeMap
     if work.profile.method == Method::Audit {
         return BTreeMap::new();
     }
-    let folder = stored::folder(sitting.folder);
+    let folder = store_place::folder(sitting.folder);
     let mut opened = match &sitting.store {
         None if Store::is_at(&folder) => Some(Store::read_only(&folder)),
         _ => None,
@@ -190,7 +190,7 @@ impl Office<'_> {
         trials: &[Trial],
         work: impl FnOnce(&mut Desk<'_>) -> Result<T, AskError>,
     ) -> Result<T, Failure> {
-        let folder = stored::folder(self.folder);
+        let folder = store_place::folder(self.folder);
         let there = Store::is_at(&folder);
         let mut opened = match &self.store {
             Some(_) => None,

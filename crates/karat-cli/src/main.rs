@@ -9,6 +9,7 @@ mod judging;
 mod outputs;
 mod progress;
 mod signals;
+mod store_place;
 mod stored;
 mod terminal;
 

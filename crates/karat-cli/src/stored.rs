@@ -2,7 +2,6 @@
 
 use crate::args::{AskArgs, RuleArgs};
 use crate::exit::Failure;
-use crate::hints::word;
 use crate::inputs;
 use crate::judging::{self, Sitting};
 use karat::format::report::ReportV1;
@@ -10,40 +9,12 @@ use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
 use karat::report::number::count;
 use karat::scoring::{self, Work};
-use karat::store::{FOLDER, RunInfo, Store, StoredTrial};
+use karat::store::{RunInfo, Store, StoredTrial};
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::ToolName;
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-
-/// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
-pub(crate) fn folder(stated: Option<&Path>) -> PathBuf {
-    let variable = std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let Some(folder) = stated.map(Path::to_owned).or(variable) else {
-        return Store::locate(Path::new(".")).unwrap_or_else(|| PathBuf::from(FOLDER));
-    };
-    // People name the store, or the suite that it belongs to.
-    let within = folder.join(FOLDER);
-    if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder }
-}
-
-/// The store, which must be there.
-pub(crate) fn open(stated: Option<&Path>) -> Result<Store, Failure> {
-    Ok(Store::open(&folder(stated))?)
-}
-
-/// The flag that leads another command to the same store; nothing where it finds it by itself.
-pub(crate) fn flag(stated: Option<&Path>) -> String {
-    stated.map(|folder| format!(" --store {}", word(&folder.display().to_string()))).unwrap_or_default()
-}
-
-/// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
-pub(crate) fn names_run(text: &str, stated: Option<&Path>) -> bool {
-    let suite = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
-    !suite && Store::is_at(&folder(stated))
-}
 
 /// A run with everything needed to score it again.
 pub(crate) struct StoredRun {

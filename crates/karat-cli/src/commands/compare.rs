@@ -3,7 +3,7 @@
 use crate::args::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{look, print, print_json};
-use crate::{inputs, stored};
+use crate::{inputs, store_place, stored};
 use karat::document::suggest;
 use karat::format::report::{ReportV1, ToolV1};
 use karat::report::compare::{Comparison, Side, compare, draw};
@@ -41,7 +41,7 @@ fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
     if std::path::Path::new(reference).is_file() {
         return inputs::report(std::path::Path::new(reference));
     }
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     let (info, report) = stored::report(&mut store, reference)?;
     let done: u64 = info.outcomes.values().sum();
     if done < info.planned {

@@ -4,7 +4,7 @@ use crate::args::{AskArgs, ExplainArgs};
 use crate::exit::{Exit, Failure};
 use crate::judging::{self, Sitting};
 use crate::terminal::{look, print, print_json};
-use crate::{inputs, stored};
+use crate::{inputs, store_place, stored};
 use karat::document::suggest;
 use karat::format::judgement::JudgementV1;
 use karat::report::explain::{Telling, candidate_json, draw};
@@ -105,7 +105,7 @@ fn named_run(args: &ExplainArgs) -> Option<&str> {
     let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
     let no_suite_here = || !["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
     let latest = || {
-        (nothing_named && no_suite_here() && Store::is_at(&stored::folder(args.store.folder.as_deref())))
+        (nothing_named && no_suite_here() && Store::is_at(&store_place::folder(args.store.folder.as_deref())))
             .then_some("latest")
     };
     args.run.as_deref().or_else(latest)
@@ -122,7 +122,7 @@ struct Told {
 }
 
 fn of_run(args: &ExplainArgs, reference: &str) -> Result<Told, Failure> {
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     let mut run = stored::run(&mut store, reference)?;
     let mut work = run.work(run.profile(&args.rules)?, None);
     let own_rules = args.rules.profile.is_none() && args.rules.sets.is_empty();

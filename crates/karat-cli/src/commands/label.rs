@@ -6,7 +6,7 @@ mod seen;
 
 use crate::args::{AnnotatorArgs, LabelAddArgs, LabelListArgs, LabellingArgs, LabellingCommand};
 use crate::exit::{Exit, Failure};
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::judge::labels::{Annotator, Answer, Label, NewLabel, Pair, PairKey, Source};
 use karat::report::grid::{Cell, draw, fit};
@@ -46,7 +46,7 @@ fn add(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
         source: Source::Added,
     };
     let again = if args.change { Again::Correct } else { Again::Refuse };
-    Store::create(&stored::folder(stated))?.add_label(&label, again)?;
+    Store::create(&store_place::folder(stated))?.add_label(&label, again)?;
     let key = label.pair.key();
     if args.json {
         let said = json!({ "pair": key, "id": key.short(), "case": label.pair.known.case, "golden": label.pair.known.golden,
@@ -65,7 +65,7 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Pair, Failure> {
             format!("`{}` is no id of a pair: that is {FEWEST_SIGNS} or more digits and letters up to f", args.pair);
         return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
     }
-    let folder = stored::folder(stated);
+    let folder = store_place::folder(stated);
     let known = if Store::is_at(&folder) { Store::open(&folder)?.labelled_pairs(&id)? } else { Vec::new() };
     let mut found: BTreeMap<PairKey, Pair> = known.into_iter().map(|pair| (pair.key(), pair)).collect();
     // What was labelled before needs no run. All others are looked for where they were seen.
@@ -94,7 +94,7 @@ fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
         (false, Some(name)) => Some(checked(&name)?),
         _ => None,
     };
-    let mut store = stored::open(stated)?;
+    let mut store = store_place::open(stated)?;
     let mut labels = if args.history { store.label_history()? } else { store.labels()? };
     labels.retain(|label| own.as_ref().is_none_or(|own| label.annotator == *own));
     if args.json {

@@ -4,7 +4,7 @@ use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::terminal::tell;
-use crate::{outputs, stored};
+use crate::{outputs, store_place, stored};
 use karat::diagnostic::harmless;
 use karat::run::drive::tell as tell_all;
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     let run = stored::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);

@@ -2,13 +2,13 @@
 
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
-use crate::{inputs, outputs, stored};
+use crate::{inputs, outputs, store_place, stored};
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let report = if stored::names_run(&args.report, args.store.folder.as_deref()) {
-        stored::report(&mut stored::open(args.store.folder.as_deref())?, &args.report)?.1
+    let report = if store_place::names_run(&args.report, args.store.folder.as_deref()) {
+        stored::report(&mut store_place::open(args.store.folder.as_deref())?, &args.report)?.1
     } else {
         inputs::report(Path::new(&args.report))?
     };

@@ -6,7 +6,7 @@ mod work;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json};
-use crate::{inputs, judging, outputs, stored};
+use crate::{inputs, judging, outputs, store_place};
 use karat::diagnostic::harmless;
 use karat::format::run::PlanV1;
 use karat::format::submission::MOST_TRIALS;
@@ -142,7 +142,7 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
 
 /// A run that goes on, by the plan it began with.
 fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     let info = store.find(reference)?;
     let plan = store.plan(&info.id)?;
     let place = args.suite.as_deref().unwrap_or(&plan.suite.place);

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
 use crate::terminal::tell;
-use crate::{inputs, outputs, stored};
+use crate::{inputs, outputs, store_place, stored};
 use karat::diagnostic::harmless;
 use karat::format::report::ReportV1;
 use karat::recorded::write_judgements;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let Scored { loaded, mut work, mut store, ask, models } =
-        if stored::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
+        if store_place::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
         if work.trials.is_empty() {
@@ -78,7 +78,7 @@ fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
 
 /// A stored run, by its own rules or others, beside further submissions where some are given.
 fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     let mut run = stored::run(&mut store, &args.suite)?;
     let mut work = run.work(run.profile(&args.rules)?, args.seed);
     if !args.trials.submissions.is_empty() {
@@ -109,7 +109,7 @@ fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.
 fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     let Some((tool, case)) = worst_case(report) else { return };
-    let of_run = stored::names_run(&args.suite, args.store.folder.as_deref());
+    let of_run = store_place::names_run(&args.suite, args.store.folder.as_deref());
     let from = match args.suite.as_str() {
         "." => String::new(),
         run if of_run => format!(" --run {}", word(run)),

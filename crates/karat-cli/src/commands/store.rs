@@ -2,7 +2,7 @@
 
 use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
-use crate::stored::open;
+use crate::store_place::open;
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;

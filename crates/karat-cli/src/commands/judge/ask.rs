@@ -4,7 +4,7 @@ use crate::args::QuestionArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::judging::{Office, cache_mode, opened};
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{look, print, print_json};
 use karat::diagnostic::harmless;
 use karat::document::suggest::nearest;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
         print_json(&answer)?;
     } else {
         let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
-        print(&told(&answer, &stored::flag(args.who.store.folder.as_deref()), kept))?;
+        print(&told(&answer, &store_place::flag(args.who.store.folder.as_deref()), kept))?;
     }
     Ok(if answer.r#match.is_some() { Exit::Ok } else { Exit::Failed })
 }

@@ -5,7 +5,7 @@ use crate::args::ProbeArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::judging::{Office, cache_mode, opened};
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{look, note, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::format::probe::{ProbeV1, RateV1};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     let judge = opened(&loaded, &ask)?;
     let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
     // Opened before anybody is asked, as what was paid for must not be lost for want of a place.
-    let mut store = Store::create(&stored::folder(args.who.store.folder.as_deref()))?;
+    let mut store = Store::create(&store_place::folder(args.who.store.folder.as_deref()))?;
     let office = Office { args: &ask, folder: None, store: Some(&mut store), quiet: args.json };
     let probed = office.with(&judge, &loaded, &[], |desk| probe(&judge, args.pairs as usize, desk))?;
     let Some(probed) = probed else {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&value(&judge, &identity, &probed))?;
     } else {
-        let flag = stored::flag(args.who.store.folder.as_deref());
+        let flag = store_place::flag(args.who.store.folder.as_deref());
         let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
         print(&told(&judge, &probed, kept.then_some(flag.as_str())))?;
         what_it_took(&probed, &store);

@@ -3,7 +3,7 @@
 use super::SHORT_KEY;
 use crate::args::ExchangeArgs;
 use crate::exit::{Exit, Failure};
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::judge::ledger::{Exchange, Outcome};
@@ -23,7 +23,7 @@ const NEWEST: u32 = 20;
 const MOST_NAMED: u32 = 5;
 
 pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
-    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(args.store.folder.as_deref())?;
     match &args.key {
         Some(key) => one(&mut store, key, args.json),
         None => list(&mut store, args.json),

@@ -5,7 +5,7 @@ use super::seen::Seen;
 use crate::args::{LabelExportArgs, LabelImportArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json, tell};
-use crate::{inputs, stored};
+use crate::{inputs, store_place};
 use karat::judge::labels::{Reading, heard, read};
 use karat::recorded::write_judgements;
 use karat::report::number::count;
@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let only = args.name.as_deref().map(checked).transpose()?;
-    let mut labels = stored::open(stated)?.labels()?;
+    let mut labels = store_place::open(stated)?.labels()?;
     labels.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let heard = heard(&labels, &seen.loaded.suite, &seen.trials);
@@ -59,7 +59,7 @@ pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Ex
     }
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let inputs = args.files.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
-    let folder = stored::folder(stated);
+    let folder = store_place::folder(stated);
     let kept = if Store::is_at(&folder) { Store::open(&folder)?.labels()? } else { Vec::new() };
     let reading = Reading { suite: &seen.loaded.suite, trials: &seen.trials, kept: &kept, change: args.change };
     let labels = read(inputs, &reading)?;

@@ -5,7 +5,7 @@ use super::seen::Seen;
 use crate::args::LabelNextArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::judge::labels::page::{draw, excerpts};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, F
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
     let judge = local::shipped().map_err(|error| Failure::bad_input(error.to_string()))?;
     let pairs = worklist(&seen.loaded.suite, &seen.trials, &profile, &judge);
-    let folder = stored::folder(stated);
+    let folder = store_place::folder(stated);
     let done = if Store::is_at(&folder) { own(&mut Store::open(&folder)?, &annotator)? } else { HashSet::new() };
     let all = pairs.len();
     let open: Vec<Open<'_>> = pairs.into_iter().filter(|open| !done.contains(&open.key)).collect();

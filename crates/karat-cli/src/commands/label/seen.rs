@@ -3,6 +3,7 @@
 use crate::args::{RuleArgs, SeenArgs};
 use crate::exit::Failure;
 use crate::hints::word;
+use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::{inputs, terminal};
 use karat::judge::labels::{Known, Pair, PairKey, Reported};
@@ -51,7 +52,7 @@ impl Seen {
     fn of_run(run: StoredRun, stated: Option<&Path>) -> Self {
         let StoredRun { info, loaded, trials, .. } = run;
         terminal::notes(&loaded.notes);
-        let flags = format!(" --run {}{}", info.short_id, stored::flag(stated));
+        let flags = format!(" --run {}{}", info.short_id, store_place::flag(stated));
         Self { loaded, trials: trials.into_iter().map(|stored| stored.trial).collect(), flags }
     }
 
@@ -74,7 +75,7 @@ impl Seen {
             return Err(Failure::usage("nothing to label: give a submission with --submission FILE"));
         }
         let trials = read_trials(files, Some(&loaded.suite))?;
-        flags.push_str(&stored::flag(stated));
+        flags.push_str(&store_place::flag(stated));
         Ok(Self { loaded, trials, flags })
     }
 
@@ -110,7 +111,7 @@ impl Seen {
 }
 
 fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<StoredRun, Failure> {
-    let folder = stored::folder(stated);
+    let folder = store_place::folder(stated);
     if named.is_none() && !Store::is_at(&folder) {
         let help = "name a suite with --suite, and what tools said with --submission";
         return Err(Failure::usage(format!("there is no run in {}; {help}", folder.display())));

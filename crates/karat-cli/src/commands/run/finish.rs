@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
 use crate::outputs;
+use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::terminal::tell;
 use karat::diagnostic::harmless;
@@ -86,7 +87,7 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
 /// All trials are there and kept; only the judge is missing, and may be asked another time.
 fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
     let Failure::Message(exit, message) = failure else { return failure };
-    let (short, place) = (&info.short_id, stored::flag(args.store.folder.as_deref()));
+    let (short, place) = (&info.short_id, store_place::flag(args.store.folder.as_deref()));
     let again = format!("karat run --resume {short}{place}");
     let without = format!("karat score {short} --judge none{place}");
     Failure::Message(exit, format!("{message}\nall trials are kept; ask again with: {again}\nor do without: {without}"))
@@ -103,14 +104,14 @@ fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
         _ => "stopped".to_owned(),
     };
     let again = if args.retry_failed { " --retry-failed" } else { "" };
-    let place = stored::flag(args.store.folder.as_deref());
+    let place = store_place::flag(args.store.folder.as_deref());
     let next = format!("karat run --resume {}{again}{place}", info.short_id);
     Failure::Message(Exit::Failed, format!("{why}: {done} of {} trials are kept; go on with: {next}", info.planned))
 }
 
 fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store) {
     let short = &run.info.short_id;
-    let place = stored::flag(args.store.folder.as_deref());
+    let place = store_place::flag(args.store.folder.as_deref());
     let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let folder = store.folder();
     let here = std::env::current_dir().ok();

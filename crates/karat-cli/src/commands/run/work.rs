@@ -5,7 +5,7 @@ use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::signals::cancel_on_signals;
-use crate::stored;
+use crate::store_place;
 use crate::terminal::{note, tell};
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
@@ -40,7 +40,7 @@ pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -
             format!("no folder for trials can be made in {}: {error}; TMPDIR names another", parent.display());
         Failure::Message(Exit::Failed, message)
     })?;
-    let folder = stored::folder(args.store.folder.as_deref());
+    let folder = store_place::folder(args.store.folder.as_deref());
     let (mut store, held) = match earlier {
         Some((mut store, id)) => {
             let lock = store.lock(&id)?;
@@ -91,7 +91,7 @@ pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -
         let short = store.find(id.as_str()).map_or_else(|_| id.to_string(), |info| info.short_id);
         let _ = store.finish(&id, RunState::Stopped, None);
         let done = "what was reported done is kept; go on with";
-        let place = stored::flag(args.store.folder.as_deref());
+        let place = store_place::flag(args.store.folder.as_deref());
         Failure::Message(Exit::Failed, format!("{error}\n{done}: karat run --resume {short}{place}"))
     })?;
     store.set_scratch(&id, None)?;

@@ -1,7 +1,7 @@
 //! Runs and the ledger as files, out and in.
 
 use crate::exit::{Exit, Failure};
-use crate::stored::folder;
+use crate::store_place::folder;
 use crate::terminal::{notes, print, print_json, tell};
 use karat::report::number::count;
 use karat::store::Store;
