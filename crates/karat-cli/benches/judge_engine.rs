@@ -12,7 +12,8 @@ mod server;
 use karat::format::judge::JudgeConfigV1;
 use karat::judge::engine::{Engine, EngineEvent, EngineOptions};
 use karat::judge::ledger::CacheMode;
-use karat::judge::provider::{self, Surroundings};
+use karat::judge::provider::Surroundings;
+use karat::judge::providers;
 use karat::judge::template::Question;
 use karat::sandbox::Cancel;
 use karat::store::Store;
@@ -61,7 +62,7 @@ fn child(port: u16, count: usize) {
     };
     let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
     let options = EngineOptions::of(&config, CacheMode::ReadWrite).unwrap();
-    let engine = Engine::new(provider::open(&config, &around).unwrap(), options);
+    let engine = Engine::new(providers::open(&config, &around).unwrap(), options);
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create(folder.path()).unwrap();
     let mut decided = 0;

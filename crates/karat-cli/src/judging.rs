@@ -12,6 +12,7 @@ use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
 use karat::judge::provider::Surroundings;
 use karat::judge::roster::{Judge, NONE, Roster, RosterError};
 use karat::judge::vendor;
+use karat::sandbox::Cancel;
 use karat::scoring::Work;
 use karat::store::{Store, StoreError};
 use karat::suite::LoadedSuite;
@@ -77,6 +78,9 @@ pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profil
     if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| cache_mode(args) != CacheMode::Only) {
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
     }
+    if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
+        return Err(Failure::usage(AskError::CannotAudit { judge: name.to_string() }.to_string()));
+    }
     // The plan says who was found, so that a resumed run asks the same, whatever the variables say then.
     profile.judge = name;
     profile.judge_by_variable = false;
@@ -98,7 +102,7 @@ pub(crate) fn with_roster<T>(loaded: &LoadedSuite, args: &AskArgs, look: impl Fn
     };
     let variable = |name: &str| std::env::var(name).ok();
     let around = Surroundings { variable: &variable, folder: &folder };
-    let consensus = Consensus::named(&args.consensus).unwrap_or_default();
+    let consensus = args.consensus.as_deref().and_then(Consensus::named).unwrap_or_default();
     look(&Roster { declared: &loaded.config.judges, around, cache: cache_mode(args), consensus })
 }
 
@@ -208,7 +212,8 @@ impl Office<'_> {
             Some(store) => store,
             None => &mut none,
         };
-        let cancel = cancel_on_signals()?;
+        // Nobody else looks at a wish to stop, and who does not look must not catch it.
+        let cancel = if judge.asks_models() { cancel_on_signals()? } else { Cancel::default() };
         let mut progress = Judging::new(&judge.name, self.quiet || !judge.asks_models());
         let mut tell = |told: karat::judge::asking::Told<'_>| progress.hear(&told);
         let done = work(&mut Desk { loaded, ledger, labels: &labels, cancel: &cancel, tell: &mut tell });

@@ -89,6 +89,10 @@ fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure>
     let snapshot: SnapshotV1 = serde_json::from_slice(&bytes)
         .map_err(|error| Failure::bad_input(format!("the suite that run {} remembers: {error}", info.short_id)))?;
     let mut loaded = LoadedSuite::remembered(snapshot);
+    if info.imported {
+        // A judge from a file could send a key anywhere.
+        loaded.config.judges.clear();
+    }
     loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
     Ok(loaded)
 }
@@ -103,7 +107,7 @@ pub(crate) fn report(store: &mut Store, reference: &str) -> Result<(RunInfo, Rep
     }
     let mut run = run(store, reference)?;
     let mut work = run.work(run.profile(&RuleArgs::default())?, None);
-    let (args, models) = (AskArgs::default(), run.models());
+    let (args, models) = (run.asking(&AskArgs::default()), run.models());
     let sitting = Sitting { args: &args, loaded: &run.loaded, folder: None, store: Some(store), models, quiet: false };
     judging::sit(sitting, &mut work)?;
     Ok((info, scoring::run(&run.loaded, work).report))
@@ -162,6 +166,11 @@ impl StoredRun {
         }
         let printed = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
         printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
+    }
+
+    /// Who is asked: what was typed, and the plan's way to a decision where none was.
+    pub(crate) fn asking(&self, typed: &AskArgs) -> AskArgs {
+        AskArgs { consensus: typed.consensus.clone().or_else(|| self.plan.consensus.clone()), ..typed.clone() }
     }
 
     /// Its tools and their models, as far as they are known.

@@ -152,9 +152,8 @@ pub(crate) struct WhoArgs {
     #[arg(long, value_name = "NAME", default_value = "local")]
     pub(crate) judge: String,
     /// How several judges decide: majority, or dawid-skene, which weighs each by how it errs.
-    #[arg(long, value_name = "HOW", default_value = "majority", hide_default_value = true)]
-    #[arg(value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
-    consensus: String,
+    #[arg(long, value_name = "HOW", value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
+    consensus: Option<String>,
     /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
     /// an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]

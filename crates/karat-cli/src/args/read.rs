@@ -28,16 +28,15 @@ pub(crate) struct TrialArgs {
 }
 
 /// Who is asked about pairs that nobody has judged yet.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct AskArgs {
     /// The judge to ask: local, human, a judge of karat.toml, PROVIDER/MODEL, several with commas between them, or none; the
     /// profile's where absent. A judge of the --judgements is heard alone.
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
     /// How several judges decide: majority, or dawid-skene, which weighs each by how it errs.
-    #[arg(long, value_name = "HOW", default_value = "majority", hide_default_value = true)]
-    #[arg(value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
-    pub(crate) consensus: String,
+    #[arg(long, value_name = "HOW", value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
+    pub(crate) consensus: Option<String>,
     /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
     /// an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
@@ -47,7 +46,7 @@ pub(crate) struct AskArgs {
 
 impl Default for AskArgs {
     fn default() -> Self {
-        Self { judge: None, consensus: "majority".to_owned(), judge_cache: "read-write".to_owned() }
+        Self { judge: None, consensus: None, judge_cache: "read-write".to_owned() }
     }
 }
 

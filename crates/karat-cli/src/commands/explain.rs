@@ -1,14 +1,15 @@
 //! `karat explain`: one case as a story.
 
-use crate::args::ExplainArgs;
+use crate::args::{AskArgs, ExplainArgs};
 use crate::exit::{Exit, Failure};
 use crate::judging::{self, Sitting};
 use crate::terminal::{look, print, print_json};
 use crate::{inputs, stored};
 use karat::document::suggest;
+use karat::format::judgement::JudgementV1;
 use karat::report::explain::{Telling, candidate_json, draw};
 use karat::scoring::{self, Work};
-use karat::store::Store;
+use karat::store::{RunState, Store};
 use karat::suite::LoadedSuite;
 use karat_core::scorecard::candidates;
 use std::path::Path;
@@ -17,7 +18,7 @@ use std::path::Path;
 const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let (loaded, mut work, mut store) =
+    let Told { loaded, mut work, mut store, ask } =
         if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
     let cases = &loaded.suite.cases;
     let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     work.trials.retain(|trial| trial.case.as_str() == args.case);
     let folder = args.store.folder.as_deref();
     let sitting =
-        Sitting { args: &args.ask, loaded: &loaded, folder, store: store.as_mut(), models: Vec::new(), quiet: false };
+        Sitting { args: &ask, loaded: &loaded, folder, store: store.as_mut(), models: Vec::new(), quiet: false };
     judging::sit(sitting, &mut work)?;
     let scoring = scoring::run(&loaded, work);
     let tools = &scoring.scorecard.tools;
@@ -110,17 +111,33 @@ fn named_run(args: &ExplainArgs) -> Option<&str> {
     args.run.as_deref().or_else(latest)
 }
 
-fn of_run(args: &ExplainArgs, reference: &str) -> Result<(LoadedSuite, Work, Option<Store>), Failure> {
-    let mut store = stored::open(args.store.folder.as_deref())?;
-    let mut run = stored::run(&mut store, reference)?;
-    let work = run.work(run.profile(&args.rules)?, None);
-    Ok((run.loaded, work, Some(store)))
+/// What is told of.
+struct Told {
+    loaded: LoadedSuite,
+    work: Work,
+    /// The store that it comes from, where it comes from one.
+    store: Option<Store>,
+    /// Who is asked.
+    ask: AskArgs,
 }
 
-fn of_suite(args: &ExplainArgs) -> Result<(LoadedSuite, Work, Option<Store>), Failure> {
+fn of_run(args: &ExplainArgs, reference: &str) -> Result<Told, Failure> {
+    let mut store = stored::open(args.store.folder.as_deref())?;
+    let mut run = stored::run(&mut store, reference)?;
+    let mut work = run.work(run.profile(&args.rules)?, None);
+    let own_rules = args.rules.profile.is_none() && args.rules.sets.is_empty();
+    if own_rules && args.ask.judge.is_none() && run.info.state == RunState::Complete {
+        // What was decided is told, also where a panel would decide otherwise if it had seen this case alone.
+        let kept = store.judgements(&run.info.id)?.into_iter().map(JudgementV1::into_judgement);
+        work.judgements = kept.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect();
+    }
+    Ok(Told { ask: run.asking(&args.ask), loaded: run.loaded, work, store: Some(store) })
+}
+
+fn of_suite(args: &ExplainArgs) -> Result<Told, Failure> {
     let loaded = inputs::suite(args.suite.as_deref().unwrap_or("."))?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
     inputs::tell_all(&said);
-    Ok((loaded, Work::new(trials, profile), None))
+    Ok(Told { loaded, work: Work::new(trials, profile), store: None, ask: args.ask.clone() })
 }

@@ -129,6 +129,7 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
         seed: args.seed,
     };
     let plan = plan(&request, wanted).map_err(|error| Failure::usage(error.to_string()))?;
+    let plan = PlanV1 { consensus: args.ask.consensus.clone(), ..plan };
     for (tool, wanted) in plan.tools.iter().zip(&asked) {
         let trials = args.trials.or(wanted.1.trials).or(loaded.config.scoring.trials);
         let trials = trials.unwrap_or(karat::run::plan::USUAL_TRIALS);
@@ -187,6 +188,7 @@ fn tell_ignored(args: &RunArgs) {
         ("--model", args.model.is_some()),
         ("--seed", args.seed.is_some()),
         ("--judge", args.ask.judge.is_some()),
+        ("--consensus", args.ask.consensus.is_some()),
         ("--profile", args.rules.profile.is_some()),
         ("--set", !args.rules.sets.is_empty()),
     ];

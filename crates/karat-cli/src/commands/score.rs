@@ -1,6 +1,6 @@
 //! `karat score`: trials against goldens.
 
-use crate::args::ScoreArgs;
+use crate::args::{AskArgs, ScoreArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let Scored { loaded, mut work, mut store, models } =
+    let Scored { loaded, mut work, mut store, ask, models } =
         if stored::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     }
     work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
     let sitting = Sitting {
-        args: &args.ask,
+        args: &ask,
         loaded: &loaded,
         folder: args.store.folder.as_deref(),
         store: store.as_mut(),
@@ -58,6 +58,8 @@ struct Scored {
     work: Work,
     /// The store that it comes from, where it comes from one.
     store: Option<Store>,
+    /// Who is asked.
+    ask: AskArgs,
     /// The tools and their models, as far as they are known.
     models: Vec<(String, String)>,
 }
@@ -71,7 +73,7 @@ fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
     let wanted = |trial: &&Trial| args.tools.is_empty() || args.tools.iter().any(|tool| tool == trial.tool.as_str());
     notes.extend(too_few_trials(trials.iter().filter(wanted), loaded.config.scoring.trials));
     let work = Work { seed: args.seed, notes, ..Work::new(trials, profile) };
-    Ok(Scored { loaded, work, store: None, models: Vec::new() })
+    Ok(Scored { loaded, work, store: None, ask: args.ask.clone(), models: Vec::new() })
 }
 
 /// A stored run, by its own rules or others, beside further submissions where some are given.
@@ -85,8 +87,8 @@ fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
         work.trials.extend(more);
         work.notes.extend(notes);
     }
-    let models = run.models();
-    Ok(Scored { loaded: run.loaded, work, store: Some(store), models })
+    let (ask, models) = (run.asking(&args.ask), run.models());
+    Ok(Scored { loaded: run.loaded, work, store: Some(store), ask, models })
 }
 
 /// A warning for each tool that ran its cases less often than the suite plans.

@@ -111,7 +111,7 @@ fn only_judges_that_are_asked_reach_the_network() {
     only_in(&["reqwest::", "rustls::", "std::net"], &[http]);
     let providers = ["crates/karat/src/judge/anthropic.rs", "crates/karat/src/judge/openai.rs"];
     only_in(&["super::http", "judge::http", "::Endpoint"], &providers);
-    only_in(&["super::{anthropic", "judge::anthropic", "judge::openai"], &["crates/karat/src/judge/provider.rs"]);
+    only_in(&["super::{anthropic", "judge::anthropic", "judge::openai"], &["crates/karat/src/judge/providers.rs"]);
     only_in(&["sqlx::"], &["crates/karat/src/store/database.rs"]);
     only_in(
         &["tokio::"],

@@ -14,6 +14,7 @@ mod identity;
 mod import;
 mod judge_engine;
 mod judge_verbs;
+mod judging;
 mod label;
 mod llm_tool;
 mod local_judge;

@@ -48,6 +48,14 @@ impl Project {
             "RAYON_NUM_THREADS",
             "KARAT_STORE",
             "KARAT_ANNOTATOR",
+            "KARAT_JUDGE_MODEL",
+            "CRB_JUDGE_MODEL",
+            "KARAT_TOOL_MODEL",
+            "CRB_TOOL_MODEL",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
         ] {
             command.env_remove(name);
         }

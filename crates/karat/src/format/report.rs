@@ -446,9 +446,10 @@ pub struct JudgeV1 {
     /// Matches of its that file, lines and words alone would not have made.
     #[serde(default)]
     pub beyond: usize,
-    /// Tokens that the answers took when they were made.
+    /// Tokens of the replies that the answers were read from, and of what those reply to. What failed on the way is not among
+    /// them; all that was spent this time is measured.
     pub tokens: u64,
-    /// What the answers cost when they were made, in USD; null where prices are not known.
+    /// What these tokens cost at the judge's prices, in USD; null where prices are not known.
     pub usd: Option<f64>,
     /// How far the members of a panel agree.
     #[serde(default)]

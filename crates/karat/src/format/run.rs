@@ -23,6 +23,9 @@ pub struct PlanV1 {
     pub suite: PlannedSuiteV1,
     /// The rules the run is scored by.
     pub profile: ProfileV1,
+    /// How several judges decide that the profile names together; as usual where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<String>,
     /// Where random numbers start from.
     pub seed: u64,
     /// The model given to every tool.

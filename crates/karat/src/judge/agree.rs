@@ -3,12 +3,14 @@
 mod csv;
 mod draw;
 mod found;
+mod item;
 mod opinions;
 
 pub use csv::{Sheets, from_csv, read_csv};
 pub use draw::draw;
 pub use found::{Trials, read_each};
-pub use opinions::{AgreeError, Item, On, Opinion, Opinions, Scale, from_judgements};
+pub use item::Item;
+pub use opinions::{AgreeError, On, Opinion, Opinions, Scale, from_judgements};
 
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, Level, PairEstimate, RESAMPLES, Rating, Ratings, measure};

@@ -66,7 +66,7 @@ pub struct Tally {
     pub unjudged: u64,
     /// Questions that the model or a filter did not want to answer.
     pub refused: u64,
-    /// Requests that were made.
+    /// Requests that were made; where several calls share an engine at once, those of the others meanwhile are among them.
     pub requests: u64,
     /// Tokens that were read this time.
     pub tokens_in: u64,
@@ -137,6 +137,11 @@ impl Engine {
         &*self.provider
     }
 
+    /// What tokens cost, where that is known.
+    pub fn prices(&self) -> Option<Prices> {
+        self.options.prices
+    }
+
     /// The key that a question's exchange is kept under.
     pub fn key(&self, question: &Question) -> LedgerKey {
         LedgerKey::of(self.provider.id(), question.template, &self.prompt(question))
@@ -170,9 +175,11 @@ impl Engine {
         tell: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<Tally, EngineError> {
         let (sender, receiver) = channel();
+        let asking = self.shared.clone().unwrap_or_else(|| self.asking());
+        let before = asking.budget.calls();
         let mut flow = Flow {
             engine: self,
-            asking: self.shared.clone().unwrap_or_else(|| self.asking()),
+            asking,
             ledger,
             tell,
             sender,
@@ -184,7 +191,7 @@ impl Engine {
         let result = flow.run(&mut questions.into_iter().fuse().enumerate(), &receiver, cancel);
         flow.abandon();
         result?;
-        flow.tally.requests = flow.asking.budget.calls();
+        flow.tally.requests = flow.asking.budget.calls() - before;
         Ok(flow.tally)
     }
 

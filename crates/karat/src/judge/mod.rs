@@ -18,6 +18,7 @@ pub mod ledger;
 pub mod local;
 pub mod probing;
 pub mod provider;
+pub mod providers;
 pub mod roster;
 pub mod template;
 pub mod vendor;

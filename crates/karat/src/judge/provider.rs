@@ -1,9 +1,6 @@
-//! Who answers: one small interface, and the table of everybody behind it.
+//! Who answers: one small interface.
 
 use super::template::Prompt;
-use super::{anthropic, openai, scripted};
-use crate::document::suggest::nearest;
-use crate::format::judge::JudgeConfigV1;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
@@ -101,17 +98,6 @@ pub struct Surroundings<'a> {
     pub folder: &'a Path,
 }
 
-/// An entry of the table.
-pub struct ProviderEntry {
-    /// The name, as `provider = "…"` has it.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub about: &'static str,
-    /// What the environment may say of it, where one of several models is asked over a network.
-    pub remote: Option<Remote>,
-    open: Option<Open>,
-}
-
 /// The variables of a provider beyond this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -121,75 +107,8 @@ pub struct Remote {
     pub base: &'static str,
 }
 
-type Open = fn(&JudgeConfigV1, &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError>;
-
-/// Everybody who can be asked, in the order in which they are listed.
-pub static PROVIDERS: &[ProviderEntry] = &[
-    ProviderEntry {
-        name: "anthropic",
-        about: "the Messages API of Anthropic",
-        remote: Some(anthropic::REMOTE),
-        open: Some(anthropic::open),
-    },
-    ProviderEntry {
-        name: "openai",
-        about: "chat completions of OpenAI and all that speak the same: vLLM, Ollama, llama.cpp, LiteLLM",
-        remote: Some(openai::REMOTE),
-        open: Some(openai::open),
-    },
-    ProviderEntry { name: "scripted", about: "answers from a file", remote: None, open: Some(scripted::open) },
-    ProviderEntry {
-        name: "replay",
-        about: "recorded exchanges, told again",
-        remote: None,
-        open: Some(scripted::open_replay),
-    },
-    ProviderEntry { name: "local", about: "the judge inside Karat; it reads no prompt", remote: None, open: None },
-    ProviderEntry { name: "panel", about: "several judges, who decide together", remote: None, open: None },
-    ProviderEntry { name: "human", about: "labels by people; they read no prompt", remote: None, open: None },
-];
-
 /// The model that is asked where nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-4-20250514";
-
-/// The model that the environment names for judges that name none themselves.
-pub(super) fn judge_model(around: &Surroundings<'_>) -> Option<String> {
-    let stated = |name: &&str| (around.variable)(name).map(|model| model.trim().to_owned());
-    ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().filter_map(stated).find(|model| !model.is_empty())
-}
-
-impl ProviderEntry {
-    /// Whether it answers prompts.
-    pub fn reads_prompts(&self) -> bool {
-        self.open.is_some()
-    }
-}
-
-/// Opens a provider with the model that the configuration names. No connection is made before the first question.
-pub fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let entry = entry(&config.provider)?;
-    let open = entry.open.ok_or(ProviderError::Promptless { name: entry.name })?;
-    open(config, around)
-}
-
-/// Opens a provider that will be asked for sure: what it lacks is said now.
-pub fn open_ready(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let provider = open(config, around)?;
-    match provider.lacks() {
-        Some(why) => Err(ProviderError::NotReady { why: why.to_owned() }),
-        None => Ok(provider),
-    }
-}
-
-/// The provider of that name.
-pub fn entry(name: &str) -> Result<&'static ProviderEntry, ProviderError> {
-    PROVIDERS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let known: Vec<&str> = PROVIDERS.iter().map(|entry| entry.name).collect();
-        let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-        let hint = hint.unwrap_or_else(|| format!("; there are {}", known.join(", ")));
-        ProviderError::Unknown { name: name.to_owned(), hint }
-    })
-}
 
 /// Why a judge cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -262,54 +181,4 @@ pub enum ProviderError {
         /// What is wrong, and where.
         reason: String,
     },
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(config: &JudgeConfigV1, variables: &[(&str, &str)]) -> String {
-        let variable =
-            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        let around = Surroundings { variable: &variable, folder: Path::new("/nowhere") };
-        match open(config, &around) {
-            Ok(provider) => provider.lacks().expect("it should be refused").to_owned(),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[test]
-    fn every_provider_is_described_and_can_be_tried() {
-        let mut seen = std::collections::BTreeSet::new();
-        for entry in PROVIDERS {
-            assert!(seen.insert(entry.name) && !entry.about.is_empty(), "{}", entry.name);
-            let config = JudgeConfigV1 { provider: entry.name.into(), ..JudgeConfigV1::default() };
-            // Nothing is configured, and everybody says what is missing.
-            let told = refused(&config, &[]);
-            assert!(told.contains(entry.name) || told.contains("_KEY"), "{told}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_asked_says_what_to_do() {
-        let check = |config: JudgeConfigV1, variables: &[(&str, &str)], expect: &str| {
-            let told = refused(&config, variables);
-            assert!(told.contains(expect), "{told}");
-        };
-        let config = |provider: &str| JudgeConfigV1 {
-            provider: provider.into(),
-            model: Some("m".into()),
-            ..JudgeConfigV1::default()
-        };
-        check(config("antropic"), &[], "did you mean `anthropic`?");
-        check(config("anthropic"), &[], "ANTHROPIC_API_KEY holds no key");
-        check(JudgeConfigV1 { key_env: Some("MINE".into()), ..config("openai") }, &[], "MINE holds no key");
-        check(config("openai"), &[("OPENAI_API_KEY", "a\nb")], "characters that no key has");
-        check(JudgeConfigV1 { model: None, ..config("openai") }, &[], "KARAT_JUDGE_MODEL");
-        let url = |url: &str| JudgeConfigV1 { base_url: Some(url.into()), ..config("openai") };
-        check(url("ftp://host"), &[], "cannot be used");
-        check(url("not an address"), &[], "cannot be used");
-        let told = refused(&url("https://me:hunter2@host/v1"), &[]);
-        assert!(told.contains("cannot be used") && !told.contains("hunter2"), "{told}");
-    }
 }

@@ -1,9 +1,10 @@
 //! From the name of a judge to somebody who can be asked.
 
-use super::engine::{Engine, EngineOptions};
+use super::engine::{Engine, EngineOptions, Prices};
 use super::ledger::CacheMode;
 use super::local::{self, ParamsError};
-use super::provider::{self, PROVIDERS, ProviderError, Surroundings};
+use super::provider::{ProviderError, Surroundings};
+use super::providers::{self, PROVIDERS};
 use super::vendor;
 use crate::document::suggest::nearest;
 use crate::format::judge::JudgeConfigV1;
@@ -131,13 +132,14 @@ impl Roster<'_> {
             }
             _ => {
                 let wrong = |source| RosterError::Provider { judge: name.to_owned(), source };
-                let named = || provider::judge_model(&self.around);
-                let remote = provider::entry(&config.provider).map_err(wrong)?.remote.is_some();
+                let named = || providers::judge_model(&self.around);
+                let remote = providers::entry(&config.provider).map_err(wrong)?.remote.is_some();
                 let model = config.model.clone().or_else(|| named().filter(|_| remote));
                 let config = JudgeConfigV1 { model, ..config.clone() };
-                let provider = provider::open(&config, &self.around).map_err(wrong)?;
+                let provider = providers::open(&config, &self.around).map_err(wrong)?;
                 let options = EngineOptions::of(&config, self.cache).map_err(wrong)?;
-                Kind::Model(Box::new(Engine::new(provider, options)))
+                // Questions come in rounds, and the budget is for all of them.
+                Kind::Model(Box::new(Engine::new(provider, options).shared()))
             }
         };
         Ok(Judge { name: JudgeName::new(name), kind })
@@ -145,7 +147,7 @@ impl Roster<'_> {
 
     /// The judge that `KARAT_JUDGE_MODEL` or `CRB_JUDGE_MODEL` asks for.
     fn named_by_variable(&self) -> Option<String> {
-        let model = provider::judge_model(&self.around)?;
+        let model = providers::judge_model(&self.around)?;
         let stated = model.split_once('/').is_some_and(|(name, _)| PROVIDERS.iter().any(|entry| entry.name == name));
         let provider = if vendor::of_model(&model) == Some("openai") { "openai" } else { "anthropic" };
         Some(if stated { model } else { format!("{provider}/{model}") })
@@ -172,6 +174,15 @@ impl Judge {
         }
     }
 
+    /// Who of them cannot audit a whole response, if anybody.
+    pub fn cannot_audit(&self) -> Option<&JudgeName> {
+        match &self.kind {
+            Kind::Model(_) => None,
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::cannot_audit),
+            Kind::Local(_) | Kind::People => Some(&self.name),
+        }
+    }
+
     /// Whose models decide, such as `anthropic`; nobody's where no model is asked.
     pub fn vendors(&self) -> Vec<&str> {
         match &self.kind {
@@ -181,6 +192,14 @@ impl Judge {
             }
             Kind::Panel(panel) => panel.members.iter().flat_map(Self::vendors).collect(),
             Kind::Local(_) | Kind::People => Vec::new(),
+        }
+    }
+
+    /// What its model's tokens cost, where it is a single model and that is known.
+    pub(super) fn prices(&self) -> Option<Prices> {
+        match &self.kind {
+            Kind::Model(engine) => engine.prices(),
+            Kind::Local(_) | Kind::People | Kind::Panel(_) => None,
         }
     }
 

@@ -76,6 +76,7 @@ pub fn plan(request: &Request<'_>, wanted: Vec<Wanted>) -> Result<PlanV1, Select
             cases: suite.cases.len(),
         },
         profile: profile_as_printed(request.profile),
+        consensus: None,
         seed: request.seed.unwrap_or_else(|| seed_from(suite)),
         model: request.model.clone(),
         tools: tools.collect(),

@@ -5,7 +5,7 @@ use super::placeholders;
 use crate::checkout::remove_tree;
 use crate::format::judge::JudgeConfigV1;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::judge::provider;
+use crate::judge::providers;
 use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
 use crate::sandbox::{available, exposures, locate_program, seen_root};
 use serde::Serialize;
@@ -146,7 +146,7 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
 /// A model is asked from here, so there is nothing to find but its key; a server other than the provider's own may need none.
 fn look_for_key(config: &JudgeConfigV1, raw: &ToolManifestV1, around: &Surroundings<'_>, examined: &mut Examined) {
     examined.isolation = "runs no program; asks over the network".to_owned();
-    let Some(remote) = provider::entry(&config.provider).ok().and_then(|entry| entry.remote) else {
+    let Some(remote) = providers::entry(&config.provider).ok().and_then(|entry| entry.remote) else {
         examined.isolation = "runs no program; answers from a file".to_owned();
         return;
     };

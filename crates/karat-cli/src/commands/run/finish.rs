@@ -45,7 +45,7 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
         work.notes.push("the suite changed while the run went on, so not all trials saw the same code".to_owned());
     }
     // The plan says who is asked.
-    let ask = AskArgs { judge_cache: args.ask.judge_cache.clone(), ..AskArgs::default() };
+    let ask = run.asking(&AskArgs { judge_cache: args.ask.judge_cache.clone(), ..AskArgs::default() });
     let sitting = Sitting {
         args: &ask,
         loaded: &run.loaded,
@@ -54,7 +54,10 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
         models: run.models(),
         quiet: args.quiet,
     };
-    judging::sit(sitting, &mut work).map_err(|failure| not_judged(failure, args, &run.info))?;
+    if let Err(failure) = judging::sit(sitting, &mut work) {
+        store.finish(&id, RunState::Stopped, None)?;
+        return Err(not_judged(failure, args, &run.info));
+    }
     let scoring = scoring::run(&run.loaded, work);
     let judgements: Vec<JudgementV1> = scoring.judgements.iter().map(JudgementV1::from).collect();
     store.set_judgements(&id, &judgements)?;

@@ -5,7 +5,8 @@ pub(crate) mod server;
 use karat::format::judge::JudgeConfigV1;
 use karat::judge::engine::{Engine, EngineError, EngineEvent, EngineOptions, Tally};
 use karat::judge::ledger::{CacheMode, Exchange, Ledger, MemoryLedger, Outcome, Unjudged};
-use karat::judge::provider::{self, PROVIDERS, ProviderError, Surroundings};
+use karat::judge::provider::{ProviderError, Surroundings};
+use karat::judge::providers::{self, PROVIDERS};
 use karat::judge::template::Question;
 use karat::sandbox::Cancel;
 use karat::store::Store;
@@ -38,7 +39,7 @@ fn engine(
     (options.backoff, options.longest_wait, options.concurrency) =
         (Duration::from_millis(1), Duration::from_millis(200), 64);
     change(&mut options);
-    Ok(Engine::new(provider::open(config, &around)?, options))
+    Ok(Engine::new(providers::open(config, &around)?, options))
 }
 
 fn question(number: usize) -> Question {
@@ -222,7 +223,7 @@ fn no_key_gets_anywhere() {
 fn servers_here_need_no_key() {
     let server = Server::start(Behaviour::GOOD);
     let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
-    let open = provider::open(&config("openai", server.port), &around).unwrap();
+    let open = providers::open(&config("openai", server.port), &around).unwrap();
     let (exchanges, _) = ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
     assert!(exchanges[0].decision().is_some());
 }
@@ -236,7 +237,7 @@ fn scripts_and_recordings_answer_too() {
     let open = |provider: &str, file: &str| {
         let config = JudgeConfigV1 { provider: provider.into(), file: Some(file.into()), ..JudgeConfigV1::default() };
         let around = Surroundings { variable: &|_| None, folder: folder.path() };
-        provider::open(&config, &around)
+        providers::open(&config, &around)
     };
     let options = EngineOptions { concurrency: 1, ..EngineOptions::default() };
     let scripted = Engine::new(open("scripted", "script.jsonl").unwrap(), options.clone());

@@ -90,6 +90,9 @@ pub(crate) const PASSING: &[Fault] = &[
     Fault::CutAnswer,
 ];
 
+/// From the body of a request to an answer, or to what goes wrong with it.
+type Think = dyn Fn(&Value) -> std::result::Result<Value, Fault> + Send + Sync;
+
 /// A running server; it lives as long as the process.
 pub(crate) struct Server {
     pub(crate) port: u16,
@@ -98,10 +101,8 @@ pub(crate) struct Server {
 
 struct State {
     behaviour: Behaviour,
-    /// What it says to everything, where it does not think of each question; what it is asked is remembered then.
-    answer: Option<Value>,
-    /// How it decides by what it is shown, where it does.
-    think: Option<fn(&str) -> Value>,
+    /// What it thinks of a request, where it does more than drawing an answer; what it is asked is remembered then.
+    think: Option<Box<Think>>,
     bodies: Mutex<Vec<Value>>,
     connections: AtomicU64,
     requests: AtomicU64,
@@ -113,25 +114,36 @@ struct State {
 
 impl Server {
     pub(crate) fn start(behaviour: Behaviour) -> Self {
-        Self::saying(behaviour, None)
+        Self::with(behaviour, None)
     }
 
     /// A server that has the same answer to everything.
     pub(crate) fn saying(behaviour: Behaviour, answer: Option<Value>) -> Self {
-        Self::deciding(behaviour, answer, None)
+        Self::with(behaviour, answer.map(|answer| -> Box<Think> { Box::new(move |_| Ok(answer.clone())) }))
     }
 
-    /// A server without a fault that reads what it is asked.
+    /// A server without a fault that reads what the user's part of a request says.
     pub(crate) fn thinking(think: fn(&str) -> Value) -> Self {
-        Self::deciding(Behaviour::GOOD, None, Some(think))
+        Self::weighing(Behaviour::GOOD, move |body| {
+            let messages = body["messages"].as_array().into_iter().flatten();
+            let user = messages.filter(|message| message["role"] == "user").find_map(|m| m["content"].as_str());
+            Ok(think(user.unwrap_or_default()))
+        })
     }
 
-    fn deciding(behaviour: Behaviour, answer: Option<Value>, think: Option<fn(&str) -> Value>) -> Self {
+    /// A server that looks at all of a request before it answers, or does something wrong.
+    pub(crate) fn weighing(
+        behaviour: Behaviour,
+        think: impl Fn(&Value) -> std::result::Result<Value, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(behaviour, Some(Box::new(think)))
+    }
+
+    fn with(behaviour: Behaviour, think: Option<Box<Think>>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State {
             behaviour,
-            answer,
             think,
             bodies: Mutex::default(),
             connections: AtomicU64::new(0),
@@ -152,7 +164,7 @@ impl Server {
         Self { port, state }
     }
 
-    /// The bodies of all requests to a server that has one answer.
+    /// The bodies of all requests to a server that thinks.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.state.bodies.lock().unwrap().clone()
     }
@@ -220,11 +232,15 @@ impl State {
             .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
         // A model that was told what is wrong gets it right, as far as this schedule goes.
         let fault = fault.filter(|fault| !(repair && is_said(*fault, anthropic) && self.behaviour.faults < 1000));
-        let thought = self.think.map(|think| think(user));
-        let answer = self.answer.clone().or(thought).unwrap_or_else(|| decision(question));
-        if self.answer.is_some() {
+        let thought = self.think.as_ref().map(|think| {
             self.bodies.lock().unwrap().push(request.body.clone());
-        }
+            think(&request.body)
+        });
+        let (answer, fault) = match thought {
+            None => (decision(question), fault),
+            Some(Ok(answer)) => (answer, fault),
+            Some(Err(thought)) => (Value::Null, Some(thought)),
+        };
         let Some(fault) = fault else {
             self.seen.lock().unwrap().entry(question).or_default().1 += 1;
             write(stream, 200, "", &message(anthropic, &answer).to_string())?;

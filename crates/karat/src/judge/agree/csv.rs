@@ -1,6 +1,7 @@
 //! Ratings from CSV: one row is one rating, `item,rater,value`, and perhaps an `explanation`.
 
-use super::opinions::{AgreeError, Given, Item, On, Opinions, Rated, gathered};
+use super::item::{Given, Item, Rated};
+use super::opinions::{AgreeError, On, Opinions, gathered};
 use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::{Fault, Source, suggest};
 use std::collections::{BTreeMap, HashMap};

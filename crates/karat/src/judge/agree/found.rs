@@ -1,6 +1,6 @@
 //! Whether a golden was found: any of its pairs matched, and nobody has to say so where there is nothing to judge.
 
-use super::opinions::{Given, Item, Rated};
+use super::item::{Given, Item, Rated};
 use crate::diagnostic::Faults;
 use crate::recorded::{NamedLines, read_trials};
 use karat_core::judgement::{Decision, Judgement};

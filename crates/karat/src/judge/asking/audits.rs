@@ -1,7 +1,7 @@
 //! Asking about whole trials: one audit each.
 
 use super::members::exchange;
-use super::panel::agreement;
+use super::panel::{DIVIDED, agreement};
 use super::usage::Books;
 use super::{AskError, Desk, Told};
 use crate::judge::audit;
@@ -32,6 +32,10 @@ pub(super) fn ask(
     desk: &mut Desk<'_>,
     books: &mut Books,
 ) -> Result<Vec<Judgement>, AskError> {
+    // Before anybody is asked in vain.
+    if let Some(name) = judge.cannot_audit() {
+        return Err(AskError::CannotAudit { judge: name.to_string() });
+    }
     let cases: HashMap<&str, &Case> = desk.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let done: BTreeSet<(&str, &str, u32)> = given
         .iter()
@@ -50,9 +54,13 @@ pub(super) fn ask(
             for member in &panel.members {
                 voices.push(one(member, &open, desk, books)?);
             }
-            books.page(judge).asked += open.len();
+            let decided = together(&voices, open.len());
+            let silent = |open: &Open<'_>| audit::by_rule(open.case, open.trial).is_some();
+            let page = books.page(judge);
+            page.asked += open.iter().filter(|open| !silent(open)).count();
+            decided.iter().filter(|audit| audit.is_none()).for_each(|_| page.fail(DIVIDED));
             books.agree(verdicts(&panel.members, &voices));
-            together(&voices, open.len())
+            decided
         }
         _ => one(judge, &open, desk, books)?,
     };

@@ -132,6 +132,7 @@ fn pairs(
     let suite = &desk.loaded.suite;
     let mut bench = Bench::of(judge);
     loop {
+        bench.begin();
         let mut answer = |questions: &[Question<'_>]| {
             (desk.tell)(Told::Round(questions.len()));
             bench.answer(questions, desk, books)

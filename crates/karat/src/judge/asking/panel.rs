@@ -74,6 +74,11 @@ impl<'a> Bench<'a> {
         Ok(answers)
     }
 
+    /// Nothing counts as told any more: all questions are put once more.
+    pub(super) fn begin(&mut self) {
+        self.told.clear();
+    }
+
     /// Whether everything that was told still holds after all that was said since.
     pub(super) fn is_settled(&mut self) -> bool {
         let rulings = self.rule();
@@ -145,7 +150,7 @@ impl<'a> Bench<'a> {
 }
 
 /// Nobody answered, or the voices are even.
-const DIVIDED: &str = "the panel came to no decision";
+pub(super) const DIVIDED: &str = "the panel came to no decision";
 
 /// How far judges agree who rated these items.
 pub(super) fn agreement(judges: Vec<String>, items: Vec<Vec<Rating>>) -> AgreementV1 {

@@ -81,8 +81,8 @@ pub(super) struct Usage {
     unjudged: usize,
     refused: usize,
     equal: usize,
-    tokens: u64,
-    usd: Option<f64>,
+    tokens_in: u64,
+    tokens_out: u64,
     /// What was answered, so that equal questions are counted once.
     seen: BTreeSet<LedgerKey>,
     /// Why questions failed, and how often.
@@ -106,9 +106,10 @@ impl Usage {
             self.equal += 1;
             return;
         }
-        self.tokens += exchange.tokens_in + exchange.tokens_out;
-        if let Some(usd) = exchange.usd {
-            *self.usd.get_or_insert(0.0) += usd;
+        // How often a model had to be told that its answer is of no use differs from one time to the next.
+        if let Some(reply) = exchange.replies.last() {
+            self.tokens_in += reply.tokens_in;
+            self.tokens_out += reply.tokens_out;
         }
     }
 
@@ -140,8 +141,9 @@ impl Usage {
             unjudged: self.unjudged,
             refused: self.refused,
             beyond: 0,
-            tokens: self.tokens,
-            usd: self.usd,
+            tokens: self.tokens_in + self.tokens_out,
+            // Answers come in any order, and a sum of fractions depends on it; whole tokens do not.
+            usd: judge.prices().map(|prices| prices.of(self.tokens_in, self.tokens_out)),
             agreement: None,
             probe: None,
         }

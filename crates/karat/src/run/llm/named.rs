@@ -4,14 +4,14 @@ use crate::document::suggest::nearest;
 use crate::format::llm::{LlmV1, StyleV1};
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
 use crate::format::{id_fault, plain_id};
-use crate::judge::provider;
+use crate::judge::providers;
 use std::path::Path;
 
 /// The tool that a word stands for, called after the model; or what is wrong with the word. Where answers come from a file,
 /// the file stands in the model's place.
 pub fn named(text: &str) -> Result<(String, ToolManifestV1), String> {
     let (name, rest) = text.split_once('/').ok_or("there is no `/` between a provider and a model")?;
-    let entry = provider::entry(name).map_err(|error| error.to_string())?;
+    let entry = providers::entry(name).map_err(|error| error.to_string())?;
     if !entry.reads_prompts() {
         return Err(format!("`{name}` cannot be asked to review anything"));
     }

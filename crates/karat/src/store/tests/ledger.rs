@@ -122,7 +122,8 @@ fn exchanges_go_only_when_that_is_asked_for() {
 #[test]
 fn an_exported_ledger_is_a_recording() {
     use crate::format::judge::JudgeConfigV1;
-    use crate::judge::provider::{Surroundings, open};
+    use crate::judge::provider::Surroundings;
+    use crate::judge::providers::open;
     let place = Place::new();
     let mut store = place.store();
     let other = |name: &str| {

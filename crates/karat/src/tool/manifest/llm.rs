@@ -5,7 +5,8 @@ use crate::format::judge::JudgeConfigV1;
 use crate::format::llm::{RoleV1, StyleV1};
 use crate::judge::engine::EngineOptions;
 use crate::judge::ledger::CacheMode;
-use crate::judge::provider::{self, PROVIDERS, ProviderEntry, ProviderError};
+use crate::judge::provider::ProviderError;
+use crate::judge::providers::{self, PROVIDERS, ProviderEntry};
 
 /// A language model and what it is asked for, fully resolved but for its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +72,7 @@ impl Check<'_> {
             self.fault(&[], "no-provider", message);
             return None;
         };
-        match provider::entry(name) {
+        match providers::entry(name) {
             Ok(entry) if entry.reads_prompts() => return Some(entry),
             Ok(_) => {
                 let message = format!("`{name}` cannot be asked to review anything; there are {}", askable());

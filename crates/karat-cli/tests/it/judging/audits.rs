@@ -1,0 +1,242 @@
+//! Audits by a model: what it says of a whole response flows into the report, and nothing of it is guessed.
+
+use super::{by_words, of_judge, report, run, warnings};
+use crate::judge_engine::server::Server;
+use crate::project::{Project, lines, near};
+use serde_json::{Value, json};
+
+/// Three cases: one with a target, one that is safe, and one that is answered in prose.
+fn contracts() -> Project {
+    let target = |id: &str| {
+        json!({ "id": id, "title": "Reentrancy in withdraw", "category": "reentrancy", "target": true,
+            "root_cause": "The balance is set after the call.", "file": "Bank.sol", "line_start": 10 })
+    };
+    let cases = [
+        json!({ "id": "bank", "description": "Bank contract", "issues": [target("re")] }),
+        json!({ "id": "safe", "description": "Sound contract", "verdict": "safe" }),
+        json!({ "id": "prose", "description": "Prose contract", "issues": [target("re")] }),
+    ];
+    let trial = |case: &str, findings: Value, response: Value| json!({ "case": case, "tool": "it", "trial": 1, "outcome": "reported", "findings": findings, "response": response });
+    let finding = |id: &str, title: &str| json!({ "id": id, "title": title, "file": "Bank.sol", "line_start": 10 });
+    let trials = [
+        trial(
+            "bank",
+            json!([finding("x9", "Floating pragma"), finding("x7", "Reentrancy"), finding("x8", "Ghost call")]),
+            Value::Null,
+        ),
+        trial("safe", json!([finding("y1", "Centralised owner")]), Value::Null),
+        trial(
+            "prose",
+            json!([]),
+            json!("I looked closely. The balance is written too late, so a caller can come back."),
+        ),
+    ];
+    Project::new()
+        .with("suite/karat.toml", format!("[suite]\nname = \"contracts\"\n{}", super::JUDGES))
+        .with("suite/cases.jsonl", lines(&cases))
+        .with("it.jsonl", lines(&trials))
+}
+
+fn entry(name: &str, class: &str, quote: Option<&str>) -> Value {
+    let about = ["TARGET_MATCH", "PARTIAL_MATCH"].contains(&class);
+    let mut entry = json!({ "finding": name, "reason": null, "classification": class, "matches_target": about,
+        "is_valid_concern": about || class == "BONUS_VALID" });
+    if let Some(quote) = quote {
+        entry["quote"] = json!(quote);
+    }
+    entry
+}
+
+fn audit(said: Value, entries: Vec<Value>, target: Option<Value>) -> Value {
+    let mut audit = json!({ "findings": entries, "said_vulnerable": said, "confidence_expressed": 0.8,
+        "explanation": "As the code shows." });
+    if let Some(target) = target {
+        audit["target"] = target;
+    }
+    audit
+}
+
+fn target(finding: Option<&str>) -> Value {
+    match finding {
+        Some(finding) => {
+            json!({ "found": true, "finding": finding, "type_match": "semantic", "rcir": 0.75, "ava": 0.5, "fsv": 1 })
+        }
+        None => json!({ "found": false, "finding": null, "type_match": null, "rcir": null, "ava": null, "fsv": null }),
+    }
+}
+
+/// What a good auditor says of the three.
+fn sound(words: &str) -> Value {
+    match () {
+        () if words.contains("Sound contract") => audit(json!(true), vec![entry("f1", "DESIGN_CHOICE", None)], None),
+        () if words.contains("Prose contract") => {
+            let claim = entry("f1", "TARGET_MATCH", Some("The balance is written too late"));
+            audit(json!(true), vec![claim], Some(target(Some("f1"))))
+        }
+        () => {
+            let entries = vec![
+                entry("f1", "INFORMATIONAL", None),
+                entry("f2", "TARGET_MATCH", None),
+                entry("f3", "HALLUCINATED", None),
+            ];
+            audit(json!(true), entries, Some(target(Some("f2"))))
+        }
+    }
+}
+
+const LINE: &str = "score suite --submission it.jsonl --profile audit --judge sonnet --json";
+
+fn trial(report: &Value, case: usize) -> &Value {
+    &report["tools"][0]["cases"][case]["trials"][0]
+}
+
+#[test]
+fn an_audit_flows_into_the_report() {
+    for judge in ["sonnet", "gpt"] {
+        let project = contracts();
+        let server = by_words(|words| Ok(sound(words)));
+        let told = report(&project, &server, &LINE.replace("sonnet", judge));
+        assert_eq!(server.requests(), 3, "one question for each trial");
+        // The target is matched by the finding that the audit names, under the tool's own name for it.
+        let bank = trial(&told, 0);
+        assert_eq!(
+            (&bank["matches"][0]["golden"], &bank["matches"][0]["finding"]),
+            (&json!("re"), &json!("x7")),
+            "{bank:#}"
+        );
+        assert_eq!(bank["matches"][0]["judgement"]["judge"], judge);
+        assert_eq!((&bank["verdict"], &bank["verdict_correct"]), (&json!("vulnerable"), &json!(true)));
+        let extras = bank["extras"].to_string();
+        assert!(
+            extras.contains("x9") && extras.contains("x8") && bank["extras"].as_array().unwrap().len() == 2,
+            "{extras}"
+        );
+        for class in ["the audit calls it a remark", "the audit calls it made up"] {
+            assert!(extras.contains(class), "{extras}");
+        }
+        // What says vulnerable of safe code is wrong, and of code in prose it is right.
+        assert_eq!(
+            (&trial(&told, 1)["verdict_correct"], &trial(&told, 2)["verdict_correct"]),
+            (&json!(false), &json!(true))
+        );
+        near(&told, "/tools/0/metrics/accuracy/value", 2.0 / 3.0);
+        let asked = of_judge(&told, judge);
+        assert_eq!((&asked["asked"], &asked["unjudged"]), (&json!(3), &json!(0)), "{asked}");
+    }
+}
+
+/// Who names what is not there is told so once, and heard the second time.
+#[test]
+fn an_audit_that_breaks_a_rule_goes_back_once() {
+    let project = contracts();
+    let invented = |words: &str| {
+        let again = words.contains("your answer could not be used");
+        if words.contains("Bank contract") && !again {
+            return audit(
+                json!(true),
+                vec![
+                    entry("f1", "INFORMATIONAL", None),
+                    entry("f2", "TARGET_MATCH", None),
+                    entry("f9", "HALLUCINATED", None),
+                ],
+                Some(target(Some("f2"))),
+            );
+        }
+        sound(words)
+    };
+    let server = by_words(move |words| Ok(invented(words)));
+    let told = report(&project, &server, LINE);
+    assert_eq!(server.requests(), 4);
+    assert_eq!(trial(&told, 0)["matches"][0]["finding"], "x7");
+    assert!(
+        super::user(&server.bodies().into_iter().find(|body| super::user(body).contains("could not be used")).unwrap())
+            .contains("f9")
+    );
+    // The same, and the report of one who needed no telling.
+    let sound_one = by_words(|words| Ok(sound(words)));
+    let expect = run(&contracts(), &sound_one, LINE).expect(0);
+    let ran = run(&contracts(), &by_words(move |words| Ok(invented(words))), LINE).expect(0);
+    assert_eq!(super::lasting(&ran.out), super::lasting(&expect.out));
+}
+
+/// Who does not learn is not heard: the trial is unjudged, and its verdict is nobody's guess.
+#[test]
+fn an_audit_that_stays_wrong_is_unjudged() {
+    let wrong: [fn() -> Value; 4] = [
+        || audit(json!(true), vec![entry("f9", "HALLUCINATED", None)], Some(target(None))),
+        || audit(json!(true), vec![entry("f1", "TARGET_MATCH", None)], Some(target(None))),
+        || json!({ "match": true, "confidence": 1, "partial": false, "explanation": "x" }),
+        || json!("It is fine."),
+    ];
+    for answer in wrong {
+        let project = contracts();
+        let server = by_words(move |words| Ok(if words.contains("Bank contract") { answer() } else { sound(words) }));
+        let told = report(&project, &server, LINE);
+        assert_eq!(server.requests(), 4, "once more, and not again");
+        let bank = trial(&told, 0);
+        assert_eq!(
+            (&bank["misses"][0]["flags"], &bank["extras"][0]["flags"]),
+            (&json!(["unjudged"]), &json!(["unjudged"])),
+            "{bank:#}"
+        );
+        assert_eq!(of_judge(&told, "sonnet")["unjudged"], 1);
+        assert!(warnings(&told).contains("sonnet: 1 of 3 questions are unjudged"), "{}", warnings(&told));
+        // What could not be read is kept, so that it costs nothing the next time.
+        report(&project, &server, LINE);
+        assert_eq!(server.requests(), 4);
+    }
+}
+
+/// A trial that said nothing needs no model; neither does one that failed.
+#[test]
+fn silence_needs_no_judge() {
+    let project = contracts();
+    let silent = json!({ "case": "bank", "tool": "it", "trial": 1, "outcome": "reported", "findings": [] });
+    let failed = json!({ "case": "safe", "tool": "it", "trial": 1, "outcome": "crashed" });
+    project.write("it.jsonl", lines(&[silent, failed]));
+    let server = by_words(|words| Ok(sound(words)));
+    let told = report(&project, &server, LINE);
+    assert_eq!(server.requests(), 0);
+    let bank = trial(&told, 0);
+    assert_eq!(
+        (&bank["verdict"], &bank["verdict_correct"], &bank["misses"][0]["flags"]),
+        (&json!("safe"), &json!(false), &json!([])),
+        "{bank:#}"
+    );
+}
+
+/// Whoever decides about pairs alone cannot audit, and that is said.
+#[test]
+fn not_everybody_can_audit() {
+    let project = contracts();
+    let server = by_words(|words| Ok(sound(words)));
+    for judge in ["local", "human", "local,sonnet", "sonnet,local"] {
+        let line = LINE.replace("sonnet", judge);
+        run(&project, &server, &line).says(5, &["decides about pairs alone", "name a model with --judge"]);
+    }
+    // A run is told before it begins.
+    let begun = "run suite --tool replay:it.jsonl --profile audit --store begun --judge";
+    run(&project, &server, &format!("{begun} local,sonnet")).says(2, &["the judge local decides about pairs alone"]);
+    assert!(!project.path("begun").exists(), "something was begun");
+    // Nobody named: the profile asks nobody.
+    run(&project, &server, &LINE.replace("--judge sonnet ", "")).expect(0);
+    assert_eq!(server.requests(), 0);
+}
+
+/// Several auditors: each decision is that of most, and a trial that none of them could audit is counted.
+#[test]
+fn auditors_sit_on_panels() {
+    let project = contracts();
+    let server = by_words(|words| Ok(if words.contains("Sound contract") { json!("no idea") } else { sound(words) }));
+    let told = report(&project, &server, &LINE.replace("sonnet", "sonnet,gpt"));
+    assert_eq!(trial(&told, 0)["matches"][0]["finding"], "x7");
+    let panel = of_judge(&told, "sonnet,gpt");
+    assert_eq!(
+        (&panel["asked"], &panel["unjudged"], &panel["agreement"]["n"]),
+        (&json!(3), &json!(1), &json!(2)),
+        "{panel}"
+    );
+    assert_eq!(trial(&told, 1)["extras"][0]["flags"], json!(["unjudged"]));
+    let none: Server = by_words(|_| Ok(json!("no idea")));
+    run(&contracts(), &none, &LINE.replace("sonnet", "sonnet,gpt")).says(5, &["answered none of 3 questions"]);
+}

@@ -1,0 +1,227 @@
+//! Two phases: what file, lines and words make of pairs, and what a judge says of those that are worth asking about.
+
+use super::{by_words, command, of_judge, pair, project, report, run, sure, user, warnings};
+use crate::judge_engine::server::Fault;
+use crate::project::{Project, Ran, lines, near, trial};
+use serde_json::{Value, json};
+
+/// A case of four goldens, and findings whose scores are known by hand. `a` and `b` have a finding each that has everything,
+/// `c` shares a folder with one and nothing more, `d` shares nothing with anything; `again` is a second choice for `a`.
+fn four() -> Project {
+    let golden = |id: &str, file: &str, line: u32, word: &str| json!({ "id": id, "title": format!("Golden {id}"), "file": file, "line_start": line, "keywords": [word] });
+    let finding = |id: &str, file: &str, line: u32, text: &str| json!({ "id": id, "message": text, "file": file, "line_start": line });
+    let case = json!({ "id": "c", "issues": [golden("a", "src/a.c", 10, "overflow"), golden("b", "src/b.c", 20, "race"),
+        golden("c", "lib/deep/c.c", 30, "leak"), golden("d", "d.c", 40, "deadlock")] });
+    let findings = json!([
+        finding("fa", "src/a.c", 10, "an overflow"),
+        finding("again", "src/a.c", 90, "odd code"),
+        finding("fb", "src/b.c", 20, "a race"),
+        finding("fc", "lib/other.c", 1, "something odd")
+    ]);
+    Project::new()
+        .with("suite/karat.toml", format!("[suite]\nname = \"four\"\n{}", super::JUDGES))
+        .with("suite/cases.jsonl", lines(&[case]))
+        .with("it.jsonl", lines(&[trial("c", "it", 1, findings)]))
+}
+
+const CRB: &str = "score suite --submission it.jsonl --profile crb --json";
+
+/// The one trial of a report.
+fn only(report: &Value) -> &Value {
+    &report["tools"][0]["cases"][0]["trials"][0]
+}
+
+/// What the published benchmark does: the pair that greed gives each golden is asked about, from 0.1 on, and what is said of
+/// it decides, whatever file, lines and words say.
+#[test]
+fn the_published_benchmark_asks_about_one_candidate_of_each_golden() {
+    for variable in ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"] {
+        let project = four();
+        let server = by_words(|words| Ok(if words.contains("Golden b") { pair(false, 0.8) } else { pair(true, 0.7) }));
+        let mut command = command(&project, &server);
+        let ran = Ran::of(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let asked: Vec<String> = server.bodies().iter().map(user).collect();
+        let about = |golden: &str, finding: &str| {
+            asked.iter().filter(|text| text.contains(golden) && text.contains(finding)).count()
+        };
+        assert_eq!(
+            (about("Golden a", "an overflow"), about("Golden b", "a race"), about("Golden c", "something odd")),
+            (1, 1, 1)
+        );
+        assert_eq!(asked.len(), 3, "{asked:#?}");
+        assert!(server.bodies().iter().all(|body| body["model"] == "claude-of-mine" && body["temperature"] == 0.0));
+        let trial = only(&report);
+        let matched: Vec<&Value> = trial["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
+        assert_eq!(matched, ["a", "c"], "{trial:#}");
+        near(trial, "/matches/0/score", 0.4 * 1.0 + 0.6 * 0.7);
+        near(trial, "/matches/1/score", 0.4 * 0.12 + 0.6 * 0.7);
+        assert_eq!(trial["matches"][1]["judgement"]["judge"], "anthropic/claude-of-mine");
+        // Precision is over all four findings, recall over all four goldens.
+        assert_eq!((&trial["tp"], &trial["fp"], &trial["fn"]), (&json!(2), &json!(2), &json!(2)));
+        let judge = of_judge(&report, "anthropic/claude-of-mine");
+        assert_eq!((&judge["asked"], &judge["unjudged"]), (&json!(3), &json!(0)), "{judge}");
+        assert_eq!(judge["beyond"], 1, "{judge}");
+    }
+}
+
+/// Without a variable nobody is asked, and the threshold decides.
+#[test]
+fn the_published_benchmark_asks_nobody_by_itself() {
+    let project = four();
+    let server = sure(true);
+    for line in [CRB.to_owned(), format!("{CRB} --judge none")] {
+        let mut command = command(&project, &server);
+        if line.contains("none") {
+            command.env("KARAT_JUDGE_MODEL", "claude-of-mine");
+        }
+        let report: Value =
+            serde_json::from_str(&Ran::of(command.args(line.split_whitespace())).expect(0).out).unwrap();
+        let matched: Vec<&Value> = only(&report)["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
+        assert_eq!(matched, ["a", "b"]);
+        assert_eq!((server.requests(), &report["judges"]), (0, &json!([])));
+    }
+    // An empty variable names nobody, and a model of another house is asked where that house answers.
+    let mut empty = command(&project, &server);
+    Ran::of(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
+    assert_eq!(server.requests(), 0);
+    let mut other = command(&project, &server);
+    Ran::of(other.env("KARAT_JUDGE_MODEL", "gpt-4o").args(CRB.split_whitespace())).expect(0);
+    assert!(server.bodies().iter().all(|body| body["messages"][0]["role"] == "system" && body["model"] == "gpt-4o"));
+    assert_eq!(server.requests(), 3);
+}
+
+/// At most `top_k` of a golden are asked about, and no more than can still change anything.
+#[test]
+fn questions_that_change_nothing_are_saved() {
+    let check = |findings: usize, top_k: usize, matched: bool, asked: u64, saved: u64| {
+        let project = project(2, findings);
+        let server = sure(matched);
+        let line = format!("score suite --submission it.jsonl --judge sonnet --set top_k={top_k} --json");
+        let report = report(&project, &server, &line);
+        let judge = of_judge(&report, "sonnet");
+        assert_eq!((&judge["asked"], &judge["saved"]), (&json!(asked), &json!(saved)), "{findings} {top_k} {matched}");
+        assert_eq!(server.requests(), asked, "{findings} {top_k} {matched}");
+    };
+    // Whoever is turned down makes room for the next best, three times.
+    check(5, 3, false, 6, 0);
+    check(5, 1, false, 2, 0);
+    // One that is accepted settles its golden; the others may still repeat it, which makes them no false alarm.
+    check(1, 3, true, 2, 0);
+    check(3, 3, true, 6, 0);
+    // Where a repeat is a false alarm anyway, and nothing can be surer, they are saved.
+    let project = project(2, 3);
+    let server = by_words(|_| Ok(pair(true, 1.0)));
+    let line = "score suite --submission it.jsonl --judge sonnet --set duplicates_are_false=true --json";
+    let report = report(&project, &server, line);
+    let judge = of_judge(&report, "sonnet");
+    assert_eq!((&judge["asked"], &judge["saved"], server.requests()), (&json!(2), &json!(4), 2), "{judge}");
+}
+
+/// What was decided is not asked about again; what is left is.
+#[test]
+fn judgements_that_are_given_are_not_asked_for() {
+    let project = project(4, 1);
+    let said = |n: u32, matched: bool| {
+        json!({ "kind": "pair", "case": format!("c{n}"), "tool": "it", "trial": 1, "judge": "human:anna", "golden": "g",
+            "finding": "f1", "match": matched })
+    };
+    project.write("anna.jsonl", lines(&[said(1, false), said(2, true), said(3, false)]));
+    let server = sure(true);
+    let line = "score suite --submission it.jsonl --judgements anna.jsonl --judge sonnet --json";
+    let scored = report(&project, &server, line);
+    let asked: Vec<String> = server.bodies().iter().map(user).collect();
+    assert!(asked.len() == 1 && asked[0].contains("Reader 4 "), "{asked:#?}");
+    let found: Vec<&Value> =
+        scored["tools"][0]["cases"].as_array().unwrap().iter().map(|case| &case["trials"][0]["tp"]).collect();
+    assert_eq!(found, [0, 1, 0, 1]);
+    assert_eq!(of_judge(&scored, "human:anna")["cached"], 3);
+    assert_eq!(of_judge(&scored, "sonnet")["asked"], 1);
+    // All of them given: neither a server nor a key is needed.
+    let mut all = project.read("anna.jsonl");
+    all.push_str(&lines(&[said(4, true)]));
+    project.write("all.jsonl", all);
+    let quiet = "score suite --submission it.jsonl --judgements all.jsonl --judge sonnet --json --judge-cache off";
+    let ran = Ran::of(project.command().args(quiet.split_whitespace())).expect(0);
+    assert_eq!((server.requests(), ran.code), (1, Some(0)));
+    // Nobody is asked, and what was given counts all the same.
+    let none = report(&project, &server, &line.replace("sonnet", "none"));
+    assert_eq!(
+        (server.requests(), &none["tools"][0]["cases"][1]["trials"][0]["matches"][0]["judgement"]["judge"]),
+        (1, &json!("human:anna"))
+    );
+}
+
+/// What nobody could decide is a miss that says so, counted and warned of; refusals are counted for themselves.
+#[test]
+fn what_is_unjudged_is_never_silent() {
+    let project = project(4, 1);
+    project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nretries = 0"));
+    let server = by_words(|words| match () {
+        () if words.contains("Reader 1 ") => Err(Fault::Broken),
+        () if words.contains("Reader 2 ") => Err(Fault::Refusal),
+        () if words.contains("Reader 3 ") => Err(Fault::Prose),
+        () => Ok(pair(true, 1.0)),
+    });
+    let line = "score suite --submission it.jsonl --judge sonnet";
+    let told = report(&project, &server, &format!("{line} --json"));
+    let judge = of_judge(&told, "sonnet");
+    assert_eq!((&judge["asked"], &judge["unjudged"], &judge["refused"]), (&json!(4), &json!(3), &json!(1)), "{judge}");
+    for case in 0..3 {
+        let trial = &told["tools"][0]["cases"][case]["trials"][0];
+        assert_eq!(
+            (&trial["misses"][0]["flags"], &trial["extras"][0]["flags"]),
+            (&json!(["unjudged"]), &json!(["unjudged"])),
+            "{trial:#}"
+        );
+    }
+    assert_eq!(told["tools"][0]["cases"][3]["trials"][0]["tp"], 1);
+    let warned = warnings(&told);
+    for why in ["answered 500", "it refused to answer: I cannot help with that.", "the answer could not be read"] {
+        assert!(
+            warned.contains("sonnet: 1 of 4 questions are unjudged and count as no match: ") && warned.contains(why),
+            "{warned}"
+        );
+    }
+    // A person sees it as well, and so does whoever wants to know more of a case.
+    let table = run(&project, &server, line).expect(0);
+    assert!(table.out.contains("sonnet: 4 questions") && table.out.contains("3 unjudged"), "{}", table.out);
+    let story = run(&project, &server, "explain c1 --suite suite --submission it.jsonl --judge sonnet");
+    story.says(5, &["the judge sonnet answered none of 1 questions"]);
+    let story = run(&project, &server, "explain c4 --suite suite --submission it.jsonl --judge sonnet").expect(0);
+    assert!(story.out.contains("sonnet"), "{}", story.out);
+}
+
+/// A budget is for a run, however many rounds of questions it has.
+#[test]
+fn a_budget_holds_for_all_rounds() {
+    let project = project(4, 3);
+    project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 6"));
+    let server = sure(false);
+    let told = report(&project, &server, "score suite --submission it.jsonl --judge sonnet --json");
+    assert_eq!(server.requests(), 6);
+    assert!(warnings(&told).contains("the budget is spent"), "{}", warnings(&told));
+    assert_eq!(told["measured"]["judges"]["sonnet"]["requests"], 6);
+    // What is kept was paid for, so a second run gets further.
+    report(&project, &server, "score suite --submission it.jsonl --judge sonnet --json");
+    assert_eq!(server.requests(), 12);
+}
+
+/// Prices make of tokens what they cost: of the answers in the report, and of this time beside it.
+#[test]
+fn prices_are_told() {
+    let project = project(3, 1);
+    let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nprice_in = 2.5\nprice_out = 10");
+    project.write("suite/karat.toml", config);
+    let server = sure(true);
+    let line = "score suite --submission it.jsonl --judge sonnet --json";
+    let usd = 3.0 * (800.0 * 2.5 + 60.0 * 10.0) / 1e6;
+    for now in [usd, 0.0] {
+        let told = report(&project, &server, line);
+        let judge = of_judge(&told, "sonnet");
+        near(judge, "/usd", usd);
+        assert_eq!(judge["tokens"], 3 * 860);
+        let spent = told["measured"]["judges"]["sonnet"]["usd"].as_f64().unwrap_or(0.0);
+        assert!((spent - now).abs() < 1e-12, "{spent} {now}");
+    }
+}

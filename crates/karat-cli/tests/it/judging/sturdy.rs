@@ -1,0 +1,96 @@
+//! Servers that misbehave, threads and requests that race: the report is the same.
+
+use super::{command, lasting, of_judge, project, report, run};
+use crate::judge_engine::server::{Behaviour, PASSING, Server};
+use crate::project::Ran;
+
+/// So many questions have a case of [`project`] with three findings: each of them is asked about.
+const QUESTIONS: usize = 3;
+
+/// Three requests in ten go wrong in every way there is. Nothing is left unjudged, nothing is asked twice, and the report is
+/// that of a server without a fault.
+fn many_faults(judge: &str, cases: usize, seed: u64) {
+    let project = project(cases, QUESTIONS);
+    // Whoever waits holds no place, so many places are what makes waiting short.
+    let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nconcurrency = 256");
+    project.write("suite/karat.toml", config);
+    let line = format!("score suite --submission it.jsonl --judge {judge} --json");
+    let good = Server::start(Behaviour::GOOD);
+    let expect = run(&project, &good, &format!("{line} --store good")).expect(0);
+    let bad = Server::start(Behaviour { faults: 300, kinds: PASSING, seed, ..Behaviour::GOOD });
+    let ran = run(&project, &bad, &format!("{line} --store bad")).expect(0);
+    assert!(lasting(&ran.out) == lasting(&expect.out), "{}", first_difference(&ran.out, &expect.out));
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let told = of_judge(&report, judge);
+    assert_eq!((&told["asked"], &told["unjudged"]), (&(QUESTIONS * cases).into(), &0.into()), "{told}");
+    assert_eq!(report["measured"]["judges"][judge]["requests"], bad.requests(), "{}", report["measured"]);
+    let share = bad.faults() as f64 / bad.requests() as f64;
+    assert!((0.25..0.35).contains(&share), "{share}");
+    assert_eq!((good.requests(), bad.after_success()), ((QUESTIONS * cases) as u64, 0));
+    assert!(ran.err.contains("once more in") && ran.err.contains("not told here"), "{}", ran.err);
+}
+
+#[test]
+fn three_faults_in_ten_change_nothing_with_anthropic() {
+    many_faults("sonnet", 1_700, 11);
+}
+
+#[test]
+fn three_faults_in_ten_change_nothing_with_openai() {
+    many_faults("gpt", 1_700, 12);
+}
+
+/// The first lines in which two texts differ.
+fn first_difference(left: &str, right: &str) -> String {
+    let (left, right) = (lasting(left), lasting(right));
+    let mut differing = left.lines().zip(right.lines()).filter(|(a, b)| a != b);
+    differing.next().map_or_else(|| "one is longer".to_owned(), |(a, b)| format!("{a}\n{b}"))
+}
+
+/// Neither threads nor the number of requests at once, nor the order of answers, are seen in a report.
+#[test]
+fn nothing_that_races_is_seen() {
+    let project = project(40, QUESTIONS);
+    let config = project.read("suite/karat.toml");
+    let late = std::time::Duration::from_millis(2);
+    let server = Server::start(Behaviour { latency: late, ..Behaviour::GOOD });
+    let mut reports = std::collections::BTreeSet::new();
+    for (threads, concurrency) in [("1", 1), ("2", 1), ("1", 16), ("2", 16)] {
+        project.write("suite/karat.toml", config.replace("-test\"", &format!("-test\"\nconcurrency = {concurrency}")));
+        for judge in ["sonnet", "gpt"] {
+            let line =
+                format!("score suite --submission it.jsonl --judge {judge} --judge-cache off --json -j {threads}");
+            let ran = Ran::of(command(&project, &server).args(line.split_whitespace())).expect(0);
+            reports.insert(lasting(&ran.out).replace("gpt", "sonnet"));
+        }
+    }
+    assert_eq!(server.requests(), 8 * 40 * QUESTIONS as u64);
+    // Two judges, and each of them one report: they draw their answers from the same prompts.
+    assert_eq!(reports.len(), 1, "{:?}", reports.iter().map(String::len).collect::<Vec<_>>());
+}
+
+/// A server that has nothing but faults leaves nothing judged, and that is an error with the reason in it.
+#[test]
+fn a_server_without_an_answer_is_an_error() {
+    use crate::judge_engine::server::Fault;
+    let project = project(2, 1);
+    let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nretries = 0");
+    project.write("suite/karat.toml", config);
+    let check = |fault: &'static [Fault], expect: &[&str]| {
+        let server = Server::start(Behaviour::always(fault));
+        for judge in ["sonnet", "gpt"] {
+            let line = format!("score suite --submission it.jsonl --judge {judge} --judge-cache off");
+            run(&project, &server, &line).says(5, expect);
+        }
+    };
+    check(&[Fault::Broken], &["answered none of 2 questions, the first because 1 requests failed", "answered 500"]);
+    check(&[Fault::Unauthorized], &["the key is not accepted, see `key_env`"]);
+    check(&[Fault::Refusal], &["answered none of 2 questions", "it refused to answer"]);
+    // One that answers some of them is heard, and the rest is named.
+    let server =
+        super::by_words(
+            |words| if words.contains("Reader 1 ") { Err(Fault::Broken) } else { Ok(super::pair(true, 1.0)) },
+        );
+    let report = report(&project, &server, "score suite --submission it.jsonl --judge sonnet --judge-cache off --json");
+    assert_eq!(of_judge(&report, "sonnet")["unjudged"], 1);
+}
