@@ -1,0 +1,81 @@
+//! How many pairs the local judge decides in a second on one core: `cargo bench -p karat-core --bench local_judge`.
+//!
+//! `KARAT_SHARED_DATA` names the folder in which code-review-bench lies; where it is absent its line is left out.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark reads files and the clock, prints, and may stop at the first fault"
+)]
+#![allow(dead_code, reason = "what is drawn here is drawn in tests too, each of which needs a part of it")]
+
+mod drawn;
+mod published;
+#[path = "../matching/random.rs"]
+mod random;
+
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::local_judge::LocalJudge;
+use random::Random;
+use std::time::Instant;
+
+fn main() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../karat/judges/local.toml");
+    let params = std::fs::read_to_string(file).expect("the shipped parameters");
+    let judge = LocalJudge::new(toml::from_str(&params).expect("parameters")).expect("sound parameters");
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    one.install(|| on_one_core(&judge));
+    huge(&judge);
+}
+
+fn on_one_core(judge: &LocalJudge) {
+    println!("| texts | goldens | findings | pairs/s on one core, reading included |");
+    println!("|-------|--------:|---------:|--------------------------------------:|");
+    for words in [15, 60, 150, 500] {
+        for (goldens, findings) in [(3, 5), (20, 200)] {
+            let mut random = Random::new(words as u64);
+            let trial = (
+                drawn::plain_goldens(&mut random, goldens, words),
+                drawn::plain_findings(&mut random, findings, words),
+            );
+            let rate = rate(judge, &[trial]);
+            println!("| {words} words | {goldens} | {findings} | {rate:.0} |");
+        }
+    }
+    let mut random = Random::new(1);
+    let trial = (drawn::goldens(&mut random, 20, 30), drawn::findings(&mut random, 200, 30));
+    println!("| 30 words, places and kinds | 20 | 200 | {:.0} |", rate(judge, &[trial]));
+    if let Some(trials) = published::trials() {
+        println!("| code-review-bench | 3 | 3 | {:.0} |", rate(judge, &trials));
+    }
+}
+
+/// Pairs in a second of this thread's time.
+fn rate(judge: &LocalJudge, trials: &[(Vec<Golden>, Vec<Finding>)]) -> f64 {
+    let (start, before, mut pairs) = (Instant::now(), on_cpu(), 0);
+    while start.elapsed().as_secs_f64() < 1.0 {
+        pairs += trials.iter().map(|(goldens, findings)| judge.probabilities(goldens, findings).len()).sum::<usize>();
+    }
+    let spent = before.zip(on_cpu()).map_or(start.elapsed().as_secs_f64(), |(before, after)| after - before);
+    pairs as f64 / spent
+}
+
+/// The seconds this thread has run for, where the system tells: on a busy machine the clock on the wall says little.
+fn on_cpu() -> Option<f64> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(told.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+}
+
+/// One case so large that all its pairs together count, on all cores.
+fn huge(judge: &LocalJudge) {
+    let (count, mut random) = (3000, Random::new(7));
+    let (goldens, findings) =
+        (drawn::plain_goldens(&mut random, count, 15), drawn::plain_findings(&mut random, count, 15));
+    let wanted: Vec<(usize, usize)> = (0..count).flat_map(|g| (0..10).map(move |f| (g, (g + f * 7) % count))).collect();
+    let start = Instant::now();
+    let opinions = judge.judge(&goldens, &findings, &wanted).len();
+    let (seconds, cores) = (start.elapsed().as_secs_f64(), rayon::current_num_threads());
+    println!();
+    println!("{count} goldens, {count} findings of 15 words, {opinions} opinions: {seconds:.1} s on {cores} cores");
+}

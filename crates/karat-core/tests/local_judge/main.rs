@@ -1,0 +1,98 @@
+//! Opinions of the local judge, held to the bit: making it faster must not make it another judge.
+#![expect(clippy::expect_used, clippy::disallowed_methods, reason = "a test reads files and may stop at the first fault")]
+#![allow(dead_code, reason = "what is drawn here is drawn in benchmarks too, each of which needs a part of it")]
+
+#[path = "../../benches/local_judge/drawn.rs"]
+mod drawn;
+#[path = "../../benches/local_judge/published.rs"]
+mod published;
+#[path = "../../benches/matching/random.rs"]
+mod random;
+
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::local_judge::LocalJudge;
+use karat_core::local_judge::params::Params;
+use random::Random;
+
+/// A name and a digest of opinions on each line.
+const HELD: &str = include_str!("../data/local_judge.txt");
+
+/// Shipped parameters have weights of 0; here everything speaks.
+fn outspoken(mut params: Params) -> Params {
+    for (n, weight) in params.text.weights.values_mut().enumerate() {
+        if weight.weight == 0.0 {
+            weight.weight = 0.05 + n as f64 / 50.0;
+        }
+    }
+    params
+}
+
+fn judges() -> [(&'static str, LocalJudge); 2] {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../karat/judges/local.toml");
+    let params: Params = toml::from_str(&std::fs::read_to_string(file).expect("the shipped parameters")).expect("parameters");
+    let judge = |params: Params| LocalJudge::new(params).expect("sound parameters");
+    [("shipped", judge(params.clone())), ("outspoken", judge(outspoken(params)))]
+}
+
+/// A digest of everything the judge says of a trial, of each pair and of all pairs together.
+fn digest(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], digest: &mut u64) {
+    let mut add = |bits: u64| *digest = (digest.rotate_left(5) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let likely = judge.probabilities(goldens, findings);
+    likely.iter().for_each(|probability| add(probability.to_bits()));
+    let all: Vec<(usize, usize)> =
+        (0..goldens.len()).flat_map(|g| (0..findings.len()).map(move |f| (g, f))).collect();
+    for (opinion, likely) in judge.judge(goldens, findings, &all).iter().zip(likely) {
+        assert_eq!(opinion.probability.to_bits(), likely.to_bits(), "one judge, two opinions");
+        for reason in &opinion.reasons {
+            reason.name.bytes().for_each(|byte| add(byte.into()));
+            add(reason.log_odds.to_bits());
+        }
+    }
+}
+
+/// Compares a digest with the one that is held. A judge that is meant to differ needs the lines that this prints.
+fn check(name: &str, found: u64) {
+    let line = format!("{name} {found:016x}");
+    assert!(HELD.lines().any(|held| held == line), "opinions differ from what tests/data/local_judge.txt holds: {line}");
+}
+
+#[test]
+fn opinions_on_drawn_texts_are_what_they_were() {
+    for (who, judge) in &judges() {
+        for (goldens, findings, words) in
+            [(6, 8, 0), (8, 12, 3), (30, 50, 15), (6, 20, 60), (4, 8, 150), (3, 4, 500), (2, 3, 1500), (1, 1, 15)]
+        {
+            let (mut random, mut plain, mut rich) = (Random::new(words as u64), 0, 0);
+            for _ in 0..3 {
+                let texts = (
+                    drawn::plain_goldens(&mut random, goldens, words),
+                    drawn::plain_findings(&mut random, findings, words),
+                );
+                digest(judge, &texts.0, &texts.1, &mut plain);
+                let all = (
+                    drawn::goldens(&mut random, goldens, words),
+                    drawn::findings(&mut random, findings, words),
+                );
+                digest(judge, &all.0, &all.1, &mut rich);
+            }
+            check(&format!("{who} {goldens}x{findings} words={words}"), plain);
+            check(&format!("{who} {goldens}x{findings} words={words} beside"), rich);
+        }
+    }
+}
+
+#[test]
+fn opinions_on_published_reviews_are_what_they_were() {
+    let Some(trials) = published::trials() else {
+        // Nothing is compared where the reviews are not at hand.
+        return;
+    };
+    for (who, judge) in &judges() {
+        let mut all = 0;
+        for (goldens, findings) in &trials {
+            digest(judge, goldens, findings, &mut all);
+        }
+        check(&format!("{who} code-review-bench"), all);
+    }
+}
