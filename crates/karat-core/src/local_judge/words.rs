@@ -22,73 +22,140 @@ const OPERATORS: &[&str] = &["===", "!==", "==", "!=", "&&", "||", "<=", ">=", "
 /// So many characters of a text are read, so that no text costs more than another.
 const MOST_CHARACTERS: usize = 4000;
 
-/// A text taken apart.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Words {
-    /// Stems of the words, names split into theirs, in the order of the text.
-    pub(super) stems: Vec<String>,
-    /// Names of code, whole and in lowercase.
-    pub(super) names: Vec<String>,
-    /// Numbers as they are written.
-    pub(super) numbers: Vec<String>,
-    /// Operators of programming languages.
-    pub(super) operators: Vec<&'static str>,
-    /// Letters and digits in lowercase, with one blank for everything between them.
-    pub(super) plain: Vec<char>,
-    /// Whether it denies something.
-    pub(super) denies: bool,
+/// A piece of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'t> {
+    /// A number as it is written.
+    Number(&'t str),
+    /// An operator of programming languages, by its place in the list.
+    Operator(usize),
+    /// A word.
+    Word {
+        /// As it is written, without an `n't`.
+        word: &'t str,
+        /// Whether there was an `n't` behind it.
+        denied: bool,
+        /// Whether what stands around it makes it a name of code.
+        named: bool,
+    },
 }
 
-impl Words {
-    /// Takes a text apart.
-    pub(super) fn of(text: &str) -> Self {
-        let text = bounded(text);
-        let quoted = quoted(text);
-        let mut words = Self { plain: plain(text), ..Self::default() };
-        let mut at = 0;
-        while let Some(first) = text[at..].chars().next() {
-            let rest = &text[at..];
-            if first.is_ascii_digit() {
-                let end = at + number(rest);
-                words.numbers.push(text[at..end].to_owned());
-                words.stems.push(text[at..end].to_owned());
-                at = end;
-            } else if first.is_alphanumeric() || first == '_' {
-                let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                at += words.word(text, at, at + length, &quoted);
-            } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
-                words.operators.push(operator);
-                at += operator.len();
-            } else {
-                at += first.len_utf8();
+/// Takes a text apart, in the order of the text.
+pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
+    let text = bounded(text);
+    let quoted = quoted(text);
+    let mut quoted = quoted.as_slice();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if first.is_ascii_digit() {
+            let end = at + number(rest);
+            hear(Piece::Number(&text[at..end]));
+            at = end;
+        } else if first.is_alphanumeric() || first == '_' {
+            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let end = at + length;
+            while let Some((_, later)) = quoted.split_first().filter(|((_, to), _)| *to < end) {
+                quoted = later;
             }
+            let within = quoted.first().is_some_and(|(from, _)| *from <= at);
+            at += word(&text[..at], &rest[..length], &text[end..], within, &mut hear);
+        } else if let Some(operator) = operator(first, rest) {
+            hear(Piece::Operator(operator));
+            at += OPERATORS[operator].len();
+        } else {
+            at += first.len_utf8();
         }
-        words
     }
+}
 
-    /// Takes the word from `start` to `end`, and returns how many bytes it took.
-    fn word(&mut self, text: &str, start: usize, end: usize, quoted: &[(usize, usize)]) -> usize {
-        let (mut word, after) = (&text[start..end], &text[end..]);
-        let mut taken = word.len();
-        if let Some(tail) = ["'t", "\u{2019}t"].iter().find(|tail| after.starts_with(**tail))
-            && let Some(without) = word.strip_suffix('n')
-        {
-            (word, taken, self.denies) = (without, taken + tail.len(), true);
-            self.stems.push("not".to_owned());
-        }
+/// Hears a word with what stands around it, and returns how many bytes it took.
+fn word<'t>(before: &str, word: &'t str, after: &str, within: bool, hear: &mut impl FnMut(Piece<'t>)) -> usize {
+    let tail = ["'t", "\u{2019}t"].iter().find(|tail| after.starts_with(**tail));
+    let denied = tail.and_then(|tail| Some((word.strip_suffix('n')?, tail.len())));
+    let (own, beyond) = denied.unwrap_or((word, 0));
+    let named = (within && own.len() > 2) || is_used(before, after);
+    hear(Piece::Word { word: own, denied: denied.is_some(), named });
+    word.len() + beyond
+}
+
+/// What a word says by itself.
+pub(super) struct Spelling {
+    /// In lowercase.
+    pub(super) lower: String,
+    /// Whether it looks like a name of code.
+    pub(super) is_name: bool,
+    /// Whether it is too common to tell anything.
+    pub(super) is_stop_word: bool,
+    /// Whether it denies something.
+    pub(super) denies: bool,
+    /// The stems of the words it is made of.
+    pub(super) stems: Vec<String>,
+}
+
+impl Spelling {
+    /// Looks at a word.
+    pub(super) fn of(word: &str) -> Self {
         let lower = word.to_lowercase();
-        self.denies |= NEGATIONS.contains(&lower.as_str());
-        let within = quoted.iter().any(|&(from, to)| from <= start && end <= to) && word.len() > 2;
-        if (within || is_code(word, &text[..start], after)) && !is_stop_word(&lower) {
-            self.names.push(lower);
-        }
+        let mut stems = Vec::with_capacity(1);
         for part in parts(word) {
             let part = part.to_lowercase();
             if part.chars().nth(1).is_some() && !is_stop_word(&part) {
-                self.stems.push(stem(&part));
+                stems.push(stem(&part));
             }
         }
-        taken
+        Self {
+            is_name: looks_like_code(word),
+            is_stop_word: is_stop_word(&lower),
+            denies: NEGATIONS.contains(&lower.as_str()),
+            lower,
+            stems,
+        }
+    }
+}
+
+/// The stem of a denial that is a mere `n't`.
+pub(super) const NOT: &str = "not";
+
+/// The stems of a text's words, names split into theirs, in the order of the text.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    let mut stems = Vec::new();
+    pieces(text, |piece| match piece {
+        Piece::Number(number) => stems.push(number.to_owned()),
+        Piece::Operator(_) => {}
+        Piece::Word { word, denied, .. } => {
+            stems.extend(denied.then(|| NOT.to_owned()));
+            stems.append(&mut Spelling::of(word).stems);
+        }
+    });
+    stems
+}
+
+/// Runs of four characters, each as a number, of letters and digits in lowercase with one blank for everything between them.
+pub(super) fn grams(text: &str, mut hear: impl FnMut(u64)) {
+    // Four characters fill the number, so that a fifth pushes the first one out.
+    let (mut run, mut length, mut blank) = (u64::from(b' '), 1, true);
+    let mut push = |c: u32| {
+        run = (run << 16) ^ u64::from(c);
+        length += 1;
+        if length >= 4 {
+            hear(run);
+        }
+    };
+    for c in bounded(text).chars() {
+        if c.is_ascii_alphanumeric() {
+            push(u32::from(c.to_ascii_lowercase()));
+            blank = false;
+        } else if !c.is_ascii() && c.is_alphanumeric() {
+            c.to_lowercase().for_each(|c| push(u32::from(c)));
+            blank = false;
+        } else if !blank {
+            push(u32::from(' '));
+            blank = true;
+        }
+    }
+    if !blank {
+        push(u32::from(' '));
     }
 }
 
@@ -146,20 +213,32 @@ fn is_stop_word(word: &str) -> bool {
 
 /// The beginning of a text, of bounded length.
 pub(super) fn bounded(text: &str) -> &str {
+    if text.len() <= MOST_CHARACTERS {
+        return text;
+    }
     text.char_indices().nth(MOST_CHARACTERS).map_or(text, |(end, _)| &text[..end])
 }
 
 /// What stands between backticks on one line, from and to.
 fn quoted(text: &str) -> Vec<(usize, usize)> {
-    let mut ranges = Vec::new();
-    for (start, line) in text.split_inclusive('\n').scan(0, |at, line| {
-        *at += line.len();
-        Some((*at - line.len(), line))
-    }) {
-        let ticks: Vec<usize> = line.match_indices('`').map(|(at, _)| start + at).collect();
-        ranges.extend(ticks.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+    let (mut ranges, mut open) = (Vec::new(), None);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => open = None,
+            b'`' => match open.take() {
+                Some(from) => ranges.push((from, at)),
+                None => open = Some(at),
+            },
+            _ => {}
+        }
     }
     ranges
+}
+
+/// The operator a text starts with, by its place in the list; `first` is the text's first character.
+fn operator(first: char, text: &str) -> Option<usize> {
+    let may_start_one = matches!(first, '=' | '!' | '&' | '|' | '<' | '>' | '-' | '?');
+    may_start_one.then(|| OPERATORS.iter().position(|operator| text.starts_with(operator)))?
 }
 
 /// The length of the number a text starts with, a fraction included.
@@ -172,13 +251,18 @@ fn number(text: &str) -> usize {
     }
 }
 
-/// Whether a word is a name of code by its look, or by what stands around it.
-fn is_code(word: &str, before: &str, after: &str) -> bool {
+/// Whether a word looks like a name of code.
+fn looks_like_code(word: &str) -> bool {
     let mut last = ' ';
     let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
-    let member = before.strip_suffix('.').is_some_and(|owner| owner.ends_with(char::is_alphanumeric));
-    let owner = after.strip_prefix('.').is_some_and(|member| member.starts_with(char::is_alphabetic));
-    camel || word.trim_matches('_').contains('_') || after.starts_with('(') || member || owner
+    camel || word.trim_matches('_').contains('_')
+}
+
+/// Whether what stands around a word makes it a name of code: it is called, or it is or has a member.
+fn is_used(before: &str, after: &str) -> bool {
+    let member = || before.strip_suffix('.').is_some_and(|owner| owner.ends_with(char::is_alphanumeric));
+    let owner = || after.strip_prefix('.').is_some_and(|member| member.starts_with(char::is_alphabetic));
+    after.starts_with('(') || member() || owner()
 }
 
 /// The words a name is made of: `getUserID_v2` is get, User, ID, v and 2.
@@ -202,21 +286,6 @@ fn parts(name: &str) -> Vec<&str> {
     cuts.windows(2).map(|cut| &name[cut[0]..cut[1]]).filter(|part| !part.starts_with('_') && !part.is_empty()).collect()
 }
 
-fn plain(text: &str) -> Vec<char> {
-    let mut plain = vec![' '];
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            plain.extend(c.to_lowercase());
-        } else if plain.last() != Some(&' ') {
-            plain.push(' ');
-        }
-    }
-    if plain.last() != Some(&' ') {
-        plain.push(' ');
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,9 +298,15 @@ mod tests {
 
     #[test]
     fn texts_are_taken_apart() {
-        let check = |text: &str, stems: &str, names: &str| {
-            let words = Words::of(text);
-            assert_eq!((words.stems.join(" "), words.names.join(" ")), (stems.to_owned(), names.to_owned()), "{text}");
+        let check = |text: &str, expect: &str, expect_names: &str| {
+            let (mut names, stems) = (Vec::new(), stems(text).join(" "));
+            pieces(text, |piece| {
+                if let Piece::Word { word, named, .. } = piece {
+                    let own = Spelling::of(word);
+                    names.extend(((named || own.is_name) && !own.is_stop_word).then_some(own.lower));
+                }
+            });
+            assert_eq!((stems.as_str(), names.join(" ").as_str()), (expect, expect_names), "{text}");
         };
         check("getUserID leaks the HTTPServer_v2", "get user id leak http server", "getuserid httpserver_v2");
         check("`key` and d.Log, call open(x)", "key log call open", "key d log open");
@@ -253,15 +328,54 @@ mod tests {
 
     #[test]
     fn denials_numbers_and_operators_are_seen() {
-        let words = Words::of("a === b never happens before 3.25 or 7");
-        assert!(words.denies);
-        assert_eq!((words.numbers.join(" "), words.operators), ("3.25 7".to_owned(), vec!["==="]));
-        assert!(!Words::of("a note on knots").denies);
+        let check = |text: &str, expect: &str| {
+            let mut told: Vec<String> = Vec::new();
+            pieces(text, |piece| match piece {
+                Piece::Number(number) => told.push(number.to_owned()),
+                Piece::Operator(at) => told.push(OPERATORS[at].to_owned()),
+                Piece::Word { word, denied, .. } => {
+                    told.extend((denied || Spelling::of(word).denies).then(|| format!("{word}!")));
+                }
+            });
+            assert_eq!(told.join(" "), expect, "{text}");
+        };
+        check("a === b never happens before 3.25 or 7", "=== never! 3.25 7");
+        check("it won't, a->b?.c != d - e", "wo! -> ?. !=");
+        check("a note on knots", "");
+    }
+
+    #[test]
+    fn only_whole_pairs_of_backticks_on_a_line_quote() {
+        assert_eq!(quoted("a `b` c `d\n`e` f"), [(2, 4), (11, 13)]);
+        let mut named = Vec::new();
+        pieces("see `one two` or three `four\nfive` and `seven`", |piece| {
+            if let Piece::Word { word, named: true, .. } = piece {
+                named.push(word);
+            }
+        });
+        assert_eq!(named.join(" "), "one two seven");
+    }
+
+    #[test]
+    fn runs_of_letters_go_over_the_ends_of_words() {
+        let runs = |text: &str| {
+            let mut runs = Vec::new();
+            grams(text, |run| {
+                let letter = |at: u32| char::from_u32((run >> (48 - 16 * at)) as u32 & 0xffff).unwrap();
+                runs.push((0..4).map(letter).collect::<String>());
+            });
+            runs.join("|")
+        };
+        assert_eq!(runs("Ab, c"), " ab |ab c|b c ");
+        assert_eq!(runs("İ"), " i\u{307} ");
+        assert_eq!((runs("a"), runs("")), (String::new(), String::new()));
     }
 
     #[test]
     fn no_text_costs_more_than_its_beginning() {
         let long = "word ".repeat(300_000);
-        assert_eq!(Words::of(&long), Words::of(&long[..4000]));
+        assert_eq!(stems(&long), stems(&long[..4000]));
+        let long = "é".repeat(300_000);
+        assert_eq!(bounded(&long).chars().count(), 4000);
     }
 }
