@@ -34,7 +34,14 @@ pub fn check(bytes: &[u8]) {
         assert_eq!(alone.map(|consensus| consensus.decision), Some(audit.clone()));
         let (case, tool) = (trial.case, trial.tool);
         let judge = JudgeName::new("j");
-        judgements_survive(&[Judgement { case, tool, trial: 1, judge, decision: Decision::Audit(audit) }]);
+        judgements_survive(&[Judgement {
+            case,
+            tool,
+            trial: 1,
+            judge,
+            exchange: None,
+            decision: Decision::Audit(audit),
+        }]);
     }
 }
 

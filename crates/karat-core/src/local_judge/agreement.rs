@@ -47,7 +47,8 @@ pub struct Reasoned {
     /// The share of keywords that speaks neither for nor against.
     pub usual_keywords: f64,
     /// The least that texts amount to where the golden says hardly more than its category and keywords, and the finding is
-    /// of that category or has all of the keywords: there is nothing in the golden that other words could contradict.
+    /// of that category or has all of the keywords, at no other place: there is nothing in the golden that other words could
+    /// contradict.
     pub terse_golden: f64,
 }
 
@@ -83,16 +84,17 @@ impl Reasoned {
     /// What golden `g` and finding `f` have beside their texts, which amount to `texts`, in a fixed order.
     pub(super) fn of(&self, sides: &Sides, g: usize, f: usize, texts: f64) -> [Said; 8] {
         let (golden, finding) = (&sides.goldens[g], &sides.findings[f]);
-        let (category, keyword_share) = (self.category(golden, finding), sides.keyword_share(g, f));
+        let (place, category) = (self.place(golden, finding), self.category(golden, finding));
+        let share = sides.keyword_share(g, f);
         [
-            self.place(golden, finding),
+            place,
             self.rule(golden, finding),
             category,
             self.cwe(golden, finding),
             self.function(sides, g, f),
             self.severity(golden.severity, finding.severity),
-            keyword_share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
-            self.terse(golden, texts, category, keyword_share),
+            share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
+            self.terse(golden, texts, place, category, share),
         ]
     }
 
@@ -120,10 +122,11 @@ impl Reasoned {
     }
 
     /// What is added where a terse golden meets a finding that has what little it asks for, and whose texts amount to `texts`.
-    fn terse(&self, golden: &GoldenSide, texts: f64, category: Said, keyword_share: Option<f64>) -> Said {
-        let is_of_kind = matches!(category, Some(("same_category", _))) || keyword_share == Some(1.0);
-        (is_of_kind && texts < self.terse_golden && golden.is_terse)
-            .then(|| ("terse_golden", self.terse_golden - texts))
+    fn terse(&self, golden: &GoldenSide, texts: f64, place: Said, category: Said, share: Option<f64>) -> Said {
+        let is_of_kind = matches!(category, Some(("same_category", _))) || share == Some(1.0);
+        let is_placed = place.is_none_or(|(_, log_odds)| log_odds >= 0.0);
+        (is_of_kind && is_placed && texts < self.terse_golden && golden.is_terse)
+            .then_some(("terse_golden", self.terse_golden - texts))
     }
 
     fn place(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {

@@ -153,7 +153,7 @@ impl MissReason {
             Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
             Self::AuditedMissing => "the audit says that it was not found".to_owned(),
             Self::NotRecorded => "no recorded judgement matches it".to_owned(),
-            Self::NotCompared => "the profile compares verdicts alone".to_owned(),
+            Self::NotCompared => "the profile does not compare it".to_owned(),
         }
     }
 }
@@ -215,7 +215,7 @@ impl ExtraReason {
             Self::NoKey => "it has no key: file, rule_id or lines are missing",
             Self::Audited(class) => class.meaning(),
             Self::NotRecorded => "no recorded judgement matches it",
-            Self::NotCompared => "the profile compares verdicts alone",
+            Self::NotCompared => "the profile does not compare it",
         }
     }
 }

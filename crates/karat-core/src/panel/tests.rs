@@ -94,7 +94,7 @@ fn an_item_nobody_judged_stays_open() {
 #[test]
 fn ways_have_names() {
     for (name, way) in Consensus::NAMES {
-        assert_eq!(Consensus::named(name), Some(*way));
+        assert_eq!(Consensus::named(name), Some(way));
     }
     assert_eq!(Consensus::named("mean"), None);
 }

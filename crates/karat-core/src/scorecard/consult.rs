@@ -41,6 +41,9 @@ pub struct Consulted {
     pub rounds: usize,
 }
 
+/// Somebody who answers many questions at once.
+pub type Answer<'a, E> = dyn FnMut(&[Question<'_>]) -> Result<Vec<Judgement>, E> + 'a;
+
 /// Asks about every trial what is still worth asking. `answer` gets many questions at once and gives a judgement for each, in
 /// any order; a question without one is unjudged, and an error ends it all. `judge` is who is said to have been asked in vain then.
 pub fn consult<E>(
@@ -49,7 +52,7 @@ pub fn consult<E>(
     judgements: Vec<Judgement>,
     profile: &Profile,
     judge: &crate::ids::JudgeName,
-    answer: &mut dyn FnMut(&[Question<'_>]) -> Result<Vec<Judgement>, E>,
+    answer: &mut Answer<'_, E>,
 ) -> Result<Consulted, E> {
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let vocabulary = vocabulary(suite, profile);

@@ -5,7 +5,7 @@ mod consult;
 mod slice;
 mod trial;
 
-pub use consult::{Consulted, Question, consult};
+pub use consult::{Answer, Consulted, Question, consult};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
 
@@ -332,6 +332,14 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
     if split > 0 {
         warnings.push(format!(
             "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
+        ));
+    }
+    let unaudited = trials().filter(|trial| trial.unaudited).count();
+    if unaudited > 0 {
+        let noun = if unaudited == 1 { "trial was" } else { "trials were" };
+        warnings.push(format!(
+            "{tool}: {unaudited} {noun} not audited, so its findings and targets are not known; name a model that judges, or \
+             give audits"
         ));
     }
     let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();

@@ -46,6 +46,8 @@ pub struct TrialScore {
     pub(crate) strange_judgements: usize,
     /// Whether audits disagree evenly about the verdict.
     pub(crate) split_audit: bool,
+    /// Whether the profile wants an audit and there is none.
+    pub(crate) unaudited: bool,
     /// Findings that the audit classifies and the trial does not have.
     pub(crate) unknown_in_audit: usize,
     /// Findings whose own key differs from the computed one.
@@ -96,6 +98,7 @@ impl TrialScore {
             strange_judgements: decisions.strangers.len(),
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
+            unaudited: profile.method == Method::Audit && !failed && audit.is_none(),
             differing_keys: if profile.method == Method::Identity {
                 trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
             } else {
@@ -126,6 +129,7 @@ impl TrialScore {
             strange_judgements: 0,
             split_audit: false,
             unknown_in_audit: 0,
+            unaudited: false,
             differing_keys: 0,
             result: TrialResult { misses, ..TrialResult::default() },
         }

@@ -213,6 +213,7 @@ fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
             tool: ToolName::new("t"),
             trial: 1,
             judge: karat_core::ids::JudgeName::new("m"),
+            exchange: None,
             decision: Decision::Audit(AuditDecision {
                 said_vulnerable: Some(true),
                 confidence_expressed: None,

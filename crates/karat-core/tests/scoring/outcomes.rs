@@ -1,7 +1,9 @@
 //! One case, one trial: who matches whom, and why.
 
-use crate::story::{profile, score_one, told};
+use crate::story::{case, judgement, profile, score_one, suite, told, trial};
+use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment};
 use karat_core::profile::Profile;
+use karat_core::scorecard::score;
 
 fn check_with(profile: &Profile, goldens: &str, findings: &str, judgements: &str, expect: &str) {
     let (card, suite, trial) = score_one(profile, goldens, findings, judgements);
@@ -218,4 +220,65 @@ fn identity_needs_no_words() {
 fn silence_is_told_apart_from_missing_the_point() {
     check("g a.py:5 kw=sql | x", "", "miss g: the tool reported nothing");
     check("", "f a.py:5 | sql", "extra f: the case has no goldens");
+}
+
+/// What an audit says of the findings `f1 CLASS, f2 CLASS …`, and which of them found the target.
+fn audited(classes: &str, found: Option<&str>) -> Judgement {
+    let classified = classes.split_terminator(", ").map(|entry| {
+        let (finding, class) = entry.split_once(' ').unwrap();
+        let classification = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
+        ClassifiedFinding { finding: finding.into(), classification, matches_target: None, is_valid_concern: None }
+    });
+    let target = TargetAssessment {
+        found: found.is_some(),
+        finding: found.map(Into::into),
+        type_match: None,
+        rcir: None,
+        ava: None,
+        fsv: None,
+    };
+    let decision = AuditDecision {
+        said_vulnerable: Some(true),
+        confidence_expressed: None,
+        findings: classified.collect(),
+        target: Some(target),
+        explanation: None,
+    };
+    Judgement { decision: Decision::Audit(decision), ..judgement("m g1 f1 yes") }
+}
+
+#[test]
+fn an_audit_names_the_target_and_says_what_the_rest_is_worth() {
+    let rules = profile("audit", "");
+    let suite = suite(vec![case("c", "g1 a.sol:1 | other\n g2 a.sol:5 target | reentrancy")]);
+    let trials = [trial("c", 1, "f1 a.sol:5 | x\n f2 a.sol:9 | y\n f3 - | z\n f4 - | w")];
+    let check = |judgements: &[Judgement], expect: &str, counts: (usize, usize, usize)| {
+        let card = score(&suite, &trials, judgements, &rules);
+        let tool = &card.tools[0];
+        assert_eq!(told(&tool.cases[0].trials[0].result, &suite.cases[0], &trials[0]), expect);
+        assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), counts);
+        card.warnings
+    };
+    let classes = "f1 TARGET_MATCH, f2 PARTIAL_MATCH, f3 BONUS_VALID, f4 HALLUCINATED";
+    check(
+        &[audited(classes, Some("f1"))],
+        "g2=f1\nmiss g1: the profile does not compare it\nagain f2=g2\n\
+         extra f3: the audit calls it another true problem\nextra f4: the audit calls it made up",
+        (1, 1, 1),
+    );
+    check(
+        &[audited("f1 MISCHARACTERIZED, f2 INFORMATIONAL, f3 OUT_OF_SCOPE", None)],
+        "miss g1: the profile does not compare it\nmiss g2: the audit says that it was not found\n\
+         extra f1: the audit calls it real code wrongly understood\nextra f2: the audit calls it a remark\n\
+         extra f3: the audit calls it out of scope\nextra f4: the profile does not compare it",
+        (0, 4, 2),
+    );
+    let warnings = check(
+        &[],
+        "miss g1: the judge failed to answer\nmiss g2: the judge failed to answer\n\
+         extra f1: the judge failed to answer [unjudged]\nextra f2: the judge failed to answer [unjudged]\n\
+         extra f3: the judge failed to answer [unjudged]\nextra f4: the judge failed to answer [unjudged]",
+        (0, 4, 2),
+    );
+    assert!(warnings.iter().any(|warning| warning.contains("1 trial was not audited")), "{warnings:?}");
 }

@@ -20,6 +20,7 @@ pub(crate) fn profile(name: &str, changes: &str) -> Profile {
         "identity" => include_str!("../../../karat/profiles/identity.toml"),
         "owasp" => include_str!("../../../karat/profiles/owasp.toml"),
         "recorded" => include_str!("../../../karat/profiles/recorded.toml"),
+        "audit" => include_str!("../../../karat/profiles/audit.toml"),
         other => panic!("no profile {other}"),
     };
     let mut table: toml::Table = text.parse().unwrap();

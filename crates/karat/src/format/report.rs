@@ -473,7 +473,7 @@ pub struct AgreementV1 {
 /// What a judge cost this time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgeSpentV1 {
-    /// Questions that the ledger answered.
+    /// Different questions that the ledger answered.
     pub from_ledger: u64,
     /// Requests that were made, those made again included.
     pub requests: u64,

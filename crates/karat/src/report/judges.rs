@@ -12,6 +12,9 @@ pub fn lines(report: &ReportV1) -> Vec<String> {
 fn line(report: &ReportV1, judge: &JudgeV1) -> String {
     let spent = report.measured.judges.get(&judge.judge);
     let mut asked = count(judge.asked, "question");
+    if judge.cached > 0 {
+        asked.push_str(&format!(" ({} different)", judge.asked - judge.cached.min(judge.asked)));
+    }
     if let Some(spent) = spent.filter(|spent| spent.from_ledger > 0) {
         asked.push_str(&format!(", {} from the ledger", spent.from_ledger));
     }
@@ -30,7 +33,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
         parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
     }
-    if let Some(agreement) = &judge.agreement {
+    if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
         let figure = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
         let figures =
             [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];

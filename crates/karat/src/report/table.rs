@@ -49,7 +49,11 @@ fn paint(text: &str, style: Style, look: &Look) -> String {
 }
 
 fn head(report: &ReportV1, look: &Look) -> String {
-    let judges: Vec<&str> = report.judges.iter().map(|j| j.judge.as_str()).collect();
+    let sits = |name: &String| {
+        let members = report.judges.iter().filter_map(|judge| judge.agreement.as_ref()).flat_map(|a| &a.judges);
+        members.into_iter().any(|member| member == name)
+    };
+    let judges: Vec<&str> = report.judges.iter().filter(|j| !sits(&j.judge)).map(|j| j.judge.as_str()).collect();
     let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
     let facts = format!(
         "{}, {} · profile {} · judge {}",

@@ -37,6 +37,7 @@ pub(super) fn assemble(mut collected: Collected, harvest: &mut Harvest) {
         index.insert(id.clone(), cases.len());
         cases.push(case(id, pull_request, &mut tally));
     }
+    name_origins(&mut cases);
     let known = cases.len();
     let mut seen = BTreeSet::new();
     for report in &collected.reports {
@@ -75,6 +76,24 @@ pub(super) fn assemble(mut collected: Collected, harvest: &mut Harvest) {
     harvest.trials.append(&mut trials);
     harvest.cases.append(&mut cases);
     harvest.notes.extend(tally.into_lines());
+}
+
+/// A copy of a repository is one whichever pull request was opened in it: where some say what it is a copy of, it is that for
+/// the others too, so that all of them belong to one repository.
+fn name_origins(cases: &mut [Case]) {
+    let own = |case: &Case| Some(Address::parse(case.meta.get("url")?)?.repository());
+    let mut origins: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for case in cases.iter().filter(|case| case.meta.contains_key("original_url")) {
+        if let (Some(copy), Some(origin)) = (own(case), case.repo.clone()) {
+            origins.entry(copy).or_default().insert(origin);
+        }
+    }
+    for case in cases.iter_mut().filter(|case| !case.meta.contains_key("original_url")) {
+        let known = own(case).and_then(|copy| origins.get(&copy)).filter(|known| known.len() == 1);
+        if let Some(origin) = known.and_then(BTreeSet::first) {
+            case.repo = Some(origin.clone());
+        }
+    }
 }
 
 fn bare_case(id: CaseId, url: &str) -> Case {

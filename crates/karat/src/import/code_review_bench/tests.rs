@@ -40,7 +40,7 @@ fn files_are_put_together_in_any_order() {
         golden g1 description="SQL injection" severity="high"
         golden g2 description="Race" severity="low"
         golden g3 description="Race"
-        case shop-8 safe name "Nothing wrong" repo "bench/shop" meta {{"url": "https://github.com/bench/shop/pull/8"}}
+        case shop-8 safe name "Nothing wrong" repo "maker/shop" meta {{"url": "https://github.com/bench/shop/pull/8"}}
         judged shop-7 ada by strict: g1 f1 true 0.9 "the same query"
         judged shop-7 ada by strict: g2 f1 true
         judged shop-7 ada by strict: g3 f3 true

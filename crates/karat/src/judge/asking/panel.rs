@@ -9,7 +9,7 @@ use karat_core::judgement::{Decision, Judgement, PairDecision, UnjudgedPair};
 use karat_core::panel::{Ruling, Vote, pairs};
 use karat_core::scorecard::Question;
 use karat_core::stats::agreement::{Rating, Ratings, measure};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pair, by case, tool, trial, golden and finding.
 type Pair = (String, String, u32, String, String);
@@ -40,12 +40,11 @@ impl<'a> Bench<'a> {
             books.keep(&answers);
             return Ok(answers);
         };
-        let new: Vec<Question<'_>> =
-            questions.iter().filter(|question| !self.votes.contains_key(&pair(question))).copied().collect();
+        let is_new = |question: &&Question<'_>| !self.votes.contains_key(&pair(question));
+        let new: Vec<Question<'_>> = questions.iter().filter(is_new).copied().collect();
+        let keys: BTreeSet<Pair> = new.iter().map(pair).collect();
         books.page(self.judge).asked += new.len();
-        for question in &new {
-            self.votes.insert(pair(question), Vec::new());
-        }
+        self.votes.extend(keys.iter().map(|key| (key.clone(), Vec::new())));
         for (number, member) in panel.members.iter().enumerate() {
             let answers = one(member, &new, desk, books)?;
             for answer in &answers {
@@ -66,7 +65,7 @@ impl<'a> Bench<'a> {
         for question in questions {
             let key = pair(question);
             let ruling = rulings.get(&key).copied().flatten();
-            if ruling.is_none() && new.iter().any(|other| pair(other) == key) {
+            if ruling.is_none() && keys.contains(&key) {
                 books.page(self.judge).fail(DIVIDED);
             }
             self.told.insert(key, ruling.map(|ruling| ruling.matched));

@@ -61,7 +61,11 @@ impl Books {
         for (index, one) in std::iter::once(judge).chain(members).enumerate() {
             let page = self.pages.remove(one.name.as_str()).unwrap_or_default();
             notes.extend(page.notes(one));
-            spent.extend(page.spent.iter().map(|spent| (one.name.to_string(), spent.clone())));
+            // Equal questions are answered once, by whomever, and are no merit of the ledger's.
+            let from_ledger = |spent: &JudgeSpentV1| spent.from_ledger.saturating_sub(page.equal as u64);
+            spent.extend(page.spent.iter().map(|spent| {
+                (one.name.to_string(), JudgeSpentV1 { from_ledger: from_ledger(spent), ..spent.clone() })
+            }));
             let agreement = self.agreement.clone().filter(|_| index == 0);
             judges.push(JudgeV1 { agreement, ..page.told(one, if index == 0 { saved } else { 0 }) });
         }
