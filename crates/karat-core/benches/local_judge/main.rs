@@ -1,6 +1,7 @@
 //! How many pairs the local judge decides in a second on one core: `cargo bench -p karat-core --bench local_judge`.
 //!
-//! `KARAT_SHARED_DATA` names the folder in which code-review-bench lies; where it is absent its line is left out.
+//! `KARAT_SHARED_DATA` names the folder in which code-review-bench lies; where it is absent its line is left out. Words
+//! behind `--` choose the lines that have one of them.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -32,27 +33,40 @@ fn main() {
 fn on_one_core(judge: &LocalJudge) {
     println!("| texts | goldens | findings | pairs/s on one core, reading included |");
     println!("|-------|--------:|---------:|--------------------------------------:|");
-    for words in [15, 60, 150, 500] {
-        for (goldens, findings) in [(3, 5), (20, 200)] {
-            let mut random = Random::new(words as u64);
-            let trial = (
-                drawn::plain_goldens(&mut random, goldens, words),
-                drawn::plain_findings(&mut random, findings, words),
-            );
-            let rate = rate(judge, &[trial]);
-            println!("| {words} words | {goldens} | {findings} | {rate:.0} |");
+    let line = |texts: &str, goldens: usize, findings: usize, trials: &dyn Fn() -> Option<Vec<Trial>>| {
+        let called = format!("| {texts} | {goldens} | {findings} |");
+        if is_chosen(&called)
+            && let Some(trials) = trials()
+        {
+            println!("{called} {:.0} |", rate(judge, &trials));
         }
+    };
+    for (words, goldens, findings) in [15, 60, 150, 500].into_iter().flat_map(|words| [(words, 3, 5), (words, 20, 200)])
+    {
+        line(&format!("{words} words"), goldens, findings, &|| {
+            let mut random = Random::new(words as u64);
+            let own = drawn::plain_goldens(&mut random, goldens, words);
+            Some(vec![(own, drawn::plain_findings(&mut random, findings, words))])
+        });
     }
-    let mut random = Random::new(1);
-    let trial = (drawn::goldens(&mut random, 20, 30), drawn::findings(&mut random, 200, 30));
-    println!("| 30 words, places and kinds | 20 | 200 | {:.0} |", rate(judge, &[trial]));
-    if let Some(trials) = published::trials() {
-        println!("| code-review-bench | 3 | 3 | {:.0} |", rate(judge, &trials));
-    }
+    line("30 words, places and kinds", 20, 200, &|| {
+        let mut random = Random::new(1);
+        let own = drawn::goldens(&mut random, 20, 30);
+        Some(vec![(own, drawn::findings(&mut random, 200, 30))])
+    });
+    line("code-review-bench", 3, 3, &published::trials);
 }
 
+/// Whether the command line asks for a line, or for none in particular.
+fn is_chosen(line: &str) -> bool {
+    let mut asked = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).peekable();
+    asked.peek().is_none() || asked.any(|part| line.contains(&part))
+}
+
+type Trial = (Vec<Golden>, Vec<Finding>);
+
 /// Pairs in a second of this thread's time.
-fn rate(judge: &LocalJudge, trials: &[(Vec<Golden>, Vec<Finding>)]) -> f64 {
+fn rate(judge: &LocalJudge, trials: &[Trial]) -> f64 {
     let (start, before, mut pairs) = (Instant::now(), on_cpu(), 0);
     while start.elapsed().as_secs_f64() < 1.0 {
         pairs += trials.iter().map(|(goldens, findings)| judge.probabilities(goldens, findings).len()).sum::<usize>();
@@ -69,6 +83,9 @@ fn on_cpu() -> Option<f64> {
 
 /// One case so large that all its pairs together count, on all cores.
 fn huge(judge: &LocalJudge) {
+    if !is_chosen("huge") {
+        return;
+    }
     let (count, mut random) = (3000, Random::new(7));
     let (goldens, findings) =
         (drawn::plain_goldens(&mut random, count, 15), drawn::plain_findings(&mut random, count, 15));

@@ -38,7 +38,8 @@ pub(crate) fn trials() -> Option<Vec<(Vec<Golden>, Vec<Finding>)>> {
 }
 
 fn files(folder: &Path) -> Option<Vec<PathBuf>> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).ok()?.map(|entry| Some(entry.ok()?.path())).collect::<Option<_>>()?;
     files.sort();
     Some(files)
 }

@@ -126,11 +126,9 @@ mod tests {
     fn value(name: &str, golden: &str, finding: &str) -> f64 {
         let weights = Rarity { texts: 100, words: [("a".to_owned(), 50)].into() }.weights();
         let concepts = Concepts::new();
-        let mut reader = Reader::new(&weights, &concepts, Wanted { phrases: true, grams: true });
+        let mut reader = Reader::new(&weights, &concepts, Wanted { phrases: true, grams: true }, 99);
         let (mut golden, sizes, mut finding) = (reader.read(golden), reader.end_goldens(), reader.read(finding));
-        reader.weigh([&mut golden, &mut finding].into_iter(), |uses, all| {
-            ln((all as f64 + 1.0) / (uses as f64 + 0.5))
-        });
+        reader.weigh([&mut golden, &mut finding].into_iter(), |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
         let mut marks = Marks::new(sizes);
         marks.put(&golden);
         let at = FEATURES.iter().position(|feature| feature.name == name).unwrap();

@@ -19,6 +19,7 @@ mod reading;
 pub mod rotation;
 mod shared;
 mod sides;
+mod spread;
 mod table;
 mod words;
 

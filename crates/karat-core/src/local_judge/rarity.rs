@@ -1,6 +1,7 @@
 //! How much a word tells in general: what many reviews use tells little.
 
 use super::arithmetic::ln;
+use super::spread::Spread;
 use super::words::stems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ impl Rarity {
 
 /// How much words tell.
 pub(super) struct Weights {
-    words: HashMap<String, f64>,
+    words: HashMap<String, f64, Spread>,
     unseen: f64,
 }
 

@@ -2,9 +2,9 @@
 
 use super::concepts::{Concepts, Groups};
 use super::rarity::Weights;
-use super::words::{NOT, Piece, Spelling, grams, pieces};
+use super::spread::Spread;
+use super::words::{NOT, Piece, Spelling, bounded, grams, pieces};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// A text, read once and compared often.
@@ -74,13 +74,16 @@ pub(super) struct Sizes {
     pub(super) grams: usize,
 }
 
+/// Tables start with room for texts of so many bytes; larger ones would be slow to fill and seldom be full.
+const ROOM: usize = 8192;
+
 /// Reads texts that are compared with each other: all goldens first, then all findings.
 pub(super) struct Reader<'t> {
     weights: &'t Weights,
     concepts: &'t Concepts,
     wanted: Wanted,
     /// What each way of writing a word comes to; most words of a text were met before.
-    met: HashMap<&'t str, Met>,
+    met: HashMap<&'t str, Met, Spread>,
     /// The stems of all that was met.
     stems: Vec<Stem>,
     words: Ids,
@@ -114,21 +117,21 @@ struct Stem {
 }
 
 impl<'t> Reader<'t> {
-    /// A reader that has read nothing.
-    pub(super) fn new(weights: &'t Weights, concepts: &'t Concepts, wanted: Wanted) -> Self {
-        let ids = Ids::default;
+    /// A reader that has read nothing; texts of so many bytes are to come.
+    pub(super) fn new(weights: &'t Weights, concepts: &'t Concepts, wanted: Wanted, bytes: usize) -> Self {
+        let (ids, room) = (Ids::default, bytes.min(ROOM));
         Self {
             weights,
             concepts,
             wanted,
-            met: HashMap::new(),
-            stems: Vec::new(),
+            met: HashMap::with_capacity_and_hasher(room / 8, Spread::default()),
+            stems: Vec::with_capacity(room / 8),
             words: ids(),
             uses: Vec::new(),
             phrases: ids(),
             names: ids(),
             numbers: ids(),
-            grams: ids(),
+            grams: Ids { known: HashMap::with_capacity_and_hasher(room, Spread::default()), ..ids() },
             texts: 0,
         }
     }
@@ -137,6 +140,8 @@ impl<'t> Reader<'t> {
     pub(super) fn read(&mut self, text: &'t str) -> Reading {
         self.texts += 1;
         let mut reading = Reading::default();
+        reading.words.reserve(bounded(text).len() / 8);
+        reading.grams.ids.reserve(bounded(text).len());
         let mut last = None;
         pieces(text, |piece| match piece {
             Piece::Operator(at) => reading.operators |= 1 << at,
@@ -169,7 +174,7 @@ impl<'t> Reader<'t> {
     /// Ends the goldens: from here on texts keep only what some golden has as well, as nothing else can be shared.
     pub(super) fn end_goldens(&mut self) -> Sizes {
         Sizes {
-            words: self.words.last.len(),
+            words: self.words.end(),
             phrases: self.phrases.end(),
             names: self.names.end(),
             numbers: self.numbers.end(),
@@ -179,11 +184,7 @@ impl<'t> Reader<'t> {
 
     /// Weighs words by the texts at hand: what all of them say tells nothing about which belong together. `weight` is of the
     /// number of texts that use a word and of the number of all texts.
-    pub(super) fn weigh<'r>(
-        &self,
-        texts: impl Iterator<Item = &'r mut Reading>,
-        weight: impl Fn(usize, usize) -> f64,
-    ) {
+    pub(super) fn weigh<'r>(&self, texts: impl Iterator<Item = &'r mut Reading>, weight: impl Fn(usize, usize) -> f64) {
         let all = self.texts as usize;
         let most = self.uses.iter().max().map_or(0, |&uses| uses as usize);
         let weights: Vec<f64> = (0..=most).map(|uses| weight(uses, all)).collect();
@@ -192,6 +193,7 @@ impl<'t> Reader<'t> {
                 word.here = word.weight * weights[self.uses[word.id as usize] as usize];
             }
             text.weight_here = text.words.iter().map(|word| word.here).sum();
+            text.words.retain(|word| self.words.end.is_none_or(|end| word.id < end));
         }
     }
 
@@ -218,10 +220,11 @@ impl<'t> Reader<'t> {
         if let Some(met) = self.met.get(word) {
             return met.clone();
         }
-        let own = Spelling::of(word);
+        let start = self.stems.len();
+        let own = Spelling::of(word, |stem| self.know(stem));
         let met = Met {
             key: key(&own.lower),
-            stems: self.know(own.stems.iter().map(String::as_str)),
+            stems: start..self.stems.len(),
             is_name: own.is_name,
             is_stop_word: own.is_stop_word,
             denies: own.denies,
@@ -235,28 +238,26 @@ impl<'t> Reader<'t> {
         if let Some(met) = self.met.get(number) {
             return met.clone();
         }
-        let stems = self.know([number].into_iter());
+        let start = self.stems.len();
+        self.know(number);
+        let stems = start..self.stems.len();
         let met = Met { key: key(number), stems, is_name: false, is_stop_word: false, denies: false };
         self.met.insert(number, met.clone());
         met
     }
 
-    fn know<'s>(&mut self, stems: impl Iterator<Item = &'s str>) -> Range<usize> {
-        let start = self.stems.len();
-        for stem in stems {
-            let (key, weight, concepts) = (key(stem), self.weights.of(stem), self.concepts.of(stem));
-            let id = self.words.number(key);
-            self.uses.resize(self.words.last.len(), 0);
-            self.stems.push(Stem { key, id, weight, concepts });
-        }
-        start..self.stems.len()
+    fn know(&mut self, stem: &str) {
+        let (key, weight, concepts) = (key(stem), self.weights.of(stem), self.concepts.of(stem));
+        let id = self.words.number(key);
+        self.uses.resize(self.words.last.len(), 0);
+        self.stems.push(Stem { key, id, weight, concepts });
     }
 }
 
 /// Numbers for keys of one kind, in the order in which keys are first met.
 #[derive(Default)]
 struct Ids {
-    known: HashMap<u64, u32, BuildHasherDefault<Spread>>,
+    known: HashMap<u64, u32, Spread>,
     /// The text in which each was last met.
     last: Vec<u32>,
     /// Of how many the numbers are kept; all of them while there is no end.
@@ -292,25 +293,6 @@ impl Ids {
     }
 }
 
-/// Spreads keys, which are numbers already, over a table.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        let wide = u128::from(self.0 ^ key ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (wide >> 64) as u64 ^ wide as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A number for a text, the same everywhere.
 fn key(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |key, byte| (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -330,7 +312,7 @@ mod tests {
     #[test]
     fn what_all_texts_say_weighs_less_here() {
         let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
-        let mut reader = Reader::new(&weights, &concepts, ALL);
+        let mut reader = Reader::new(&weights, &concepts, ALL, 0);
         let mut texts = ["device limit race", "device limit typo device"].map(|text| reader.read(text));
         texts.iter_mut().flat_map(|text| &mut text.words).for_each(|word| word.weight = 1.0);
         reader.weigh(texts.iter_mut(), |uses, all| (all + 1 - uses) as f64);
@@ -344,7 +326,7 @@ mod tests {
     #[test]
     fn findings_keep_what_goldens_have_and_count_the_rest() {
         let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
-        let mut reader = Reader::new(&weights, &concepts, ALL);
+        let mut reader = Reader::new(&weights, &concepts, ALL, 0);
         let golden = reader.read("openFile fails 3 of 10 times");
         let sizes = reader.end_goldens();
         let finding = reader.read("readFile and openFile fail at 10 or 20, openFile twice");
@@ -357,7 +339,7 @@ mod tests {
     #[test]
     fn what_is_not_wanted_is_not_read() {
         let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
-        let read = |wanted| Reader::new(&weights, &concepts, wanted).read("the token cache grows");
+        let read = |wanted| Reader::new(&weights, &concepts, wanted, 99).read("the token cache grows");
         let (all, none) = (read(ALL), read(Wanted { phrases: false, grams: false }));
         assert_eq!((all.phrases.count, none.phrases.count, none.grams.count), (2, 0, 0));
         assert_eq!((all.length, all.words.len()), (none.length, none.words.len()));

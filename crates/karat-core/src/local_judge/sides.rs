@@ -41,7 +41,7 @@ pub(super) struct GoldenSide {
     pub(super) severity: Option<Severity>,
     /// Its keywords.
     pub(super) keywords: Vec<u32>,
-    /// Whether its text says hardly more than its category and keywords.
+    /// Whether it has a category or keywords, and its text says hardly more.
     pub(super) is_terse: bool,
 }
 
@@ -125,7 +125,7 @@ impl Sides {
                 function,
                 severity: golden.severity,
                 keywords: golden.keywords.iter().filter_map(|word| wanted.number(word)).collect(),
-                is_terse: is_terse(golden),
+                is_terse: (golden.category.is_some() || !golden.keywords.is_empty()) && is_terse(golden),
             });
         }
         let other = |(finding, file): (&Finding, Option<File>)| FindingSide {
@@ -134,7 +134,12 @@ impl Sides {
             rules: finding.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
             category: finding.category.as_ref().map(|category| kind(category, &mut kinds)),
             cwe: finding.cwe.clone(),
-            function: finding.function.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(|name| functions.get(&lowercase(name)).copied()),
+            function: finding
+                .function
+                .as_deref()
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(|name| functions.get(&lowercase(name)).copied()),
             severity: finding.severity,
         };
         let others = findings.iter().zip(of_findings).map(other).collect();

@@ -33,15 +33,13 @@ impl Texts {
     pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: Wanted) -> Self {
         let known: Vec<String> = goldens.iter().map(golden_text).collect();
         let said: Vec<String> = findings.iter().map(finding_text).collect();
-        let mut reader = Reader::new(&judge.words, &judge.concepts, wanted);
+        let bytes = known.iter().chain(&said).map(String::len).sum();
+        let mut reader = Reader::new(&judge.words, &judge.concepts, wanted, bytes);
         let mut own: Vec<Reading> = known.iter().map(|text| reader.read(text)).collect();
         let sizes = reader.end_goldens();
         let mut others: Vec<Reading> = said.iter().map(|text| reader.read(text)).collect();
         let telling = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
         reader.weigh(own.iter_mut().chain(&mut others), telling);
-        for finding in &mut others {
-            finding.words.retain(|word| (word.id as usize) < sizes.words);
-        }
         Self { goldens: own, findings: others, sizes, sides: Sides::of(goldens, findings, &said) }
     }
 

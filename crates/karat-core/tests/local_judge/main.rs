@@ -1,5 +1,9 @@
 //! Opinions of the local judge, held to the bit: making it faster must not make it another judge.
-#![expect(clippy::expect_used, clippy::disallowed_methods, reason = "a test reads files and may stop at the first fault")]
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test reads files and may stop at the first fault"
+)]
 #![allow(dead_code, reason = "what is drawn here is drawn in benchmarks too, each of which needs a part of it")]
 
 #[path = "../../benches/local_judge/drawn.rs"]
@@ -30,7 +34,8 @@ fn outspoken(mut params: Params) -> Params {
 
 fn judges() -> [(&'static str, LocalJudge); 2] {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../karat/judges/local.toml");
-    let params: Params = toml::from_str(&std::fs::read_to_string(file).expect("the shipped parameters")).expect("parameters");
+    let params: Params =
+        toml::from_str(&std::fs::read_to_string(file).expect("the shipped parameters")).expect("parameters");
     let judge = |params: Params| LocalJudge::new(params).expect("sound parameters");
     [("shipped", judge(params.clone())), ("outspoken", judge(outspoken(params)))]
 }
@@ -40,8 +45,7 @@ fn digest(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], digest: 
     let mut add = |bits: u64| *digest = (digest.rotate_left(5) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let likely = judge.probabilities(goldens, findings);
     likely.iter().for_each(|probability| add(probability.to_bits()));
-    let all: Vec<(usize, usize)> =
-        (0..goldens.len()).flat_map(|g| (0..findings.len()).map(move |f| (g, f))).collect();
+    let all: Vec<(usize, usize)> = (0..goldens.len()).flat_map(|g| (0..findings.len()).map(move |f| (g, f))).collect();
     for (opinion, likely) in judge.judge(goldens, findings, &all).iter().zip(likely) {
         assert_eq!(opinion.probability.to_bits(), likely.to_bits(), "one judge, two opinions");
         for reason in &opinion.reasons {
@@ -53,7 +57,8 @@ fn digest(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], digest: 
 
 /// Compares digests with those that are held. A judge that is meant to differ needs the lines that this prints.
 fn check(found: &[String]) {
-    let differ: Vec<&str> = found.iter().map(String::as_str).filter(|line| !HELD.lines().any(|held| held == *line)).collect();
+    let differ: Vec<&str> =
+        found.iter().map(String::as_str).filter(|line| !HELD.lines().any(|held| held == *line)).collect();
     assert!(differ.is_empty(), "opinions are not what tests/data/local_judge.txt holds:\n{}", differ.join("\n"));
 }
 
@@ -71,10 +76,7 @@ fn opinions_on_drawn_texts_are_what_they_were() {
                     drawn::plain_findings(&mut random, findings, words),
                 );
                 digest(judge, &texts.0, &texts.1, &mut plain);
-                let all = (
-                    drawn::goldens(&mut random, goldens, words),
-                    drawn::findings(&mut random, findings, words),
-                );
+                let all = (drawn::goldens(&mut random, goldens, words), drawn::findings(&mut random, findings, words));
                 digest(judge, &all.0, &all.1, &mut rich);
             }
             found.push(format!("{who} {goldens}x{findings} words={words} {plain:016x}"));
