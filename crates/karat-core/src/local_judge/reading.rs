@@ -2,7 +2,7 @@
 
 use super::concepts::{Concepts, Groups};
 use super::rarity::Weights;
-use super::spread::Spread;
+use super::spread::{Numbered, Spread};
 use super::words::{NOT, Piece, Spelling, bounded, grams, pieces};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -55,6 +55,18 @@ pub(super) struct Parts {
     pub(super) count: usize,
 }
 
+impl Parts {
+    /// Adds a thing that is met for the first time in this text; `known` things are those that goldens have.
+    fn add(&mut self, (id, is_first): (u32, bool), known: Option<usize>) {
+        if is_first {
+            self.count += 1;
+            if known.is_none_or(|known| (id as usize) < known) {
+                self.ids.push(id);
+            }
+        }
+    }
+}
+
 /// Which costly parts of texts are wanted at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Wanted {
@@ -86,13 +98,15 @@ pub(super) struct Reader<'t> {
     met: HashMap<&'t str, Met, Spread>,
     /// The stems of all that was met.
     stems: Vec<Stem>,
-    words: Ids,
-    /// How many texts use each word.
-    uses: Vec<u32>,
-    phrases: Ids,
-    names: Ids,
-    numbers: Ids,
-    grams: Ids,
+    words: Numbered,
+    /// How many texts use each word, and the last one that did.
+    uses: Vec<(u32, u32)>,
+    phrases: Numbered,
+    names: Numbered,
+    numbers: Numbered,
+    grams: Numbered,
+    /// How many things of each kind goldens have, once all goldens are read.
+    known: Option<Sizes>,
     texts: u32,
 }
 
@@ -119,19 +133,20 @@ struct Stem {
 impl<'t> Reader<'t> {
     /// A reader that has read nothing; texts of so many bytes are to come.
     pub(super) fn new(weights: &'t Weights, concepts: &'t Concepts, wanted: Wanted, bytes: usize) -> Self {
-        let (ids, room) = (Ids::default, bytes.min(ROOM));
+        let room = bytes.min(ROOM);
         Self {
             weights,
             concepts,
             wanted,
             met: HashMap::with_capacity_and_hasher(room / 8, Spread::default()),
             stems: Vec::with_capacity(room / 8),
-            words: ids(),
+            words: Numbered::with_room(room / 8),
             uses: Vec::new(),
-            phrases: ids(),
-            names: ids(),
-            numbers: ids(),
-            grams: Ids { known: HashMap::with_capacity_and_hasher(room, Spread::default()), ..ids() },
+            phrases: Numbered::default(),
+            names: Numbered::default(),
+            numbers: Numbered::default(),
+            grams: Numbered::with_room(room),
+            known: None,
             texts: 0,
         }
     }
@@ -147,7 +162,7 @@ impl<'t> Reader<'t> {
             Piece::Operator(at) => reading.operators |= 1 << at,
             Piece::Number(number) => {
                 let met = self.meet_number(number);
-                self.numbers.add(met.key, self.texts, &mut reading.numbers);
+                reading.numbers.add(self.numbers.number(met.key, self.texts), self.known.map(|known| known.numbers));
                 self.add_stems(met.stems, &mut last, &mut reading);
             }
             Piece::Word { word, denied, named } => {
@@ -158,13 +173,14 @@ impl<'t> Reader<'t> {
                 let met = self.meet(word);
                 reading.denies |= denied || met.denies;
                 if (named || met.is_name) && !met.is_stop_word {
-                    self.names.add(met.key, self.texts, &mut reading.names);
+                    reading.names.add(self.names.number(met.key, self.texts), self.known.map(|known| known.names));
                 }
                 self.add_stems(met.stems, &mut last, &mut reading);
             }
         });
         if self.wanted.grams {
-            grams(text, |gram| self.grams.add(gram, self.texts, &mut reading.grams));
+            let known = self.known.map(|known| known.grams);
+            grams(text, |gram| reading.grams.add(self.grams.number(gram, self.texts), known));
         }
         reading.words.sort_unstable_by_key(|word| word.key);
         reading.weight = reading.words.iter().map(|word| word.weight).sum();
@@ -173,27 +189,29 @@ impl<'t> Reader<'t> {
 
     /// Ends the goldens: from here on texts keep only what some golden has as well, as nothing else can be shared.
     pub(super) fn end_goldens(&mut self) -> Sizes {
-        Sizes {
-            words: self.words.end(),
-            phrases: self.phrases.end(),
-            names: self.names.end(),
-            numbers: self.numbers.end(),
-            grams: self.grams.end(),
-        }
+        let sizes = Sizes {
+            words: self.words.len(),
+            phrases: self.phrases.len(),
+            names: self.names.len(),
+            numbers: self.numbers.len(),
+            grams: self.grams.len(),
+        };
+        self.known = Some(sizes);
+        sizes
     }
 
     /// Weighs words by the texts at hand: what all of them say tells nothing about which belong together. `weight` is of the
     /// number of texts that use a word and of the number of all texts.
     pub(super) fn weigh<'r>(&self, texts: impl Iterator<Item = &'r mut Reading>, weight: impl Fn(usize, usize) -> f64) {
         let all = self.texts as usize;
-        let most = self.uses.iter().max().map_or(0, |&uses| uses as usize);
+        let most = self.uses.iter().map(|&(uses, _)| uses).max().unwrap_or_default() as usize;
         let weights: Vec<f64> = (0..=most).map(|uses| weight(uses, all)).collect();
         for text in texts {
             for word in &mut text.words {
-                word.here = word.weight * weights[self.uses[word.id as usize] as usize];
+                word.here = word.weight * weights[self.uses[word.id as usize].0 as usize];
             }
             text.weight_here = text.words.iter().map(|word| word.here).sum();
-            text.words.retain(|word| self.words.end.is_none_or(|end| word.id < end));
+            text.words.retain(|word| self.known.is_none_or(|known| (word.id as usize) < known.words));
         }
     }
 
@@ -202,16 +220,16 @@ impl<'t> Reader<'t> {
         for stem in &self.stems[stems] {
             reading.length += 1;
             reading.concepts |= stem.concepts;
-            let latest = &mut self.words.last[stem.id as usize];
-            if *latest != self.texts {
-                *latest = self.texts;
-                self.uses[stem.id as usize] += 1;
+            let (uses, last_text) = &mut self.uses[stem.id as usize];
+            if std::mem::replace(last_text, self.texts) != self.texts {
+                *uses += 1;
                 reading.words.push(Word { key: stem.key, id: stem.id, weight: stem.weight, here: 0.0 });
             }
             if self.wanted.phrases
                 && let Some(before) = last.replace(stem.key)
             {
-                self.phrases.add(mixed(before, stem.key), self.texts, &mut reading.phrases);
+                let number = self.phrases.number(mixed(before, stem.key), self.texts);
+                reading.phrases.add(number, self.known.map(|known| known.phrases));
             }
         }
     }
@@ -248,48 +266,9 @@ impl<'t> Reader<'t> {
 
     fn know(&mut self, stem: &str) {
         let (key, weight, concepts) = (key(stem), self.weights.of(stem), self.concepts.of(stem));
-        let id = self.words.number(key);
-        self.uses.resize(self.words.last.len(), 0);
+        let (id, _) = self.words.number(key, self.texts);
+        self.uses.resize(self.words.len(), (0, 0));
         self.stems.push(Stem { key, id, weight, concepts });
-    }
-}
-
-/// Numbers for keys of one kind, in the order in which keys are first met.
-#[derive(Default)]
-struct Ids {
-    known: HashMap<u64, u32, Spread>,
-    /// The text in which each was last met.
-    last: Vec<u32>,
-    /// Of how many the numbers are kept; all of them while there is no end.
-    end: Option<u32>,
-}
-
-impl Ids {
-    fn number(&mut self, key: u64) -> u32 {
-        let new = self.last.len() as u32;
-        let id = *self.known.entry(key).or_insert(new);
-        if id == new {
-            self.last.push(0);
-        }
-        id
-    }
-
-    /// Adds a key to the parts of text number `text`, where it is not among them.
-    fn add(&mut self, key: u64, text: u32, parts: &mut Parts) {
-        let id = self.number(key);
-        let last = &mut self.last[id as usize];
-        if *last != text {
-            *last = text;
-            parts.count += 1;
-            if self.end.is_none_or(|end| id < end) {
-                parts.ids.push(id);
-            }
-        }
-    }
-
-    fn end(&mut self) -> usize {
-        self.end = Some(self.last.len() as u32);
-        self.last.len()
     }
 }
 

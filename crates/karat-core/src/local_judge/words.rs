@@ -56,7 +56,7 @@ pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
             hear(Piece::Number(&text[at..end]));
             at = end;
         } else if first.is_alphanumeric() || first == '_' {
-            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let length = word_length(rest);
             let end = at + length;
             while let Some((_, later)) = quoted.split_first().filter(|((_, to), _)| *to < end) {
                 quoted = later;
@@ -266,6 +266,15 @@ fn quoted(text: &str) -> Vec<(usize, usize)> {
 fn operator(first: char, text: &str) -> Option<usize> {
     let may_start_one = matches!(first, '=' | '!' | '&' | '|' | '<' | '>' | '-' | '?');
     may_start_one.then(|| OPERATORS.iter().position(|operator| text.starts_with(operator)))?
+}
+
+/// The length of the word a text starts with.
+fn word_length(text: &str) -> usize {
+    let plain = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if text.as_bytes().get(plain).is_none_or(u8::is_ascii) {
+        return plain;
+    }
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 /// The length of the number a text starts with, a fraction included.
