@@ -102,3 +102,24 @@ fn opinions_on_published_reviews_are_what_they_were() {
     }
     check(&found);
 }
+
+/// So many pairs that several threads share them.
+#[test]
+fn opinions_are_the_same_bits_with_any_number_of_threads() {
+    let [(_, judge), _] = judges();
+    let mut random = Random::new(5);
+    let (goldens, findings) = (drawn::goldens(&mut random, 160, 6), drawn::findings(&mut random, 130, 6));
+    let bits = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let mut found = 0;
+        pool.install(|| digest(&judge, &goldens, &findings, &mut found));
+        found
+    };
+    assert_eq!(bits(1), bits(5));
+    // A pair's opinion does not depend on which part of the work it is in: asked alone it is the same.
+    let all = judge.probabilities(&goldens, &findings);
+    for (g, f) in [(0, 0), (62, 129), (63, 0), (64, 1), (159, 129)] {
+        let [one] = &judge.judge(&goldens, &findings, &[(g, f)])[..] else { panic!("one opinion expected") };
+        assert_eq!(one.probability.to_bits(), all[g * findings.len() + f].to_bits());
+    }
+}
