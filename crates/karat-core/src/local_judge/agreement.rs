@@ -3,8 +3,8 @@
 //! The data that text weights are fitted on has none of these, so that their weights are set by reason. Each is an amount
 //! of log-odds, and what either side does not say counts as nothing.
 
-use crate::finding::Finding;
-use crate::golden::{Golden, Severity};
+use super::sides::{FindingSide, GoldenSide, Sides};
+use crate::golden::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,20 +77,25 @@ impl Default for Reasoned {
     }
 }
 
+/// One thing that a pair has beside its texts: its name, and its weight.
+pub(super) type Said = Option<(&'static str, f64)>;
+
 impl Reasoned {
-    /// What a pair has beside its texts, each with its name and weight, in a fixed order; `text` is the finding's, in
-    /// lowercase.
-    pub(super) fn of(&self, golden: &Golden, finding: &Finding, text: &str) -> Vec<(&'static str, f64)> {
-        let said = [
-            self.place(golden, finding),
+    /// What golden `g` and finding `f` have beside their texts, which amount to `texts`, in a fixed order.
+    pub(super) fn of(&self, sides: &Sides, g: usize, f: usize, texts: f64) -> [Said; 8] {
+        let (golden, finding) = (&sides.goldens[g], &sides.findings[f]);
+        let (place, category) = (self.place(golden, finding), self.category(golden, finding));
+        let share = sides.keyword_share(g, f);
+        [
+            place,
             self.rule(golden, finding),
-            self.category(golden, finding),
+            category,
             self.cwe(golden, finding),
-            self.function(golden, finding, text),
+            self.function(sides, g, f),
             self.severity(golden.severity, finding.severity),
-            self.keywords(golden, finding, text),
-        ];
-        said.into_iter().flatten().collect()
+            share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
+            self.terse(golden, texts, place, category, share),
+        ]
     }
 
     /// Every amount, to be looked through for what is not a number.
@@ -117,31 +122,23 @@ impl Reasoned {
     }
 
     /// What is added where a terse golden meets a finding that has what little it asks for, and whose texts amount to `texts`.
-    pub(super) fn terse(
-        &self,
-        golden: &Golden,
-        finding: &Finding,
-        text: &str,
-        texts: f64,
-    ) -> Option<(&'static str, f64)> {
-        let same_category = || matches!(self.category(golden, finding), Some(("same_category", _)));
-        let all_keywords = || keyword_share(golden, finding, text) == Some(1.0);
-        let placed = || self.place(golden, finding).is_none_or(|(_, log_odds)| log_odds >= 0.0);
-        (texts < self.terse_golden && is_terse(golden) && placed() && (same_category() || all_keywords()))
+    fn terse(&self, golden: &GoldenSide, texts: f64, place: Said, category: Said, share: Option<f64>) -> Said {
+        let is_of_kind = matches!(category, Some(("same_category", _))) || share == Some(1.0);
+        let is_placed = place.is_none_or(|(_, log_odds)| log_odds >= 0.0);
+        (is_of_kind && is_placed && texts < self.terse_golden && golden.is_terse)
             .then_some(("terse_golden", self.terse_golden - texts))
     }
 
-    fn place(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
-        let (own, other) = (golden.file.as_ref()?, finding.file.as_ref()?);
-        if !own.matches(other) {
-            let same_name = own.path().file_name() == other.file_name();
-            return Some(if same_name {
+    fn place(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+        let (own, other) = (golden.place.as_ref()?, finding.file?);
+        if !own.has(other) {
+            return Some(if own.has_name_of(other) {
                 ("same_file_name", self.same_file_name)
             } else {
                 ("other_file", self.other_file)
             });
         }
-        let (Some(a), Some(b)) = (golden.lines, finding.lines()) else { return Some(("same_file", self.same_file)) };
+        let (Some(a), Some(b)) = (golden.lines, finding.lines) else { return Some(("same_file", self.same_file)) };
         if a.overlaps(b) {
             return Some(("same_lines", self.same_lines));
         }
@@ -153,17 +150,18 @@ impl Reasoned {
         Some(("near_lines", self.near_lines + (self.far_lines - self.near_lines) * way))
     }
 
-    fn rule(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
-        let same = golden.rules().any(|own| finding.rules().any(|other| same_word(own, other)));
+    fn rule(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+        let same = golden.rules.iter().any(|own| finding.rules.contains(own));
         same.then_some(("same_rule", self.same_rule))
     }
 
-    fn category(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
-        let same = same_word(golden.category.as_ref()?, finding.category.as_ref()?);
+    fn category(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+        let (own, other) = (golden.category?, finding.category?);
+        let same = own.is_some() && own == other;
         Some(if same { ("same_category", self.same_category) } else { ("other_category", self.other_category) })
     }
 
-    fn cwe(&self, golden: &Golden, finding: &Finding) -> Option<(&'static str, f64)> {
+    fn cwe(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
         if golden.cwe.is_empty() || finding.cwe.is_empty() {
             return None;
         }
@@ -171,55 +169,16 @@ impl Reasoned {
         Some(if same { ("same_cwe", self.same_cwe) } else { ("other_cwe", self.other_cwe) })
     }
 
-    fn function(&self, golden: &Golden, finding: &Finding, text: &str) -> Option<(&'static str, f64)> {
-        let own = golden.function.as_ref().map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty())?;
-        let other = finding.function.as_ref().map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
-        if other.as_ref() == Some(&own) || text.contains(&own) {
+    fn function(&self, sides: &Sides, g: usize, f: usize) -> Said {
+        let (own, other) = (sides.goldens[g].function?, sides.findings[f].function);
+        if other == Some(Some(own)) || sides.is_in_text(f, own) {
             return Some(("same_function", self.same_function));
         }
         other.map(|_| ("other_function", self.other_function))
     }
 
-    fn severity(&self, golden: Option<Severity>, finding: Option<Severity>) -> Option<(&'static str, f64)> {
+    fn severity(&self, golden: Option<Severity>, finding: Option<Severity>) -> Said {
         let steps = (golden? as u8).abs_diff(finding? as u8);
         (steps > 0).then(|| ("severity_step", self.severity_step * f64::from(steps)))
     }
-
-    fn keywords(&self, golden: &Golden, finding: &Finding, text: &str) -> Option<(&'static str, f64)> {
-        let share = keyword_share(golden, finding, text)?;
-        Some(("keywords", self.keywords * (share - self.usual_keywords)))
-    }
-}
-
-/// The share of the golden's keywords that the finding has; `text` is the finding's, in lowercase.
-fn keyword_share(golden: &Golden, finding: &Finding, text: &str) -> Option<f64> {
-    let wanted: Vec<String> =
-        golden.keywords.iter().map(|word| word.trim().to_lowercase()).filter(|word| !word.is_empty()).collect();
-    if wanted.is_empty() {
-        return None;
-    }
-    let beside: Vec<String> = finding.rule_id.iter().chain(&finding.category).map(|word| word.to_lowercase()).collect();
-    let there = |word: &&String| text.contains(*word) || beside.iter().any(|other| other.contains(*word));
-    Some(wanted.iter().filter(there).count() as f64 / wanted.len() as f64)
-}
-
-/// A golden with more words of its own than this says something.
-const TERSE: usize = 3;
-
-/// Whether the golden says hardly more than its category and keywords.
-fn is_terse(golden: &Golden) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-    };
-    let known: Vec<String> = golden.category.iter().chain(&golden.keywords).flat_map(|text| words(text)).collect();
-    let said = golden.title.iter().chain(&golden.description).flat_map(|text| words(text));
-    said.filter(|word| !known.contains(word)).nth(TERSE).is_none()
-}
-
-/// Whether two words are the same but for case and punctuation: `sql-injection` and `SQL injection`.
-fn same_word(a: &str, b: &str) -> bool {
-    let plain =
-        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
-    let a = plain(a);
-    !a.is_empty() && a == plain(b)
 }

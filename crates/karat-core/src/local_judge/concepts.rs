@@ -3,6 +3,7 @@
 //! The groups are about software at large and hold no name of any project. They were written by hand, after reading some
 //! pairs of the benchmark that the shipped parameters are fitted on, so that figures on it flatter them a little.
 
+use super::spread::Spread;
 use super::words::stem;
 use std::collections::HashMap;
 
@@ -69,15 +70,15 @@ const GROUPS: &[&str] = &[
 pub(super) type Groups = u128;
 
 /// The groups of every word that has one, by its stem.
-pub(super) struct Concepts(HashMap<String, Groups>);
+pub(super) struct Concepts(HashMap<String, Groups, Spread>);
 
 impl Concepts {
     /// The table, ready to be looked up in.
     pub(super) fn new() -> Self {
-        let mut table = HashMap::new();
+        let mut table: HashMap<String, Groups, Spread> = HashMap::default();
         for (number, group) in GROUPS.iter().enumerate() {
             for word in group.split(' ') {
-                *table.entry(stem(word)).or_default() |= 1 << number;
+                *table.entry(stem(word).into_owned()).or_default() |= 1 << number;
             }
         }
         Self(table)

@@ -1,7 +1,8 @@
 //! What of a pair's texts speaks for a match, in numbers.
 
 use super::arithmetic::ln;
-use super::reading::{Reading, common};
+use super::reading::Reading;
+use super::shared::Shared;
 
 /// One number about a pair of texts.
 pub struct Feature {
@@ -57,19 +58,14 @@ pub static FEATURES: [Feature; COUNT] = {
     ]
 };
 
-/// The features of a pair, in the order of [`FEATURES`].
-pub(super) fn features(golden: &Reading, finding: &Reading) -> [f64; COUNT] {
-    let (mut told, mut told_here, mut rarest) = (0.0, 0.0, 0.0_f64);
-    for word in golden.shared(finding) {
-        told += word.weight;
-        told_here += word.here;
-        rarest = rarest.max(word.weight);
-    }
-    let names = count(common(&golden.names, &finding.names));
-    let concepts = f64::from((golden.concepts & finding.concepts).count_ones());
-    let of_concepts = |reading: &Reading| share(concepts, f64::from(reading.concepts.count_ones()));
-    let grams = count(common(&golden.grams, &finding.grams));
-    let (golden_grams, finding_grams) = (count(golden.grams.len()), count(finding.grams.len()));
+/// The features of a pair that has so much in common, in the order of [`FEATURES`].
+pub(super) fn features(golden: &Reading, finding: &Reading, shared: &Shared) -> [f64; COUNT] {
+    let (told, told_here) = (shared.told, shared.told_here);
+    let names = f64::from(shared.names);
+    let concepts = (golden.concepts & finding.concepts).count_ones();
+    let of_concepts = |reading: &Reading| share(f64::from(concepts), f64::from(reading.concepts.count_ones()));
+    let grams = f64::from(shared.grams);
+    let (golden_grams, finding_grams) = (count(golden.grams.count), count(finding.grams.count));
     [
         share(told, golden.weight),
         share(told, finding.weight),
@@ -77,16 +73,16 @@ pub(super) fn features(golden: &Reading, finding: &Reading) -> [f64; COUNT] {
         share(told_here, golden.weight_here),
         share(told_here, finding.weight_here),
         share(2.0 * told_here, golden.weight_here + finding.weight_here),
-        rarest,
-        share(names, count(golden.names.len())),
-        share(names, count(finding.names.len())),
+        shared.rarest,
+        share(names, count(golden.names.count)),
+        share(names, count(finding.names.count)),
         names.min(4.0),
-        ln(1.0 + count(common(&golden.phrases, &finding.phrases))),
-        numbers(golden, finding),
-        f64::from(common(&golden.operators, &finding.operators) > 0),
+        ln_of_count(shared.phrases),
+        numbers(golden, finding, shared),
+        f64::from(golden.operators & finding.operators != 0),
         of_concepts(golden),
         of_concepts(finding),
-        ln(1.0 + concepts),
+        ln_of_count(concepts),
         f64::from(golden.denies != finding.denies),
         ln((count(golden.length) + 1.0) / (count(finding.length) + 1.0)),
         share(grams, (golden_grams * finding_grams).sqrt()),
@@ -94,14 +90,19 @@ pub(super) fn features(golden: &Reading, finding: &Reading) -> [f64; COUNT] {
     ]
 }
 
-fn numbers(golden: &Reading, finding: &Reading) -> f64 {
-    if common(&golden.numbers, &finding.numbers) > 0 {
+fn numbers(golden: &Reading, finding: &Reading, shared: &Shared) -> f64 {
+    if shared.numbers > 0 {
         1.0
-    } else if golden.numbers.is_empty() || finding.numbers.is_empty() {
+    } else if golden.numbers.count == 0 || finding.numbers.count == 0 {
         0.0
     } else {
         -1.0
     }
+}
+
+/// The logarithm of one more than `n`. Most pairs share nothing, which needs no logarithm.
+fn ln_of_count(n: u32) -> f64 {
+    if n == 0 { 0.0 } else { ln(1.0 + f64::from(n)) }
 }
 
 fn count(n: usize) -> f64 {
@@ -118,15 +119,20 @@ mod tests {
     use super::*;
     use crate::local_judge::concepts::Concepts;
     use crate::local_judge::rarity::Rarity;
-    use crate::local_judge::reading::weigh_here;
+    use crate::local_judge::reading::{Reader, Wanted};
+    use crate::local_judge::shared::Marks;
 
     /// A feature of a golden's and a finding's texts, by name.
     fn value(name: &str, golden: &str, finding: &str) -> f64 {
         let weights = Rarity { texts: 100, words: [("a".to_owned(), 50)].into() }.weights();
-        let [mut golden, mut finding] = [golden, finding].map(|text| Reading::of(text, &weights, &Concepts::new()));
-        weigh_here(&mut [&mut golden, &mut finding], |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
+        let concepts = Concepts::new();
+        let mut reader = Reader::new(&weights, &concepts, Wanted { phrases: true, grams: true }, 99);
+        let (mut golden, sizes, mut finding) = (reader.read(golden), reader.end_goldens(), reader.read(finding));
+        reader.weigh([&mut golden, &mut finding].into_iter(), |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
+        let mut marks = Marks::new(sizes);
+        marks.put(&golden);
         let at = FEATURES.iter().position(|feature| feature.name == name).unwrap();
-        features(&golden, &finding)[at]
+        features(&golden, &finding, &marks.shared(&finding))[at]
     }
 
     #[test]
@@ -140,6 +146,8 @@ mod tests {
         check("golden_names", "openFile and readFile", "openFile fails", 0.5);
         check("finding_names", "openFile and readFile", "openFile fails", 1.0);
         check("shared_names", "openFile", "nothing", 0.0);
+        check("phrases", "token cache grows here", "the token_cache leaks", ln(2.0));
+        check("phrases", "call resetTokens() twice", "resetTokens is called", ln(2.0));
         check("numbers", "limit of 10", "limit of 10 or 20", 1.0);
         check("numbers", "limit of 10", "limit of 20", -1.0);
         check("numbers", "limit of 10", "limit", 0.0);

@@ -2,10 +2,12 @@
 
 use super::arithmetic::rounded;
 use super::evaluate::{Seen, kappa};
-use super::features::{COUNT, FEATURES, Sign, VERSION, features};
+use super::features::{COUNT, FEATURES, Sign, VERSION};
 use super::labels::LabelledTrial;
 use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
-use super::{LocalJudge, Rarity, Reasoned, Table, Texts, finding_text, golden_text, logistic};
+use super::reading::Wanted;
+use super::table::{Table, Texts};
+use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text, logistic};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,33 +65,27 @@ pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Param
 
     // What is read depends on how rare words are, and on nothing that is fitted after that.
     let judge = ready(&params)?;
-    let texts: Vec<Texts> = trials.par_iter().map(|own| judge.read(&own.case.goldens, &own.trial.findings)).collect();
-    let rows = per_pair(&texts, &known, |texts| {
-        let of_golden = |golden| texts.findings.iter().map(move |finding| features(golden, finding).to_vec());
-        texts.goldens.iter().flat_map(of_golden).collect()
-    });
+    let all = Wanted { phrases: true, grams: true };
+    let read = |own: &LabelledTrial<'_>| Texts::read(&judge, &own.case.goldens, &own.trial.findings, all);
+    let texts: Vec<Texts> = trials.par_iter().map(read).collect();
+    let rows = per_pair(&texts, &known, |texts| texts.features().iter().map(|values| values.to_vec()).collect());
     params.text = text_weights(rows, &outcomes);
 
     let judge = ready(&params)?;
-    let scored = tables(&judge, trials, &texts);
+    let scored = tables(&judge, &texts);
     let rows = per_pair(&scored, &known, |table| {
-        let width = table.findings.len();
-        let row = |(at, &score): (usize, &f64)| {
-            let (golden, finding) = table.behind(at / width, at % width);
-            vec![score, golden, finding]
-        };
-        table.scores.iter().enumerate().map(row).collect()
+        let row = |(score, (golden, finding)): (f64, (f64, f64))| vec![score, golden, finding];
+        table.ranked().map(row).collect()
     });
     params.rivals = rival_weights(&rows, &outcomes);
 
     let judge = ready(&params)?;
-    params.threshold = threshold(trials, &tables(&judge, trials, &texts));
+    params.threshold = threshold(trials, tables(&judge, &texts));
     Ok(params)
 }
 
-fn tables<'a>(judge: &'a LocalJudge, trials: &'a [LabelledTrial<'a>], texts: &'a [Texts]) -> Vec<Table<'a>> {
-    let both = trials.par_iter().zip(texts);
-    both.map(|(own, texts)| Table::new(judge, &own.case.goldens, &own.trial.findings, texts)).collect()
+fn tables<'a>(judge: &'a LocalJudge, texts: &'a [Texts]) -> Vec<Table<'a>> {
+    texts.par_iter().map(|texts| Table::new(judge, texts)).collect()
 }
 
 fn ready(params: &Params) -> Result<LocalJudge, FitError> {
@@ -191,10 +187,10 @@ fn constrained(
 }
 
 /// The threshold at which the judge agrees best on goldens found.
-fn threshold(trials: &[LabelledTrial<'_>], tables: &[Table<'_>]) -> f64 {
+fn threshold(trials: &[LabelledTrial<'_>], tables: Vec<Table<'_>>) -> f64 {
     let mut seen = Seen::default();
     for (own, table) in trials.iter().zip(tables) {
-        seen.add(own, &table.probabilities(), 0.5);
+        seen.add(own, &table.into_probabilities(), 0.5);
     }
     let best: Vec<(bool, f64)> = seen.best_of_goldens().collect();
     let agreement = |hundredths: usize| {

@@ -17,27 +17,25 @@ pub mod params;
 mod rarity;
 mod reading;
 pub mod rotation;
+mod shared;
+mod sides;
+mod spread;
+mod table;
 mod words;
 
 use crate::finding::Finding;
 use crate::golden::Golden;
 pub use agreement::Reasoned;
-use arithmetic::{ln, probability};
 use concepts::Concepts;
-use features::{COUNT, FEATURES, features};
+use features::{COUNT, FEATURES};
 use params::Params;
 pub use rarity::Rarity;
 use rarity::Weights;
-use reading::{Reading, weigh_here};
+use reading::Wanted;
+use table::{Table, Texts};
 
 /// The name by which the judge signs.
 pub const NAME: &str = "local";
-
-/// How far behind a rival counts, in log-odds.
-const FURTHEST_BEHIND: f64 = 4.0;
-
-/// So many reasons for and so many against are given.
-const MOST_REASONS: usize = 3;
 
 /// What the judge says of a pair.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +78,8 @@ pub struct LocalJudge {
     params: Params,
     /// Weights over spread and means, in the order of the features.
     scale: [(f64, f64); COUNT],
+    /// What of texts is read: what has no weight need not be.
+    wanted: Wanted,
     words: Weights,
     concepts: Concepts,
 }
@@ -97,8 +97,10 @@ impl LocalJudge {
                 *own = (weight.weight / weight.spread, weight.mean);
             }
         }
+        let weighs = |name: &str| params.text.weights.get(name).is_some_and(|weight| weight.weight != 0.0);
+        let wanted = Wanted { phrases: weighs("phrases"), grams: weighs("letters") || weighs("golden_letters") };
         let words = params.rarity.weights();
-        Ok(Self { params, scale, words, concepts: Concepts::new() })
+        Ok(Self { scale, wanted, words, concepts: Concepts::new(), params })
     }
 
     /// The parameters it decides by.
@@ -109,38 +111,15 @@ impl LocalJudge {
     /// What it says of the wanted pairs, given by golden and finding. Pairs that are not wanted are rivals all the same, so
     /// that an opinion does not depend on what else is asked; a pair that is not there gets none.
     pub fn judge(&self, goldens: &[Golden], findings: &[Finding], wanted: &[(usize, usize)]) -> Vec<PairOpinion> {
-        let texts = self.read(goldens, findings);
-        let table = Table::new(self, goldens, findings, &texts);
-        wanted.iter().filter_map(|&(golden, finding)| table.opinion(golden, finding)).collect()
+        let texts = Texts::read(self, goldens, findings, self.wanted);
+        Table::new(self, &texts).opinions(wanted)
     }
 
     /// How likely each pair matches, all findings of the first golden first.
     pub fn probabilities(&self, goldens: &[Golden], findings: &[Finding]) -> Vec<f64> {
-        let texts = self.read(goldens, findings);
-        Table::new(self, goldens, findings, &texts).probabilities()
+        let texts = Texts::read(self, goldens, findings, self.wanted);
+        Table::new(self, &texts).into_probabilities()
     }
-
-    /// The texts of a case's goldens and a trial's findings, weighed against each other.
-    fn read(&self, goldens: &[Golden], findings: &[Finding]) -> Texts {
-        let read = |text: &str| Reading::of(text, &self.words, &self.concepts);
-        let said: Vec<String> = findings.iter().map(finding_text).collect();
-        let mut texts = Texts {
-            goldens: goldens.iter().map(|golden| read(&golden_text(golden))).collect(),
-            findings: said.iter().map(|text| read(text)).collect(),
-            lowered: said.iter().map(|text| words::bounded(text).to_lowercase()).collect(),
-        };
-        let mut all: Vec<&mut Reading> = texts.goldens.iter_mut().chain(&mut texts.findings).collect();
-        weigh_here(&mut all, |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
-        texts
-    }
-}
-
-/// The texts of a case and a trial, read.
-struct Texts {
-    goldens: Vec<Reading>,
-    findings: Vec<Reading>,
-    /// The findings' texts in lowercase.
-    lowered: Vec<String>,
 }
 
 /// What a golden says.
@@ -159,113 +138,6 @@ fn joined(parts: [Option<&str>; 2]) -> String {
         [Some(title), Some(text)] if !text.contains(title) => format!("{title}. {text}"),
         [_, Some(text)] => text.to_owned(),
         [title, None] => title.unwrap_or_default().to_owned(),
-    }
-}
-
-/// A case's goldens held against a trial's findings.
-struct Table<'a> {
-    judge: &'a LocalJudge,
-    goldens: &'a [Golden],
-    findings: &'a [Finding],
-    texts: &'a Texts,
-    /// All findings of the first golden first.
-    scores: Vec<f64>,
-    best_of_golden: Vec<f64>,
-    best_of_finding: Vec<f64>,
-}
-
-impl<'a> Table<'a> {
-    fn new(judge: &'a LocalJudge, goldens: &'a [Golden], findings: &'a [Finding], texts: &'a Texts) -> Self {
-        let mut table = Self {
-            judge,
-            goldens,
-            findings,
-            texts,
-            scores: Vec::with_capacity(goldens.len() * findings.len()),
-            best_of_golden: vec![f64::NEG_INFINITY; goldens.len()],
-            best_of_finding: vec![f64::NEG_INFINITY; findings.len()],
-        };
-        for g in 0..goldens.len() {
-            for f in 0..findings.len() {
-                let score = table.score(g, f);
-                table.scores.push(score);
-                table.best_of_golden[g] = table.best_of_golden[g].max(score);
-                table.best_of_finding[f] = table.best_of_finding[f].max(score);
-            }
-        }
-        table
-    }
-
-    /// How likely each pair matches, all findings of the first golden first.
-    fn probabilities(&self) -> Vec<f64> {
-        let pairs = (0..self.goldens.len()).flat_map(|g| (0..self.findings.len()).map(move |f| (g, f)));
-        pairs.map(|(g, f)| probability(self.log_odds(g, f))).collect()
-    }
-
-    /// The log-odds of a pair by itself.
-    fn score(&self, g: usize, f: usize) -> f64 {
-        let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
-        let text: f64 =
-            values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean)).sum();
-        let text = self.judge.params.text.base + text;
-        let beside: f64 = self.beside(g, f, text).iter().map(|(_, log_odds)| log_odds).sum();
-        text + beside
-    }
-
-    /// What lies beside the texts, which amount to `text`.
-    fn beside(&self, g: usize, f: usize, text: f64) -> Vec<(&'static str, f64)> {
-        let (golden, finding, reasoned) = (&self.goldens[g], &self.findings[f], &self.judge.params.reasoned);
-        let mut beside = reasoned.of(golden, finding, &self.texts.lowered[f]);
-        beside.extend(reasoned.terse(golden, finding, &self.texts.lowered[f], text));
-        beside
-    }
-
-    /// How far a pair lies behind the best golden for its finding, and behind the best finding for its golden.
-    fn behind(&self, g: usize, f: usize) -> (f64, f64) {
-        let score = self.scores[g * self.findings.len() + f];
-        let behind = |best: f64| (score - best).max(-FURTHEST_BEHIND);
-        (behind(self.best_of_finding[f]), behind(self.best_of_golden[g]))
-    }
-
-    /// The log-odds of a pair among its rivals.
-    fn log_odds(&self, g: usize, f: usize) -> f64 {
-        let rivals = &self.judge.params.rivals;
-        let (golden, finding) = self.behind(g, f);
-        let score = self.scores[g * self.findings.len() + f];
-        rivals.base + rivals.score * score + rivals.behind_golden * golden + rivals.behind_finding * finding
-    }
-
-    fn opinion(&self, g: usize, f: usize) -> Option<PairOpinion> {
-        if g >= self.goldens.len() || f >= self.findings.len() {
-            return None;
-        }
-        let probability = probability(self.log_odds(g, f));
-        let matched = probability >= self.judge.params.threshold;
-        Some(PairOpinion { golden: g, finding: f, probability, matched, reasons: self.reasons(g, f) })
-    }
-
-    fn reasons(&self, g: usize, f: usize) -> Vec<Reason> {
-        let rivals = &self.judge.params.rivals;
-        let values = features(&self.texts.goldens[g], &self.texts.findings[f]);
-        let scaled: Vec<f64> =
-            values.iter().zip(&self.judge.scale).map(|(value, (weight, mean))| weight * (value - mean)).collect();
-        let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
-        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(self.beside(g, f, text));
-        let (golden, finding) = self.behind(g, f);
-        let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
-            ("another_golden", rivals.behind_golden * golden),
-            ("another_finding", rivals.behind_finding * finding),
-        ]);
-        let mut all: Vec<Reason> = all
-            .filter(|(_, log_odds)| log_odds.abs() >= 0.05)
-            .map(|(name, log_odds)| Reason { name, log_odds })
-            .collect();
-        all.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
-        let (mut speaks_for, mut against): (Vec<Reason>, Vec<Reason>) = all.into_iter().partition(|r| r.log_odds > 0.0);
-        speaks_for.truncate(MOST_REASONS);
-        against.truncate(MOST_REASONS);
-        speaks_for.extend(against);
-        speaks_for
     }
 }
 

@@ -1,7 +1,8 @@
 //! How much a word tells in general: what many reviews use tells little.
 
 use super::arithmetic::ln;
-use super::words::Words;
+use super::spread::Spread;
+use super::words::stems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,7 +30,7 @@ impl Rarity {
         let texts: BTreeSet<&str> = texts.collect();
         let mut uses: BTreeMap<String, u32> = BTreeMap::new();
         for text in &texts {
-            let stems: BTreeSet<String> = Words::of(text).stems.into_iter().collect();
+            let stems: BTreeSet<String> = stems(text).into_iter().collect();
             for stem in stems {
                 *uses.entry(stem).or_default() += 1;
             }
@@ -51,7 +52,7 @@ impl Rarity {
 
 /// How much words tell.
 pub(super) struct Weights {
-    words: HashMap<String, f64>,
+    words: HashMap<String, f64, Spread>,
     unseen: f64,
 }
 

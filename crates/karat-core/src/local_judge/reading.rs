@@ -1,28 +1,31 @@
-//! A text as the judge compares it: every part a sorted list of numbers, so that a pair costs a few passes over them.
+//! Texts as the judge compares them: what they are made of is numbered, so that a pair costs a few looks into tables.
 
 use super::concepts::{Concepts, Groups};
 use super::rarity::Weights;
-use super::words::Words;
+use super::spread::{Numbered, Spread};
+use super::words::{NOT, Piece, Spelling, bounded, grams, pieces};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// A text, read once and compared often.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// The distinct words, sorted by key.
+    /// The distinct words, sorted by key, so that sums over them are the same whatever was read before.
     pub(super) words: Vec<Word>,
     /// The sum of their weights.
     pub(super) weight: f64,
     /// The sum of their weights among the texts at hand.
     pub(super) weight_here: f64,
     /// Words that follow each other.
-    pub(super) phrases: Vec<u64>,
+    pub(super) phrases: Parts,
     /// Names of code.
-    pub(super) names: Vec<u64>,
+    pub(super) names: Parts,
     /// Numbers.
-    pub(super) numbers: Vec<u64>,
-    /// Operators.
-    pub(super) operators: Vec<u64>,
+    pub(super) numbers: Parts,
+    /// Operators, one bit each.
+    pub(super) operators: u16,
     /// Runs of four characters.
-    pub(super) grams: Vec<u64>,
+    pub(super) grams: Parts,
     /// What it is about.
     pub(super) concepts: Groups,
     /// Whether it denies something.
@@ -35,91 +38,238 @@ pub(super) struct Reading {
 #[derive(Clone, Copy)]
 pub(super) struct Word {
     key: u64,
+    /// Its number.
+    pub(super) id: u32,
     /// How much it tells in general.
     pub(super) weight: f64,
     /// How much it tells among the texts at hand.
     pub(super) here: f64,
 }
 
-impl Reading {
-    /// Reads a text. Weights among the texts at hand are put in by [`weigh_here`].
-    pub(super) fn of(text: &str, weights: &Weights, concepts: &Concepts) -> Self {
-        let words = Words::of(text);
-        let keys: Vec<u64> = words.stems.iter().map(|stem| key(stem)).collect();
-        let mut own: Vec<Word> = words
-            .stems
-            .iter()
-            .zip(&keys)
-            .map(|(stem, &key)| Word { key, weight: weights.of(stem), here: 0.0 })
-            .collect();
-        own.sort_unstable_by_key(|word| word.key);
-        own.dedup_by_key(|word| word.key);
-        Self {
-            weight: own.iter().map(|word| word.weight).sum(),
-            weight_here: 0.0,
-            words: own,
-            phrases: sorted(keys.windows(2).map(|pair| mixed(pair[0], pair[1]))),
-            names: sorted(words.names.iter().map(|name| key(name))),
-            numbers: sorted(words.numbers.iter().map(|number| key(number))),
-            operators: sorted(words.operators.iter().map(|operator| key(operator))),
-            grams: sorted(words.plain.windows(4).map(gram)),
-            concepts: words.stems.iter().fold(0, |all, stem| all | concepts.of(stem)),
-            denies: words.denies,
-            length: words.stems.len(),
-        }
-    }
+/// Distinct things of one kind that a text has.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// Their numbers. Of what no golden has, findings keep none.
+    pub(super) ids: Vec<u32>,
+    /// How many there are.
+    pub(super) count: usize,
+}
 
-    /// The words that both have.
-    pub(super) fn shared<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Word> + 'a {
-        let mut rest = other.words.as_slice();
-        self.words.iter().copied().filter(move |word| {
-            while let Some((first, tail)) = rest.split_first()
-                && first.key < word.key
-            {
-                rest = tail;
+impl Parts {
+    /// Adds a thing that is met for the first time in this text; `known` things are those that goldens have.
+    fn add(&mut self, (id, is_first): (u32, bool), known: Option<usize>) {
+        if is_first {
+            self.count += 1;
+            if known.is_none_or(|known| (id as usize) < known) {
+                self.ids.push(id);
             }
-            rest.first().is_some_and(|first| first.key == word.key)
-        })
-    }
-}
-
-/// Weighs words by the texts at hand: what all of them say tells nothing about which belong together.
-pub(super) fn weigh_here(texts: &mut [&mut Reading], weight: impl Fn(usize, usize) -> f64) {
-    let all = texts.len();
-    let mut keys: Vec<u64> = texts.iter().flat_map(|text| text.words.iter().map(|word| word.key)).collect();
-    keys.sort_unstable();
-    let mut uses: Vec<(u64, usize)> = Vec::new();
-    for key in keys {
-        match uses.last_mut() {
-            Some((last, count)) if *last == key => *count += 1,
-            _ => uses.push((key, 1)),
         }
     }
-    let weights: Vec<(u64, f64)> = uses.into_iter().map(|(key, count)| (key, weight(count, all))).collect();
-    for text in texts {
-        for word in &mut text.words {
-            let known = weights.binary_search_by_key(&word.key, |(key, _)| *key).ok();
-            word.here = word.weight * known.and_then(|at| weights.get(at)).map_or(0.0, |(_, weight)| *weight);
+}
+
+/// Which costly parts of texts are wanted at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Wanted {
+    /// Words that follow each other.
+    pub(super) phrases: bool,
+    /// Runs of four characters.
+    pub(super) grams: bool,
+}
+
+/// How many different things of each kind goldens have.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sizes {
+    pub(super) words: usize,
+    pub(super) phrases: usize,
+    pub(super) names: usize,
+    pub(super) numbers: usize,
+    pub(super) grams: usize,
+}
+
+/// Tables start with room for texts of so many bytes; larger ones would be slow to fill and seldom be full.
+const ROOM: usize = 8192;
+
+/// Reads texts that are compared with each other: all goldens first, then all findings.
+pub(super) struct Reader<'t> {
+    weights: &'t Weights,
+    concepts: &'t Concepts,
+    wanted: Wanted,
+    /// What each way of writing a word comes to; most words of a text were met before.
+    met: HashMap<&'t str, Met, Spread>,
+    /// The stems of all that was met.
+    stems: Vec<Stem>,
+    words: Numbered,
+    /// How many texts use each word, and the last one that did.
+    uses: Vec<(u32, u32)>,
+    phrases: Numbered,
+    names: Numbered,
+    numbers: Numbered,
+    grams: Numbered,
+    /// How many things of each kind goldens have, once all goldens are read.
+    known: Option<Sizes>,
+    texts: u32,
+}
+
+/// What a word or number comes to.
+#[derive(Clone)]
+struct Met {
+    /// Of the whole of it in lowercase.
+    key: u64,
+    stems: Range<usize>,
+    is_name: bool,
+    is_stop_word: bool,
+    denies: bool,
+}
+
+/// A stem with all that is known of it.
+#[derive(Clone, Copy)]
+struct Stem {
+    key: u64,
+    id: u32,
+    weight: f64,
+    concepts: Groups,
+}
+
+impl<'t> Reader<'t> {
+    /// A reader that has read nothing; texts of so many bytes are to come.
+    pub(super) fn new(weights: &'t Weights, concepts: &'t Concepts, wanted: Wanted, bytes: usize) -> Self {
+        let room = bytes.min(ROOM);
+        Self {
+            weights,
+            concepts,
+            wanted,
+            met: HashMap::with_capacity_and_hasher(room / 8, Spread::default()),
+            stems: Vec::with_capacity(room / 8),
+            words: Numbered::with_room(room / 8),
+            uses: Vec::new(),
+            phrases: Numbered::default(),
+            names: Numbered::default(),
+            numbers: Numbered::default(),
+            grams: Numbered::with_room(room),
+            known: None,
+            texts: 0,
         }
-        text.weight_here = text.words.iter().map(|word| word.here).sum();
     }
-}
 
-/// How many numbers two sorted lists share.
-pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut k, mut count) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(k)) {
-        count += usize::from(x == y);
-        (i, k) = (i + usize::from(x <= y), k + usize::from(y <= x));
+    /// Reads a text. Weights among the texts at hand are put in by [`Reader::weigh`].
+    pub(super) fn read(&mut self, text: &'t str) -> Reading {
+        self.texts += 1;
+        let mut reading = Reading::default();
+        reading.words.reserve(bounded(text).len() / 8);
+        reading.grams.ids.reserve(bounded(text).len());
+        let mut last = None;
+        pieces(text, |piece| match piece {
+            Piece::Operator(at) => reading.operators |= 1 << at,
+            Piece::Number(number) => {
+                let met = self.meet_number(number);
+                reading.numbers.add(self.numbers.number(met.key, self.texts), self.known.map(|known| known.numbers));
+                self.add_stems(met.stems, &mut last, &mut reading);
+            }
+            Piece::Word { word, denied, named } => {
+                if denied {
+                    let not = self.meet(NOT).stems;
+                    self.add_stems(not, &mut last, &mut reading);
+                }
+                let met = self.meet(word);
+                reading.denies |= denied || met.denies;
+                if (named || met.is_name) && !met.is_stop_word {
+                    reading.names.add(self.names.number(met.key, self.texts), self.known.map(|known| known.names));
+                }
+                self.add_stems(met.stems, &mut last, &mut reading);
+            }
+        });
+        if self.wanted.grams {
+            let known = self.known.map(|known| known.grams);
+            grams(text, |gram| reading.grams.add(self.grams.number(gram, self.texts), known));
+        }
+        reading.words.sort_unstable_by_key(|word| word.key);
+        reading.weight = reading.words.iter().map(|word| word.weight).sum();
+        reading
     }
-    count
-}
 
-fn sorted(keys: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut keys: Vec<u64> = keys.collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+    /// Ends the goldens: from here on texts keep only what some golden has as well, as nothing else can be shared.
+    pub(super) fn end_goldens(&mut self) -> Sizes {
+        let sizes = Sizes {
+            words: self.words.len(),
+            phrases: self.phrases.len(),
+            names: self.names.len(),
+            numbers: self.numbers.len(),
+            grams: self.grams.len(),
+        };
+        self.known = Some(sizes);
+        sizes
+    }
+
+    /// Weighs words by the texts at hand: what all of them say tells nothing about which belong together. `weight` is of the
+    /// number of texts that use a word and of the number of all texts.
+    pub(super) fn weigh<'r>(&self, texts: impl Iterator<Item = &'r mut Reading>, weight: impl Fn(usize, usize) -> f64) {
+        let all = self.texts as usize;
+        let most = self.uses.iter().map(|&(uses, _)| uses).max().unwrap_or_default() as usize;
+        let weights: Vec<f64> = (0..=most).map(|uses| weight(uses, all)).collect();
+        for text in texts {
+            for word in &mut text.words {
+                word.here = word.weight * weights[self.uses[word.id as usize].0 as usize];
+            }
+            text.weight_here = text.words.iter().map(|word| word.here).sum();
+            text.words.retain(|word| self.known.is_none_or(|known| (word.id as usize) < known.words));
+        }
+    }
+
+    /// Adds stems to a text, of which `last` is the last one's key.
+    fn add_stems(&mut self, stems: Range<usize>, last: &mut Option<u64>, reading: &mut Reading) {
+        for stem in &self.stems[stems] {
+            reading.length += 1;
+            reading.concepts |= stem.concepts;
+            let (uses, last_text) = &mut self.uses[stem.id as usize];
+            if std::mem::replace(last_text, self.texts) != self.texts {
+                *uses += 1;
+                reading.words.push(Word { key: stem.key, id: stem.id, weight: stem.weight, here: 0.0 });
+            }
+            if self.wanted.phrases
+                && let Some(before) = last.replace(stem.key)
+            {
+                let number = self.phrases.number(mixed(before, stem.key), self.texts);
+                reading.phrases.add(number, self.known.map(|known| known.phrases));
+            }
+        }
+    }
+
+    fn meet(&mut self, word: &'t str) -> Met {
+        if let Some(met) = self.met.get(word) {
+            return met.clone();
+        }
+        let start = self.stems.len();
+        let own = Spelling::of(word, |stem| self.know(stem));
+        let met = Met {
+            key: key(&own.lower),
+            stems: start..self.stems.len(),
+            is_name: own.is_name,
+            is_stop_word: own.is_stop_word,
+            denies: own.denies,
+        };
+        self.met.insert(word, met.clone());
+        met
+    }
+
+    /// Numbers start with a digit and words do not, so that one table serves both.
+    fn meet_number(&mut self, number: &'t str) -> Met {
+        if let Some(met) = self.met.get(number) {
+            return met.clone();
+        }
+        let start = self.stems.len();
+        self.know(number);
+        let stems = start..self.stems.len();
+        let met = Met { key: key(number), stems, is_name: false, is_stop_word: false, denies: false };
+        self.met.insert(number, met.clone());
+        met
+    }
+
+    fn know(&mut self, stem: &str) {
+        let (key, weight, concepts) = (key(stem), self.weights.of(stem), self.concepts.of(stem));
+        let (id, _) = self.words.number(key, self.texts);
+        self.uses.resize(self.words.len(), (0, 0));
+        self.stems.push(Stem { key, id, weight, concepts });
+    }
 }
 
 /// A number for a text, the same everywhere.
@@ -131,39 +281,46 @@ fn mixed(a: u64, b: u64) -> u64 {
     (a.rotate_left(23) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn gram(chars: &[char]) -> u64 {
-    chars.iter().fold(0, |gram, &c| (gram << 16) ^ u64::from(u32::from(c)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::local_judge::rarity::Rarity;
 
-    fn read(text: &str) -> Reading {
-        Reading::of(text, &Rarity::default().weights(), &Concepts::new())
-    }
-
-    #[test]
-    fn texts_share_what_both_have() {
-        let check = |a: &str, b: &str, words: usize, names: usize, phrases: usize| {
-            let (a, b) = (read(a), read(b));
-            let found = (a.shared(&b).count(), common(&a.names, &b.names), common(&a.phrases, &b.phrases));
-            assert_eq!(found, (words, names, phrases));
-            assert_eq!(b.shared(&a).count(), words);
-        };
-        check("token cache grows", "the token_cache leaks", 2, 0, 1);
-        check("call resetTokens() twice", "resetTokens is called", 3, 1, 1);
-        check("", "anything", 0, 0, 0);
-    }
+    const ALL: Wanted = Wanted { phrases: true, grams: true };
 
     #[test]
     fn what_all_texts_say_weighs_less_here() {
-        let (mut a, mut b) = (read("device limit race"), read("device limit typo"));
-        a.words.iter_mut().chain(&mut b.words).for_each(|word| word.weight = 1.0);
-        weigh_here(&mut [&mut a, &mut b], |count, all| (all + 1 - count) as f64);
-        let mut here: Vec<f64> = a.words.iter().map(|word| word.here).collect();
-        here.sort_by(f64::total_cmp);
-        assert_eq!((here, a.weight_here), (vec![1.0, 1.0, 2.0], 4.0));
+        let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
+        let mut reader = Reader::new(&weights, &concepts, ALL, 0);
+        let mut texts = ["device limit race", "device limit typo device"].map(|text| reader.read(text));
+        texts.iter_mut().flat_map(|text| &mut text.words).for_each(|word| word.weight = 1.0);
+        reader.weigh(texts.iter_mut(), |uses, all| (all + 1 - uses) as f64);
+        for text in &texts {
+            let mut here: Vec<f64> = text.words.iter().map(|word| word.here).collect();
+            here.sort_by(f64::total_cmp);
+            assert_eq!((here, text.weight_here), (vec![1.0, 1.0, 2.0], 4.0));
+        }
+    }
+
+    #[test]
+    fn findings_keep_what_goldens_have_and_count_the_rest() {
+        let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
+        let mut reader = Reader::new(&weights, &concepts, ALL, 0);
+        let golden = reader.read("openFile fails 3 of 10 times");
+        let sizes = reader.end_goldens();
+        let finding = reader.read("readFile and openFile fail at 10 or 20, openFile twice");
+        assert_eq!((golden.names.count, finding.names.count, finding.names.ids.len()), (1, 2, 1));
+        assert_eq!((golden.numbers.ids.len(), finding.numbers.count, finding.numbers.ids.len()), (2, 2, 1));
+        assert!(finding.grams.ids.len() < finding.grams.count);
+        assert!(finding.grams.ids.iter().all(|&id| (id as usize) < sizes.grams));
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_read() {
+        let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
+        let read = |wanted| Reader::new(&weights, &concepts, wanted, 99).read("the token cache grows");
+        let (all, none) = (read(ALL), read(Wanted { phrases: false, grams: false }));
+        assert_eq!((all.phrases.count, none.phrases.count, none.grams.count), (2, 0, 0));
+        assert_eq!((all.length, all.words.len()), (none.length, none.words.len()));
     }
 }

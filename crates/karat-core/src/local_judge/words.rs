@@ -1,5 +1,8 @@
 //! A text taken apart: words, names of code, numbers, operators, and whether it denies something.
 
+use crate::matching::keywords::lowercase;
+use std::borrow::Cow;
+
 /// Words too common to tell anything. `not` and its like are no such words.
 const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before",
@@ -22,78 +25,141 @@ const OPERATORS: &[&str] = &["===", "!==", "==", "!=", "&&", "||", "<=", ">=", "
 /// So many characters of a text are read, so that no text costs more than another.
 const MOST_CHARACTERS: usize = 4000;
 
-/// A text taken apart.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Words {
-    /// Stems of the words, names split into theirs, in the order of the text.
-    pub(super) stems: Vec<String>,
-    /// Names of code, whole and in lowercase.
-    pub(super) names: Vec<String>,
-    /// Numbers as they are written.
-    pub(super) numbers: Vec<String>,
-    /// Operators of programming languages.
-    pub(super) operators: Vec<&'static str>,
-    /// Letters and digits in lowercase, with one blank for everything between them.
-    pub(super) plain: Vec<char>,
+/// A piece of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'t> {
+    /// A number as it is written.
+    Number(&'t str),
+    /// An operator of programming languages, by its place in the list.
+    Operator(usize),
+    /// A word.
+    Word {
+        /// As it is written, without an `n't`.
+        word: &'t str,
+        /// Whether there was an `n't` behind it.
+        denied: bool,
+        /// Whether what stands around it makes it a name of code.
+        named: bool,
+    },
+}
+
+/// Takes a text apart, in the order of the text.
+pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
+    let text = bounded(text);
+    let quoted = quoted(text);
+    let mut quoted = quoted.as_slice();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if first.is_ascii_digit() {
+            let end = at + number(rest);
+            hear(Piece::Number(&text[at..end]));
+            at = end;
+        } else if first.is_alphanumeric() || first == '_' {
+            let length = word_length(rest);
+            let end = at + length;
+            while let Some((_, later)) = quoted.split_first().filter(|((_, to), _)| *to < end) {
+                quoted = later;
+            }
+            let within = quoted.first().is_some_and(|(from, _)| *from <= at);
+            at += word(&text[..at], &rest[..length], &text[end..], within, &mut hear);
+        } else if let Some(operator) = operator(first, rest) {
+            hear(Piece::Operator(operator));
+            at += OPERATORS[operator].len();
+        } else {
+            at += first.len_utf8();
+        }
+    }
+}
+
+/// Hears a word with what stands around it, and returns how many bytes it took.
+fn word<'t>(before: &str, word: &'t str, after: &str, within: bool, hear: &mut impl FnMut(Piece<'t>)) -> usize {
+    let tail = ["'t", "\u{2019}t"].iter().find(|tail| after.starts_with(**tail));
+    let denied = tail.and_then(|tail| Some((word.strip_suffix('n')?, tail.len())));
+    let (own, beyond) = denied.unwrap_or((word, 0));
+    let named = (within && own.len() > 2) || is_used(before, after);
+    hear(Piece::Word { word: own, denied: denied.is_some(), named });
+    word.len() + beyond
+}
+
+/// What a word says by itself.
+pub(super) struct Spelling<'w> {
+    /// In lowercase.
+    pub(super) lower: Cow<'w, str>,
+    /// Whether it looks like a name of code.
+    pub(super) is_name: bool,
+    /// Whether it is too common to tell anything.
+    pub(super) is_stop_word: bool,
     /// Whether it denies something.
     pub(super) denies: bool,
 }
 
-impl Words {
-    /// Takes a text apart.
-    pub(super) fn of(text: &str) -> Self {
-        let text = bounded(text);
-        let quoted = quoted(text);
-        let mut words = Self { plain: plain(text), ..Self::default() };
-        let mut at = 0;
-        while let Some(first) = text[at..].chars().next() {
-            let rest = &text[at..];
-            if first.is_ascii_digit() {
-                let end = at + number(rest);
-                words.numbers.push(text[at..end].to_owned());
-                words.stems.push(text[at..end].to_owned());
-                at = end;
-            } else if first.is_alphanumeric() || first == '_' {
-                let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                at += words.word(text, at, at + length, &quoted);
-            } else if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
-                words.operators.push(operator);
-                at += operator.len();
-            } else {
-                at += first.len_utf8();
-            }
-        }
-        words
-    }
-
-    /// Takes the word from `start` to `end`, and returns how many bytes it took.
-    fn word(&mut self, text: &str, start: usize, end: usize, quoted: &[(usize, usize)]) -> usize {
-        let (mut word, after) = (&text[start..end], &text[end..]);
-        let mut taken = word.len();
-        if let Some(tail) = ["'t", "\u{2019}t"].iter().find(|tail| after.starts_with(**tail))
-            && let Some(without) = word.strip_suffix('n')
-        {
-            (word, taken, self.denies) = (without, taken + tail.len(), true);
-            self.stems.push("not".to_owned());
-        }
-        let lower = word.to_lowercase();
-        self.denies |= NEGATIONS.contains(&lower.as_str());
-        let within = quoted.iter().any(|&(from, to)| from <= start && end <= to) && word.len() > 2;
-        if (within || is_code(word, &text[..start], after)) && !is_stop_word(&lower) {
-            self.names.push(lower);
-        }
-        for part in parts(word) {
-            let part = part.to_lowercase();
+impl<'w> Spelling<'w> {
+    /// Looks at a word, and hears the stems of the words it is made of.
+    pub(super) fn of(word: &'w str, mut hear: impl FnMut(&str)) -> Self {
+        parts(word, |part| {
+            let part = lowercase(part);
             if part.chars().nth(1).is_some() && !is_stop_word(&part) {
-                self.stems.push(stem(&part));
+                hear(&stem(&part));
             }
+        });
+        let lower = lowercase(word);
+        Self {
+            is_name: looks_like_code(word),
+            is_stop_word: is_stop_word(&lower),
+            denies: NEGATIONS.contains(&&*lower),
+            lower,
         }
-        taken
+    }
+}
+
+/// The stem of a denial that is a mere `n't`.
+pub(super) const NOT: &str = "not";
+
+/// The stems of a text's words, names split into theirs, in the order of the text.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    let mut stems = Vec::new();
+    pieces(text, |piece| match piece {
+        Piece::Number(number) => stems.push(number.to_owned()),
+        Piece::Operator(_) => {}
+        Piece::Word { word, denied, .. } => {
+            stems.extend(denied.then(|| NOT.to_owned()));
+            Spelling::of(word, |stem| stems.push(stem.to_owned()));
+        }
+    });
+    stems
+}
+
+/// Runs of four characters, each as a number, of letters and digits in lowercase with one blank for everything between them.
+pub(super) fn grams(text: &str, mut hear: impl FnMut(u64)) {
+    // Four characters fill the number, so that a fifth pushes the first one out.
+    let (mut run, mut length, mut blank) = (u64::from(b' '), 1, true);
+    let mut push = |c: u32| {
+        run = (run << 16) ^ u64::from(c);
+        length += 1;
+        if length >= 4 {
+            hear(run);
+        }
+    };
+    for c in bounded(text).chars() {
+        if c.is_ascii_alphanumeric() {
+            push(u32::from(c.to_ascii_lowercase()));
+            blank = false;
+        } else if !c.is_ascii() && c.is_alphanumeric() {
+            c.to_lowercase().for_each(|c| push(u32::from(c)));
+            blank = false;
+        } else if !blank {
+            push(u32::from(' '));
+            blank = true;
+        }
+    }
+    if !blank {
+        push(u32::from(' '));
     }
 }
 
 /// The stem of a lowercase word: the commonest endings cut off, lightly.
-pub(super) fn stem(word: &str) -> String {
+pub(super) fn stem(word: &str) -> Cow<'_, str> {
     const ENDINGS: &[(&str, &str)] = &[
         ("ization", "iz"),
         ("isation", "iz"),
@@ -115,15 +181,19 @@ pub(super) fn stem(word: &str) -> String {
         ("es", "e"),
         ("s", ""),
     ];
-    let mut stem = word.to_owned();
     if !word.is_ascii() || word.len() <= 3 {
-        return stem;
+        return Cow::Borrowed(word);
     }
+    let mut stem = Cow::Borrowed(word);
     let plural = |ending: &str| ending == "s" && ["ss", "us", "is"].iter().any(|kept| word.ends_with(kept));
+    let is_there = |ending: &str| ending.as_bytes().last() == word.as_bytes().last() && word.ends_with(ending);
     for (ending, instead) in ENDINGS {
-        if word.ends_with(ending) && word.len() - ending.len() >= 3 && !plural(ending) {
-            stem.truncate(word.len() - ending.len());
-            stem.push_str(instead);
+        if is_there(ending) && word.len() - ending.len() >= 3 && !plural(ending) {
+            let rest = &word[..word.len() - ending.len()];
+            stem = match ending.starts_with(instead) {
+                true => Cow::Borrowed(&word[..rest.len() + instead.len()]),
+                false => Cow::Owned([rest, instead].concat()),
+            };
             break;
         }
     }
@@ -132,34 +202,79 @@ pub(super) fn stem(word: &str) -> String {
         && a == b
         && !b"lsz".contains(b)
     {
-        stem.pop();
+        shorten(&mut stem);
     }
     if stem.len() > 4 && stem.ends_with('e') {
-        stem.pop();
+        shorten(&mut stem);
     }
     stem
 }
 
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+/// Takes the last letter away, which must be of ASCII.
+fn shorten(word: &mut Cow<'_, str>) {
+    match word {
+        Cow::Borrowed(word) => *word = &word[..word.len() - 1],
+        Cow::Owned(word) => drop(word.pop()),
+    }
 }
+
+fn is_stop_word(word: &str) -> bool {
+    let first = word.bytes().next().unwrap_or_default();
+    let from = |letter: u8| usize::from(STOP_WORDS_FROM[usize::from(letter - b'a')]);
+    first.is_ascii_lowercase() && STOP_WORDS[from(first)..from(first + 1)].contains(&word)
+}
+
+/// For each letter, and for what comes after the last one, how many stop words start with a letter before it.
+const STOP_WORDS_FROM: [u8; 27] = {
+    let (mut from, mut letter) = ([0; 27], 0);
+    while letter < from.len() {
+        let mut before = 0;
+        while before < STOP_WORDS.len() && STOP_WORDS[before].as_bytes()[0] < b'a' + letter as u8 {
+            before += 1;
+        }
+        from[letter] = before as u8;
+        letter += 1;
+    }
+    from
+};
 
 /// The beginning of a text, of bounded length.
 pub(super) fn bounded(text: &str) -> &str {
+    if text.len() <= MOST_CHARACTERS {
+        return text;
+    }
     text.char_indices().nth(MOST_CHARACTERS).map_or(text, |(end, _)| &text[..end])
 }
 
 /// What stands between backticks on one line, from and to.
 fn quoted(text: &str) -> Vec<(usize, usize)> {
-    let mut ranges = Vec::new();
-    for (start, line) in text.split_inclusive('\n').scan(0, |at, line| {
-        *at += line.len();
-        Some((*at - line.len(), line))
-    }) {
-        let ticks: Vec<usize> = line.match_indices('`').map(|(at, _)| start + at).collect();
-        ranges.extend(ticks.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+    let (mut ranges, mut open) = (Vec::new(), None);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => open = None,
+            b'`' => match open.take() {
+                Some(from) => ranges.push((from, at)),
+                None => open = Some(at),
+            },
+            _ => {}
+        }
     }
     ranges
+}
+
+/// The operator a text starts with, by its place in the list; `first` is the text's first character.
+fn operator(first: char, text: &str) -> Option<usize> {
+    let may_start_one = matches!(first, '=' | '!' | '&' | '|' | '<' | '>' | '-' | '?');
+    may_start_one.then(|| OPERATORS.iter().position(|operator| text.starts_with(operator)))?
+}
+
+/// The length of the word a text starts with.
+fn word_length(text: &str) -> usize {
+    let plain = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if text.as_bytes().get(plain).is_none_or(u8::is_ascii) {
+        return plain;
+    }
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 /// The length of the number a text starts with, a fraction included.
@@ -172,49 +287,47 @@ fn number(text: &str) -> usize {
     }
 }
 
-/// Whether a word is a name of code by its look, or by what stands around it.
-fn is_code(word: &str, before: &str, after: &str) -> bool {
+/// Whether a word looks like a name of code.
+fn looks_like_code(word: &str) -> bool {
     let mut last = ' ';
     let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
-    let member = before.strip_suffix('.').is_some_and(|owner| owner.ends_with(char::is_alphanumeric));
-    let owner = after.strip_prefix('.').is_some_and(|member| member.starts_with(char::is_alphabetic));
-    camel || word.trim_matches('_').contains('_') || after.starts_with('(') || member || owner
+    camel || word.trim_matches('_').contains('_')
 }
 
-/// The words a name is made of: `getUserID_v2` is get, User, ID, v and 2.
-fn parts(name: &str) -> Vec<&str> {
+/// Whether what stands around a word makes it a name of code: it is called, or it is or has a member.
+fn is_used(before: &str, after: &str) -> bool {
+    let member = || before.strip_suffix('.').is_some_and(|owner| owner.ends_with(char::is_alphanumeric));
+    let owner = || after.strip_prefix('.').is_some_and(|member| member.starts_with(char::is_alphabetic));
+    after.starts_with('(') || member() || owner()
+}
+
+/// Hears the words a name is made of: `getUserID_v2` is get, User, ID, v and 2.
+fn parts<'w>(name: &'w str, mut hear: impl FnMut(&'w str)) {
     let kind = |c: char| match c {
+        'a'..='z' => 2,
         '_' => 0,
         c if c.is_uppercase() => 1,
         c if c.is_numeric() => 3,
         _ => 2,
     };
-    let chars: Vec<(usize, u8)> = name.char_indices().map(|(at, c)| (at, kind(c))).collect();
-    let mut cuts = vec![0];
-    for (i, &(at, kind)) in chars.iter().enumerate().skip(1) {
-        let before = chars[i - 1].1;
-        let capital = before == 1 && kind == 1 && chars.get(i + 1).is_some_and(|next| next.1 == 2);
-        if (before != kind && !(before == 1 && kind == 2)) || capital {
-            cuts.push(at);
+    let mut part = |part: &'w str| {
+        if !part.is_empty() && !part.starts_with('_') {
+            hear(part);
         }
-    }
-    cuts.push(name.len());
-    cuts.windows(2).map(|cut| &name[cut[0]..cut[1]]).filter(|part| !part.starts_with('_') && !part.is_empty()).collect()
-}
-
-fn plain(text: &str) -> Vec<char> {
-    let mut plain = vec![' '];
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            plain.extend(c.to_lowercase());
-        } else if plain.last() != Some(&' ') {
-            plain.push(' ');
+    };
+    let (mut start, mut before) = (0, None);
+    let mut chars = name.char_indices().map(|(at, c)| (at, kind(c))).peekable();
+    while let Some((at, kind)) = chars.next() {
+        if let Some(before) = before {
+            let capital = before == 1 && kind == 1 && chars.peek().is_some_and(|next| next.1 == 2);
+            if (before != kind && !(before == 1 && kind == 2)) || capital {
+                part(&name[start..at]);
+                start = at;
+            }
         }
+        before = Some(kind);
     }
-    if plain.last() != Some(&' ') {
-        plain.push(' ');
-    }
-    plain
+    part(&name[start..]);
 }
 
 #[cfg(test)]
@@ -224,14 +337,21 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
         assert!(STOP_WORDS.is_sorted());
-        assert!(NEGATIONS.iter().all(|word| !is_stop_word(word)));
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
+        assert!(NEGATIONS.iter().chain(&["", "zebra", "{", "\u{e9}t\u{e9}", "a"]).all(|word| !is_stop_word(word)));
     }
 
     #[test]
     fn texts_are_taken_apart() {
-        let check = |text: &str, stems: &str, names: &str| {
-            let words = Words::of(text);
-            assert_eq!((words.stems.join(" "), words.names.join(" ")), (stems.to_owned(), names.to_owned()), "{text}");
+        let check = |text: &str, expect: &str, expect_names: &str| {
+            let (mut names, stems) = (Vec::new(), stems(text).join(" "));
+            pieces(text, |piece| {
+                if let Piece::Word { word, named, .. } = piece {
+                    let own = Spelling::of(word, |_| {});
+                    names.extend(((named || own.is_name) && !own.is_stop_word).then_some(own.lower));
+                }
+            });
+            assert_eq!((stems.as_str(), names.join(" ").as_str()), (expect, expect_names), "{text}");
         };
         check("getUserID leaks the HTTPServer_v2", "get user id leak http server", "getuserid httpserver_v2");
         check("`key` and d.Log, call open(x)", "key log call open", "key d log open");
@@ -245,23 +365,66 @@ mod tests {
         for group in
             ["caches cached caching", "validation validate validates", "query queries", "stopped stopping stops"]
         {
-            let stems: Vec<String> = group.split(' ').map(stem).collect();
+            let stems: Vec<Cow<'_, str>> = group.split(' ').map(stem).collect();
             assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{stems:?}");
         }
-        assert_eq!([stem("process"), stem("status"), stem("is")], ["process", "status", "is"]);
+        let check = |words: &str, expect: &str| {
+            assert_eq!(words.split(' ').map(stem).collect::<Vec<_>>().join(" "), expect);
+        };
+        check("process status is", "process status is");
+        check("organisation abilities copied planned statements", "organiz ability copy plan statement");
     }
 
     #[test]
     fn denials_numbers_and_operators_are_seen() {
-        let words = Words::of("a === b never happens before 3.25 or 7");
-        assert!(words.denies);
-        assert_eq!((words.numbers.join(" "), words.operators), ("3.25 7".to_owned(), vec!["==="]));
-        assert!(!Words::of("a note on knots").denies);
+        let check = |text: &str, expect: &str| {
+            let mut told: Vec<String> = Vec::new();
+            pieces(text, |piece| match piece {
+                Piece::Number(number) => told.push(number.to_owned()),
+                Piece::Operator(at) => told.push(OPERATORS[at].to_owned()),
+                Piece::Word { word, denied, .. } => {
+                    told.extend((denied || Spelling::of(word, |_| {}).denies).then(|| format!("{word}!")));
+                }
+            });
+            assert_eq!(told.join(" "), expect, "{text}");
+        };
+        check("a === b never happens before 3.25 or 7", "=== never! 3.25 7");
+        check("it won't, a->b?.c != d - e", "wo! -> ?. !=");
+        check("a note on knots", "");
+    }
+
+    #[test]
+    fn only_whole_pairs_of_backticks_on_a_line_quote() {
+        assert_eq!(quoted("a `b` c `d\n`e` f"), [(2, 4), (11, 13)]);
+        let mut named = Vec::new();
+        pieces("see `one two` or three `four\nfive` and `seven`", |piece| {
+            if let Piece::Word { word, named: true, .. } = piece {
+                named.push(word);
+            }
+        });
+        assert_eq!(named.join(" "), "one two and");
+    }
+
+    #[test]
+    fn runs_of_letters_go_over_the_ends_of_words() {
+        let runs = |text: &str| {
+            let mut runs = Vec::new();
+            grams(text, |run| {
+                let letter = |at: u32| char::from_u32((run >> (48 - 16 * at)) as u32 & 0xffff).unwrap();
+                runs.push((0..4).map(letter).collect::<String>());
+            });
+            runs.join("|")
+        };
+        assert_eq!(runs("Ab, c"), " ab |ab c|b c ");
+        assert_eq!(runs("İ"), " i\u{307} ");
+        assert_eq!((runs("a"), runs("")), (String::new(), String::new()));
     }
 
     #[test]
     fn no_text_costs_more_than_its_beginning() {
         let long = "word ".repeat(300_000);
-        assert_eq!(Words::of(&long), Words::of(&long[..4000]));
+        assert_eq!(stems(&long), stems(&long[..4000]));
+        let long = "é".repeat(300_000);
+        assert_eq!(bounded(&long).chars().count(), 4000);
     }
 }

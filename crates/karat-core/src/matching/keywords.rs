@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The distinct keywords of a case, each with a number.
-pub(super) struct Keywords {
+pub(crate) struct Keywords {
     count: usize,
     finder: Finder,
 }
@@ -22,7 +22,7 @@ const FEW_BYTES: usize = 8 * 1024;
 
 impl Keywords {
     /// `None` where there are no keywords.
-    pub(super) fn new(index: KeywordIndex<'_>) -> Option<Self> {
+    pub(crate) fn new(index: KeywordIndex<'_>) -> Option<Self> {
         let patterns = index.patterns;
         let bytes: usize = patterns.iter().map(|p| p.len()).sum();
         let finder = if patterns.len() <= FEW && bytes <= FEW_BYTES {
@@ -39,12 +39,12 @@ impl Keywords {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Marks every keyword that the text, which must be lowercase, contains.
-    pub(super) fn mark(&self, text: &str, marks: &mut [u64]) {
+    pub(crate) fn mark(&self, text: &str, marks: &mut [u64]) {
         match &self.finder {
             Finder::Few(buckets) => buckets.mark(text.as_bytes(), marks),
             Finder::Many(automaton) => {
@@ -58,14 +58,14 @@ impl Keywords {
 
 /// Gives the keywords of a case their numbers.
 #[derive(Default)]
-pub(super) struct KeywordIndex<'a> {
+pub(crate) struct KeywordIndex<'a> {
     ids: HashMap<Cow<'a, str>, u32>,
     patterns: Vec<Cow<'a, str>>,
 }
 
 impl<'a> KeywordIndex<'a> {
     /// The number of a keyword, ignoring letter case and blanks around it; a blank one has none.
-    pub(super) fn number(&mut self, keyword: &'a str) -> Option<u32> {
+    pub(crate) fn number(&mut self, keyword: &'a str) -> Option<u32> {
         let keyword = lowercase(keyword.trim());
         if keyword.is_empty() {
             return None;
@@ -78,7 +78,7 @@ impl<'a> KeywordIndex<'a> {
 }
 
 /// The text in lowercase, itself where it is so already.
-pub(super) fn lowercase(text: &str) -> Cow<'_, str> {
+pub(crate) fn lowercase(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         Cow::Borrowed(text)
     } else {

@@ -2,8 +2,8 @@
 
 pub mod assign;
 pub mod decisions;
-mod keywords;
-mod marks;
+pub(crate) mod keywords;
+pub(crate) mod marks;
 pub mod outcome;
 pub mod pair;
 mod place;

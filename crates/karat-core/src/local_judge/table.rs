@@ -1,0 +1,224 @@
+//! A case's goldens held against a trial's findings: every pair scored, and each score seen beside its rivals'.
+
+use super::agreement::Said;
+use super::arithmetic::{into_probabilities, ln, probability};
+use super::features::{COUNT, FEATURES, features};
+use super::reading::{Reader, Reading, Sizes, Wanted};
+use super::shared::Marks;
+use super::sides::Sides;
+use super::{LocalJudge, PairOpinion, Reason, finding_text, golden_text};
+use crate::finding::Finding;
+use crate::golden::Golden;
+use rayon::prelude::*;
+
+/// How far behind a rival counts, in log-odds.
+const FURTHEST_BEHIND: f64 = 4.0;
+
+/// So many reasons for and so many against are given.
+const MOST_REASONS: usize = 3;
+
+/// Fewer pairs than this are not worth another thread.
+const PAIRS_A_THREAD: usize = 8192;
+
+/// What goldens and findings say, weighed against each other.
+pub(super) struct Texts {
+    goldens: Vec<Reading>,
+    findings: Vec<Reading>,
+    sizes: Sizes,
+    sides: Sides,
+}
+
+impl Texts {
+    /// Reads a case's goldens and a trial's findings.
+    pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: Wanted) -> Self {
+        let known: Vec<String> = goldens.iter().map(golden_text).collect();
+        let said: Vec<String> = findings.iter().map(finding_text).collect();
+        let bytes = known.iter().chain(&said).map(String::len).sum();
+        let mut reader = Reader::new(&judge.words, &judge.concepts, wanted, bytes);
+        let mut own: Vec<Reading> = known.iter().map(|text| reader.read(text)).collect();
+        let sizes = reader.end_goldens();
+        let mut others: Vec<Reading> = said.iter().map(|text| reader.read(text)).collect();
+        let telling = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
+        reader.weigh(own.iter_mut().chain(&mut others), telling);
+        Self { goldens: own, findings: others, sizes, sides: Sides::of(goldens, findings, &said) }
+    }
+
+    /// The features of every pair, all findings of the first golden first.
+    pub(super) fn features(&self) -> Vec<[f64; COUNT]> {
+        let mut marks = Marks::new(self.sizes);
+        let mut all = Vec::with_capacity(self.goldens.len() * self.findings.len());
+        for golden in &self.goldens {
+            marks.put(golden);
+            all.extend(self.findings.iter().map(|finding| features(golden, finding, &marks.shared(finding))));
+            marks.wipe(golden);
+        }
+        all
+    }
+}
+
+/// The scores of all pairs.
+pub(super) struct Table<'a> {
+    judge: &'a LocalJudge,
+    texts: &'a Texts,
+    /// All findings of the first golden first.
+    scores: Vec<f64>,
+    best_of_golden: Vec<f64>,
+    best_of_finding: Vec<f64>,
+}
+
+impl<'a> Table<'a> {
+    /// Scores all pairs, on several threads where there are many.
+    pub(super) fn new(judge: &'a LocalJudge, texts: &'a Texts) -> Self {
+        let (goldens, findings) = (texts.goldens.len(), texts.findings.len());
+        let mut table = Self {
+            judge,
+            texts,
+            scores: Vec::new(),
+            best_of_golden: vec![f64::NEG_INFINITY; goldens],
+            best_of_finding: vec![f64::NEG_INFINITY; findings],
+        };
+        let mut scores = vec![0.0; goldens * findings];
+        let rows = PAIRS_A_THREAD.div_ceil(findings.max(1));
+        each_part(&mut scores, rows * findings, |part, scores| {
+            let mut marks = Marks::new(texts.sizes);
+            for (row, scores) in scores.chunks_mut(findings).enumerate() {
+                table.score_row(part * rows + row, &mut marks, scores);
+            }
+        });
+        for (scores, best) in scores.chunks(findings.max(1)).zip(&mut table.best_of_golden) {
+            for (&score, best_of_finding) in scores.iter().zip(&mut table.best_of_finding) {
+                *best = best.max(score);
+                *best_of_finding = best_of_finding.max(score);
+            }
+        }
+        table.scores = scores;
+        table
+    }
+
+    /// The score of each pair with how far it lies behind rivals, all findings of the first golden first.
+    pub(super) fn ranked(&self) -> impl Iterator<Item = (f64, (f64, f64))> {
+        let width = self.texts.findings.len();
+        let rivals = self.scores.iter().enumerate().map(move |(at, score)| (at / width, at % width, *score));
+        rivals.map(|(g, f, score)| (score, self.behind(g, f, score)))
+    }
+
+    /// How likely each pair matches, all findings of the first golden first.
+    pub(super) fn into_probabilities(mut self) -> Vec<f64> {
+        let width = self.texts.findings.len();
+        let mut scores = std::mem::take(&mut self.scores);
+        let rows = PAIRS_A_THREAD.div_ceil(width.max(1));
+        each_part(&mut scores, rows * width, |part, scores| {
+            for (row, scores) in scores.chunks_mut(width).enumerate() {
+                for (f, score) in scores.iter_mut().enumerate() {
+                    *score = self.log_odds(part * rows + row, f, *score);
+                }
+                into_probabilities(scores);
+            }
+        });
+        scores
+    }
+
+    /// Opinions on the wanted pairs that are there, in their order.
+    pub(super) fn opinions(&self, wanted: &[(usize, usize)]) -> Vec<PairOpinion> {
+        let is_there = |&&(g, f): &&(usize, usize)| g < self.texts.goldens.len() && f < self.texts.findings.len();
+        let of_part = |wanted: &[(usize, usize)]| -> Vec<PairOpinion> {
+            let mut marks = Marks::new(self.texts.sizes);
+            let mut marked: Option<&Reading> = None;
+            let mut opinions = Vec::with_capacity(wanted.len());
+            for &(g, f) in wanted.iter().filter(is_there) {
+                let golden = &self.texts.goldens[g];
+                if !marked.is_some_and(|marked| std::ptr::eq(marked, golden)) {
+                    marked.iter().for_each(|marked| marks.wipe(marked));
+                    marks.put(golden);
+                    marked = Some(golden);
+                }
+                opinions.push(self.opinion(g, f, &marks));
+            }
+            opinions
+        };
+        if wanted.len() <= PAIRS_A_THREAD {
+            return of_part(wanted);
+        }
+        wanted.par_chunks(PAIRS_A_THREAD).map(of_part).collect::<Vec<_>>().concat()
+    }
+
+    /// The log-odds of a golden's pairs by themselves.
+    fn score_row(&self, g: usize, marks: &mut Marks, scores: &mut [f64]) {
+        marks.put(&self.texts.goldens[g]);
+        for (f, score) in scores.iter_mut().enumerate() {
+            let text = self.judge.params.text.base + self.scaled(g, f, marks).iter().sum::<f64>();
+            let beside: f64 = self.beside(g, f, text).iter().flatten().map(|(_, log_odds)| log_odds).sum();
+            *score = text + beside;
+        }
+        marks.wipe(&self.texts.goldens[g]);
+    }
+
+    /// What each feature of a pair's texts adds, the golden being marked.
+    fn scaled(&self, g: usize, f: usize, marks: &Marks) -> [f64; COUNT] {
+        let (golden, finding) = (&self.texts.goldens[g], &self.texts.findings[f]);
+        let mut values = features(golden, finding, &marks.shared(finding));
+        for (value, (weight, mean)) in values.iter_mut().zip(&self.judge.scale) {
+            *value = weight * (*value - mean);
+        }
+        values
+    }
+
+    /// What lies beside the texts, which amount to `text`.
+    fn beside(&self, g: usize, f: usize, text: f64) -> [Said; 8] {
+        self.judge.params.reasoned.of(&self.texts.sides, g, f, text)
+    }
+
+    /// How far a pair with this score lies behind the best golden for its finding, and behind the best finding for its golden.
+    fn behind(&self, g: usize, f: usize, score: f64) -> (f64, f64) {
+        let behind = |best: f64| (score - best).max(-FURTHEST_BEHIND);
+        (behind(self.best_of_finding[f]), behind(self.best_of_golden[g]))
+    }
+
+    /// The log-odds of a pair with this score among its rivals.
+    fn log_odds(&self, g: usize, f: usize, score: f64) -> f64 {
+        let rivals = &self.judge.params.rivals;
+        let (golden, finding) = self.behind(g, f, score);
+        rivals.base + rivals.score * score + rivals.behind_golden * golden + rivals.behind_finding * finding
+    }
+
+    /// The opinion on a pair, the golden being marked.
+    fn opinion(&self, g: usize, f: usize, marks: &Marks) -> PairOpinion {
+        let score = self.scores[g * self.texts.findings.len() + f];
+        let probability = probability(self.log_odds(g, f, score));
+        let matched = probability >= self.judge.params.threshold;
+        PairOpinion { golden: g, finding: f, probability, matched, reasons: self.reasons(g, f, score, marks) }
+    }
+
+    fn reasons(&self, g: usize, f: usize, score: f64, marks: &Marks) -> Vec<Reason> {
+        let rivals = &self.judge.params.rivals;
+        let scaled = self.scaled(g, f, marks);
+        let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
+        let beside = self.beside(g, f, text).into_iter().flatten();
+        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(beside);
+        let (golden, finding) = self.behind(g, f, score);
+        let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
+            ("another_golden", rivals.behind_golden * golden),
+            ("another_finding", rivals.behind_finding * finding),
+        ]);
+        let mut all: Vec<Reason> = all
+            .filter(|(_, log_odds)| log_odds.abs() >= 0.05)
+            .map(|(name, log_odds)| Reason { name, log_odds })
+            .collect();
+        all.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
+        let (mut speaks_for, mut against): (Vec<Reason>, Vec<Reason>) = all.into_iter().partition(|r| r.log_odds > 0.0);
+        speaks_for.truncate(MOST_REASONS);
+        against.truncate(MOST_REASONS);
+        speaks_for.extend(against);
+        speaks_for
+    }
+}
+
+/// Does something to each part of so many values, given with its number, on several threads where there are several parts.
+fn each_part(values: &mut [f64], part: usize, act: impl Fn(usize, &mut [f64]) + Sync) {
+    if values.is_empty() {
+    } else if values.len() <= part {
+        act(0, values);
+    } else {
+        values.par_chunks_mut(part).enumerate().for_each(|(number, values)| act(number, values));
+    }
+}
