@@ -55,8 +55,8 @@ pub struct Reasoned {
 impl Default for Reasoned {
     fn default() -> Self {
         Self {
-            same_lines: 3.0,
-            near_lines: 2.25,
+            same_lines: 2.5,
+            near_lines: 1.75,
             far_lines: -1.0,
             near: 20,
             same_file: 0.5,
