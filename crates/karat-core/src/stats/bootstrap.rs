@@ -280,7 +280,7 @@ fn ordered<const W: usize>(cases: &[Vec<[f64; W]>], clusters: Option<&[usize]>) 
         named.push((clusters.map_or(alone, |names| names.get(at).copied().unwrap_or(alone)), trials));
     }
     named.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| by_trials(x, y)));
-    let mut groups: Vec<&[(usize, Vec<[f64; W]>)]> = named.chunk_by(|a, b| a.0 == b.0).collect();
+    let mut groups: Vec<_> = named.chunk_by(|a, b| a.0 == b.0).collect();
     groups.sort_by(|a, b| {
         let differs = a.iter().zip(b.iter()).map(|((_, a), (_, b))| by_trials(a, b)).find(|order| order.is_ne());
         differs.unwrap_or(a.len().cmp(&b.len()))
