@@ -9,10 +9,11 @@ mod ratings;
 mod resample;
 mod shares;
 
+pub use super::interval::NoInterval;
 pub use cohen::{Weights, cohen};
 pub use krippendorff::{Level, krippendorff};
 pub use ratings::{Rating, Ratings};
-pub use resample::{Interval, NoInterval, RESAMPLES};
+pub use resample::{Interval, RESAMPLES};
 pub use shares::{ac1, fleiss, percent};
 
 /// A figure, or the reason why there is none. 0/0 is never a number.

@@ -1,6 +1,9 @@
 //! Intervals by resampling items with replacement.
 
 use super::{Ratings, Value};
+use crate::stats::distribution::{cumulative, quantile};
+use crate::stats::interval::NoInterval;
+use crate::stats::random::Random;
 use rayon::prelude::*;
 
 /// How many samples are drawn.
@@ -15,28 +18,6 @@ pub struct Interval {
     pub high: f64,
     /// The method by name.
     pub method: &'static str,
-}
-
-/// Why a figure has no interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NoInterval {
-    /// The figure itself is undefined.
-    Undefined,
-    /// Every sample gives the same, so that sampling says nothing about how far off the figure may be.
-    NothingVaries,
-    /// In more than one sample of twenty the figure is undefined.
-    OftenUndefined,
-}
-
-impl NoInterval {
-    /// The reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Undefined => "the figure itself is undefined",
-            Self::NothingVaries => "every resample gives the same figure, which says nothing about how sure it is",
-            Self::OftenUndefined => "in more than one resample of twenty the figure is undefined",
-        }
-    }
 }
 
 impl Interval {
@@ -165,49 +146,4 @@ fn at_share(sorted: &[f64], share: f64) -> f64 {
     let place = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()
-}
-
-/// The share of a standard normal distribution below `x`, by the series of Marsaglia (2004).
-fn cumulative(x: f64) -> f64 {
-    if x.abs() > 8.0 || x.is_nan() {
-        return if x > 0.0 { 1.0 } else { 0.0 };
-    }
-    let (mut sum, mut term, mut step) = (x, x, 1.0);
-    while sum + term != sum || step < x.abs() {
-        step += 2.0;
-        term *= x * x / step;
-        sum += term;
-    }
-    0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
-}
-
-/// The `x` below which that share lies, by halving.
-fn quantile(share: f64) -> f64 {
-    let (mut low, mut high) = (-8.0, 8.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if cumulative(middle) < share { low = middle } else { high = middle }
-    }
-    (low + high) / 2.0
-}
-
-/// SplitMix64, whose few lines give the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    /// The stream of that number under a seed.
-    fn new(seed: u64, stream: u64) -> Self {
-        Self(mixed(mixed(seed).wrapping_add(stream)))
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        ((u128::from(mixed(self.0)) * bound as u128) >> 64) as usize
-    }
-}
-
-fn mixed(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

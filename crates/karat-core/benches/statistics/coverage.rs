@@ -1,0 +1,181 @@
+//! Simulated suites whose truth is known: how often do intervals hold it, and how often is there a false alarm?
+
+use karat_core::stats::bootstrap::{Kind, Options, interval_of_mean};
+use karat_core::stats::cluster::{Reference, interval};
+use karat_core::stats::correct::{Label, ppi_mean, rogan_gladen};
+use karat_core::stats::distribution::quantile;
+use karat_core::stats::paired::sign_flip;
+use karat_core::stats::proportion::{clopper_pearson, wilson};
+use karat_core::stats::random::Random;
+use rayon::prelude::*;
+
+/// What a rate must keep over 2,000 suites.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    /// Between 93 % and 97 %.
+    Coverage,
+    /// At least so much.
+    AtLeast(f64),
+    /// At most so much.
+    AtMost(f64),
+}
+
+/// One kind of suite and what is asked of it.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) wanted: Wanted,
+    /// Whether it holds in one suite drawn with these numbers and so many resamples; none where the suite has no interval.
+    holds: fn(&mut Random, usize) -> Option<bool>,
+}
+
+impl Scenario {
+    /// In what share of suites it holds. A suite without an interval counts as a miss.
+    pub(crate) fn rate(&self, suites: usize, resamples: usize) -> f64 {
+        let holds = |number: &usize| (self.holds)(&mut Random::new(2024, *number as u64), resamples) == Some(true);
+        (0..suites).into_par_iter().filter(holds).count() as f64 / suites as f64
+    }
+}
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "hierarchical BCa, 60 cases x 3 trials, found or not",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 3, 1.0),
+    },
+    Scenario {
+        name: "hierarchical percentile, 60 cases x 3 trials, found or not",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, Kind::Percentile, 3, 1.0),
+    },
+    Scenario {
+        name: "hierarchical BCa, 60 cases x 3 trials, cases all alike",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 3, 0.0),
+    },
+    Scenario {
+        name: "hierarchical BCa, 60 cases x 1 trial, found or not",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 1, 1.0),
+    },
+    Scenario {
+        name: "cluster bootstrap BCa, 50 clusters of 10",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| {
+            clustered(random, |cases, names| {
+                let options = Options { resamples, ..Options::default() };
+                let cases: Vec<Vec<f64>> = cases.iter().map(|v| vec![*v]).collect();
+                interval_of_mean(&cases, Some(names), &options).interval.ok().map(|i| i.holds(0.0))
+            })
+        },
+    },
+    Scenario {
+        name: "clustered standard error CR1 with t, 50 clusters of 10",
+        wanted: Wanted::Coverage,
+        holds: |random, _| {
+            clustered(random, |cases, names| {
+                interval(cases, Some(names), Reference::StudentT, 0.95).interval.ok().map(|i| i.holds(0.0))
+            })
+        },
+    },
+    Scenario {
+        name: "Wilson, 80 items, any share",
+        wanted: Wanted::Coverage,
+        holds: |random, _| share(random, |k, truth| wilson(k, 80, 0.95).ok().map(|i| i.holds(truth))),
+    },
+    Scenario {
+        name: "Clopper-Pearson, 80 items, any share",
+        wanted: Wanted::AtLeast(0.94),
+        holds: |random, _| share(random, |k, truth| clopper_pearson(k, 80, 0.95).ok().map(|i| i.holds(truth))),
+    },
+    Scenario {
+        name: "Rogan-Gladen, 500 items, 120 labels, se 0.85, sp 0.9",
+        wanted: Wanted::Coverage,
+        holds: |random, _| {
+            let judge = |random: &mut Random, truth: bool| random.unit() < if truth { 0.85 } else { 0.1 };
+            let k = (0..500)
+                .filter(|_| {
+                    let truth = random.unit() < 0.4;
+                    judge(random, truth)
+                })
+                .count();
+            let labels: Vec<Label> = (0..120)
+                .map(|_| {
+                    let truth = random.unit() < 0.4;
+                    Label { judged: number(judge(random, truth)), truth: number(truth), probability: 0.2 }
+                })
+                .collect();
+            rogan_gladen(k, 500, &labels, 0.95).ok().map(|c| c.interval.holds(0.4))
+        },
+    },
+    Scenario {
+        name: "PPI++, 500 items, 80 labels",
+        wanted: Wanted::Coverage,
+        holds: |random, _| powered(random, |_| 0.2),
+    },
+    Scenario {
+        name: "PPI++, doubtful items labelled four times as often",
+        wanted: Wanted::Coverage,
+        holds: |random, _| powered(random, |judged| if (judged - 0.5_f64).abs() < 0.3 { 0.4 } else { 0.1 }),
+    },
+    Scenario {
+        name: "false alarms of the sign-flip test, 50 clusters of 10",
+        wanted: Wanted::AtMost(0.06),
+        holds: |random, resamples| {
+            clustered(random, |cases, names| sign_flip(cases, Some(names), resamples, None).map(|test| test.p <= 0.05))
+        },
+    },
+];
+
+/// Trials that find a golden or not, by cases that are harder and easier by so much.
+fn hierarchical(random: &mut Random, resamples: usize, kind: Kind, trials: usize, apart: f64) -> Option<bool> {
+    let cases: Vec<Vec<f64>> = (0..60)
+        .map(|_| {
+            let chance = 0.6 + apart * (0.8 * random.unit() - 0.4);
+            (0..trials).map(|_| number(random.unit() < chance)).collect()
+        })
+        .collect();
+    let options = Options { resamples, kind, ..Options::default() };
+    interval_of_mean(&cases, None, &options).interval.ok().map(|i| i.holds(0.6))
+}
+
+/// Differences around 0 in 50 clusters of 10 that are alike within.
+fn clustered(random: &mut Random, check: impl Fn(&[f64], &[usize]) -> Option<bool>) -> Option<bool> {
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    for cluster in 0..50 {
+        let common = 0.5 * normal(random);
+        for _ in 0..10 {
+            values.push(common + normal(random));
+            names.push(cluster);
+        }
+    }
+    check(&values, &names)
+}
+
+fn share(random: &mut Random, check: impl Fn(usize, f64) -> Option<bool>) -> Option<bool> {
+    let truth = 0.02 + 0.96 * random.unit();
+    let k = (0..80).filter(|_| random.unit() < truth).count();
+    check(k, truth)
+}
+
+/// A judge who gives scores between 0 and 1 that follow the truth loosely; items are labelled by chance.
+fn powered(random: &mut Random, chance: impl Fn(f64) -> f64) -> Option<bool> {
+    let (mut all, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..500 {
+        let judged = random.unit();
+        let truth = number(random.unit() < 0.2 + 0.7 * judged);
+        all.push(judged);
+        let probability = chance(judged);
+        if random.unit() < probability {
+            labels.push(Label { judged, truth, probability });
+        }
+    }
+    ppi_mean(&all, &labels, 0.95).ok().map(|c| c.interval.holds(0.55))
+}
+
+fn normal(random: &mut Random) -> f64 {
+    quantile(random.unit())
+}
+
+fn number(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
+}

@@ -1,0 +1,76 @@
+//! An interval, how it came about, and why there may be none.
+
+/// An interval that states its method, its level and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The method by name.
+    pub method: &'static str,
+    /// How often such intervals hold the truth: 0.95 for 95 %.
+    pub level: f64,
+    /// How many independent units it rests on: cases, or clusters where clusters are named.
+    pub n: usize,
+}
+
+impl Interval {
+    /// Whether that value lies inside, ends included.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// From the middle to an end, were both ends as far.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// Why a figure has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoInterval {
+    /// The figure itself is undefined.
+    Undefined,
+    /// There is one unit only, and one unit says nothing about how much units differ.
+    OneUnit,
+    /// Every sample gives the same, so that sampling says nothing about how far off the figure may be.
+    NothingVaries,
+    /// In more than one sample of twenty the figure is undefined.
+    OftenUndefined,
+    /// The level is not between 0 and 1, both excluded.
+    Level,
+}
+
+impl NoInterval {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Undefined => "the figure itself is undefined",
+            Self::OneUnit => "there is one unit only, which says nothing about how much units differ",
+            Self::NothingVaries => "every resample gives the same figure, which says nothing about how sure it is",
+            Self::OftenUndefined => "in more than one resample of twenty the figure is undefined",
+            Self::Level => "the level is not between 0 and 1",
+        }
+    }
+}
+
+/// A figure with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure; none where it is undefined.
+    pub value: Option<f64>,
+    /// Its interval, or why there is none.
+    pub interval: Result<Interval, NoInterval>,
+}
+
+impl Estimate {
+    pub(super) fn without(value: Option<f64>, reason: NoInterval) -> Self {
+        Self { value, interval: Err(if value.is_some() { reason } else { NoInterval::Undefined }) }
+    }
+}
+
+/// The level, where it is one.
+pub(super) fn checked(level: f64) -> Result<f64, NoInterval> {
+    if level > 0.0 && level < 1.0 { Ok(level) } else { Err(NoInterval::Level) }
+}

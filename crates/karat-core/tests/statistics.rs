@@ -1,0 +1,412 @@
+//! Statistics against other packages, by properties, and how often intervals hold the truth.
+//!
+//! `tests/data/statistics_packages.txt` was written by `bench/statistics_oracle.py`, and names versions and seed.
+#![expect(clippy::expect_used, reason = "a test may stop at the first fault")]
+
+#[path = "../benches/statistics/coverage.rs"]
+mod coverage;
+
+use coverage::{SCENARIOS, Wanted};
+use karat_core::stats::bootstrap::{self, Kind, Options, Trials};
+use karat_core::stats::cluster::{self, Correction, Reference};
+use karat_core::stats::correct::{Label, Refused, ppi_mean, rogan_gladen};
+use karat_core::stats::distribution::{t_two_sided, two_sided};
+use karat_core::stats::interval::{Interval, NoInterval};
+use karat_core::stats::paired::{
+    Verdict, cohens_dz, holm, mcnemar, minimum_detectable, sample_size, sign_flip, verdict,
+};
+use karat_core::stats::proportion::{clopper_pearson, wilson};
+use karat_core::stats::variance::{Components, Observation, components};
+use proptest::prelude::*;
+
+const PACKAGES: &str = include_str!("data/statistics_packages.txt");
+
+/// The lists of every line of that name.
+fn lines(name: &str) -> Vec<Vec<Vec<f64>>> {
+    let list = |text: &str| text.split_whitespace().map(|v| v.parse().expect("a number")).collect();
+    let named = PACKAGES.lines().filter_map(|line| line.split_once(" | ").filter(|(first, _)| *first == name));
+    let found: Vec<Vec<Vec<f64>>> = named.map(|(_, rest)| rest.split(" | ").map(list).collect()).collect();
+    assert!(!found.is_empty(), "no line of {name}");
+    found
+}
+
+#[track_caller]
+fn near(value: f64, expected: f64, within: f64, what: &str) {
+    assert!((value - expected).abs() <= within, "{what}: {value}, expected {expected} within {within}");
+}
+
+fn whole(values: &[f64]) -> Vec<usize> {
+    values.iter().map(|v| *v as usize).collect()
+}
+
+#[test]
+fn bootstraps_agree_with_scipy_within_monte_carlo_error() {
+    for (name, kind) in [
+        ("bootstrap-percentile", Kind::Percentile),
+        ("bootstrap-bca", Kind::Bca),
+        ("hierarchical-percentile", Kind::Percentile),
+        ("hierarchical-bca", Kind::Bca),
+    ] {
+        for line in lines(name) {
+            let [trials, values, ends] = &line[..] else { panic!("{name}") };
+            let cases: Vec<Vec<f64>> = values.chunks(trials[0] as usize).map(<[f64]>::to_vec).collect();
+            let options = Options { resamples: 20_000, kind, ..Options::default() };
+            let found = bootstrap::interval_of_mean(&cases, None, &options).interval.expect("an interval");
+            // An end of 20,000 and one of 100,000 samples differ by about 0.021 standard errors.
+            let within = 0.09 * (ends[1] - ends[0]) / 3.92;
+            near(found.low, ends[0], within, name);
+            near(found.high, ends[1], within, name);
+        }
+    }
+}
+
+#[test]
+fn shares_agree_with_scipy_and_statsmodels() {
+    for (name, method) in [("wilson", wilson as fn(usize, usize, f64) -> _), ("clopper-pearson", clopper_pearson)] {
+        for line in lines(name) {
+            let ([k, n, level], ends) = (<[f64; 3]>::try_from(&line[0][..]).expect("three"), &line[1]);
+            let found: Interval = method(k as usize, n as usize, level).expect("an interval");
+            let what = format!("{name} {k} of {n} at {level}");
+            near(found.low, ends[0], 1e-10, &what);
+            near(found.high, ends[1], 1e-10, &what);
+            assert_eq!((found.method, found.level, found.n), (name, level, n as usize));
+        }
+        assert_eq!(method(0, 0, 0.95), Err(NoInterval::Undefined));
+        assert_eq!(method(1, 2, 1.0), Err(NoInterval::Level));
+    }
+}
+
+#[test]
+fn quantiles_agree_with_scipy() {
+    for line in lines("t") {
+        let found = t_two_sided(line[0][0], line[0][1]);
+        near(found, line[1][0], 1e-9 * line[1][0], "t");
+    }
+    for line in lines("normal") {
+        near(two_sided(line[0][0]), line[1][0], 1e-11, "normal");
+    }
+}
+
+#[test]
+fn clustered_errors_agree_with_statsmodels() {
+    for line in lines("clustered") {
+        let (values, names, expected) = (&line[0], whole(&line[1]), &line[2]);
+        let error = |correction| cluster::standard_error(values, Some(&names), correction).expect("an error");
+        near(error(Correction::Cr0), expected[0], 1e-12, "CR0");
+        near(error(Correction::Cr1), expected[1], 1e-12, "CR1");
+        let found = cluster::interval(values, Some(&names), Reference::StudentT, 0.95).interval.expect("an interval");
+        near(found.low, expected[2], 1e-9, "low");
+        near(found.high, expected[3], 1e-9, "high");
+    }
+    let alone = cluster::interval(&[1.0, 2.0], Some(&[7, 7]), Reference::Normal, 0.95).interval;
+    assert_eq!(alone, Err(NoInterval::OneUnit));
+    assert_eq!(cluster::interval(&[0.3; 5], None, Reference::Normal, 0.95).interval, Err(NoInterval::NothingVaries));
+    assert_eq!(cluster::interval(&[], None, Reference::Normal, 0.95).interval, Err(NoInterval::Undefined));
+}
+
+#[test]
+fn paired_tests_agree_with_scipy_and_statsmodels() {
+    for line in lines("sign-flip") {
+        let found = sign_flip(&line[0], None, 10, None).expect("a test");
+        assert_eq!(found.drawn, None);
+        near(found.p, line[1][0], 1e-12, "sign-flip");
+    }
+    for line in lines("sign-flip-drawn") {
+        let found = sign_flip(&line[0], None, 100_000, None).expect("a test");
+        let p = line[1][0];
+        near(found.p, p, 5.0 * (2.0 * p * (1.0 - p) / 1e5).sqrt() + 2e-5, "sign-flip-drawn");
+    }
+    for line in lines("mcnemar") {
+        let found = mcnemar(line[0][0] as usize, line[0][1] as usize, 0.95);
+        near(found.p, line[1][0], 1e-12, "mcnemar");
+    }
+    for line in lines("holm") {
+        for (found, expected) in holm(&line[0]).iter().zip(&line[1]) {
+            near(*found, *expected, 1e-14, "holm");
+        }
+    }
+    for line in lines("sample-size") {
+        let found = sample_size(1.0, line[0][0], 0.95, 0.8).expect("a number");
+        // Their power also counts findings on the wrong side, which matters to nobody at this size.
+        assert_eq!(found, line[1][0].ceil() as usize, "{line:?}");
+        let detectable = minimum_detectable(1.0 / (found as f64).sqrt(), 0.95, 0.8).expect("a difference");
+        assert!(detectable <= line[0][0] && detectable > 0.98 * line[0][0], "{detectable}");
+    }
+}
+
+#[test]
+fn ppi_agrees_with_its_authors() {
+    let labels = |judged: &[f64], truth: &[f64], picked: &[f64]| -> Vec<Label> {
+        let at = |i: usize| Label { judged: judged[i], truth: truth[i], probability: picked[i] };
+        (0..judged.len()).map(at).collect()
+    };
+    for line in lines("ppi") {
+        let all_alike = vec![0.25; line[1].len()];
+        let found = ppi_mean(&line[0], &labels(&line[1], &line[2], &all_alike), 0.95).expect("an estimate");
+        near(found.value, line[3][0], 1e-12, "value");
+        near(found.interval.low, line[3][1], 1e-10, "low");
+        near(found.interval.high, line[3][2], 1e-10, "high");
+    }
+    for line in lines("ppi-weighted") {
+        let found = ppi_mean(&line[0], &labels(&line[1], &line[2], &line[3]), 0.95).expect("an estimate");
+        near(found.value, line[4][0], 1e-12, "weighted value");
+    }
+}
+
+#[test]
+fn balanced_components_agree_with_statsmodels() {
+    for line in lines("components") {
+        let trials = line[0][0] as usize;
+        let found = components(&scores(&line[1], trials)).expect("components");
+        near(found.cases, line[2][0], 1e-3, "cases");
+        near(found.trials, line[2][1], 1e-3, "trials");
+    }
+}
+
+/// Scores in a row, so many trials a case.
+fn scores(values: &[f64], trials: usize) -> Vec<Observation> {
+    let at = |(i, value): (usize, &f64)| Observation { case: i / trials, trial: i % trials, judge: 0, value: *value };
+    values.iter().enumerate().map(at).collect()
+}
+
+/// Two cases of two trials by hand: means 2 and 7, MSB = 25, MSW = (2 + 2)/2 = 2, so cases (25 − 2)/2 = 11.5.
+#[test]
+fn components_by_hand() {
+    let found = components(&scores(&[1.0, 3.0, 6.0, 8.0], 2)).expect("components");
+    near(found.cases, 11.5, 1e-12, "cases");
+    near(found.trials, 2.0, 1e-12, "trials");
+    // 11.5/2 + 2/4: what the two means, 2 and 7, say by themselves.
+    near(found.variance_of_mean(), 6.25, 1e-12, "variance");
+    let halving = found.halving();
+    assert_eq!((halving.cases, halving.trials, halving.judges), (Some(8), None, None));
+}
+
+/// C = 3 cases, T = 2 trials, J = 2 judges, with known sums of squares.
+#[test]
+fn components_with_judges_follow_the_balanced_table() {
+    let values = [3.0, 5.0, 4.0, 7.0, 1.0, 2.0, 2.0, 2.0, 8.0, 8.0, 5.0, 9.0];
+    let at = |(i, value): (usize, &f64)| Observation { case: i / 4, trial: i / 2 % 2, judge: i % 2, value: *value };
+    let all: Vec<Observation> = values.iter().enumerate().map(at).collect();
+    let mean = |keep: &dyn Fn(&Observation) -> bool| {
+        let kept: Vec<f64> = all.iter().filter(|o| keep(o)).map(|o| o.value).collect();
+        kept.iter().sum::<f64>() / kept.len() as f64
+    };
+    let grand = mean(&|_| true);
+    let case = |c: usize| mean(&|o| o.case == c);
+    let trial = |c: usize, t: usize| mean(&|o| o.case == c && o.trial == t);
+    let judge = |j: usize| mean(&|o| o.judge == j);
+    let of_cases = (0..3).map(|c| 4.0 * (case(c) - grand).powi(2)).sum::<f64>() / 2.0;
+    let of_trials = (0..6).map(|i| 2.0 * (trial(i / 2, i % 2) - case(i / 2)).powi(2)).sum::<f64>() / 3.0;
+    let of_judges = (0..2).map(|j| 6.0 * (judge(j) - grand).powi(2)).sum::<f64>();
+    let rest =
+        all.iter().map(|o| (o.value - trial(o.case, o.trial) - judge(o.judge) + grand).powi(2)).sum::<f64>() / 5.0;
+    let found = components(&all).expect("components");
+    near(found.cases, (of_cases - of_trials) / 4.0, 1e-9, "cases");
+    near(found.trials, ((of_trials - rest) / 2.0).max(0.0), 1e-9, "trials");
+    near(found.judges.expect("judges"), (of_judges - rest) / 6.0, 1e-9, "judges");
+    near(found.rest.expect("a rest"), rest, 1e-9, "rest");
+}
+
+#[test]
+fn halving_says_what_no_number_can_do() {
+    let found = Components {
+        cases: 1.0,
+        trials: 3.0,
+        judges: Some(0.01),
+        rest: Some(0.0),
+        case_count: 100,
+        trials_per_case: 1.0,
+        judges_per_trial: 2.0,
+    };
+    // 0.01 + 0.03 + 0.005 = 0.045, a quarter of which is 0.01125: cases 4/(0.01125 − 0.005); trials and judges cannot.
+    let halving = found.halving();
+    assert_eq!((halving.cases, halving.trials, halving.judges), (Some(640), None, None));
+    assert_eq!(components(&scores(&[1.0, 2.0, 3.0], 1)), None);
+}
+
+#[test]
+fn what_has_no_interval_says_why() {
+    let options = Options { resamples: 200, ..Options::default() };
+    let check = |cases: &[Vec<f64>], clusters: Option<&[usize]>, value: Option<f64>, why: NoInterval| {
+        let found = bootstrap::interval_of_mean(cases, clusters, &options);
+        assert_eq!((found.value, found.interval), (value, Err(why)), "{cases:?}");
+    };
+    check(&[], None, None, NoInterval::Undefined);
+    check(&[vec![]], None, None, NoInterval::Undefined);
+    check(&[vec![0.5, 0.7]], None, Some(0.6), NoInterval::OneUnit);
+    check(&[vec![0.5], vec![1.0]], Some(&[3, 3]), Some(0.75), NoInterval::OneUnit);
+    check(&[vec![0.5], vec![0.5], vec![0.5, 0.5]], None, Some(0.5), NoInterval::NothingVaries);
+    let bad = Options { level: 1.5, ..options };
+    assert_eq!(bootstrap::interval_of_mean(&[vec![0.0], vec![1.0]], None, &bad).interval, Err(NoInterval::Level));
+    let rare = |values: &[[f64; 2]]| {
+        let (hits, all): (f64, f64) = values.iter().fold((0.0, 0.0), |sum, v| (sum.0 + v[0], sum.1 + v[1]));
+        (all > 0.0).then(|| hits / all)
+    };
+    let cases = vec![vec![[1.0, 1.0]], vec![[0.0, 0.0]], vec![[0.0, 0.0]]];
+    let found = bootstrap::interval(&cases, None, &rare, &options);
+    assert_eq!((found.value, found.interval), (Some(1.0), Err(NoInterval::OftenUndefined)));
+}
+
+#[test]
+fn a_ratio_of_sums_gets_an_interval() {
+    // Pooled precision: (true, reported) of every trial.
+    let cases: Vec<Vec<[f64; 2]>> = (0..40).map(|i| vec![[f64::from(i % 4), f64::from(i % 4 + i % 3)]]).collect();
+    let precision = |values: &[[f64; 2]]| {
+        let (hits, all): (f64, f64) = values.iter().fold((0.0, 0.0), |sum, v| (sum.0 + v[0], sum.1 + v[1]));
+        (all > 0.0).then(|| hits / all)
+    };
+    let found = bootstrap::interval(&cases, None, &precision, &Options::default());
+    let interval = found.interval.expect("an interval");
+    near(found.value.expect("a value"), 60.0 / 99.0, 1e-12, "precision");
+    // The delta method: √Σ(true − p · reported)² / Σ reported.
+    near(interval.half_width() / 1.96, 0.042_170, 0.003, "half width");
+    assert_eq!((interval.method, interval.n, interval.level), ("hierarchical-bootstrap-bca", 40, 0.95));
+}
+
+#[test]
+fn the_plain_and_the_general_way_agree() {
+    let cases: Vec<Vec<f64>> = (0..30).map(|i| (0..3).map(|t| f64::from((i * 7 + t * 5) % 11)).collect()).collect();
+    let wide: Vec<Vec<[f64; 1]>> = cases.iter().map(|c| c.iter().map(|v| [*v]).collect()).collect();
+    let mean = |values: &[[f64; 1]]| Some(values.iter().map(|[v]| v).sum::<f64>() / values.len() as f64);
+    for trials in [Trials::Resampled, Trials::Kept] {
+        let options = Options { trials, ..Options::default() };
+        let plain = bootstrap::interval_of_mean(&cases, None, &options).interval.expect("an interval");
+        let general = bootstrap::interval(&wide, None, &mean, &options).interval.expect("an interval");
+        near(plain.low, general.low, 0.05 * plain.half_width(), "low");
+        near(plain.high, general.high, 0.05 * plain.half_width(), "high");
+    }
+}
+
+#[test]
+fn verdicts() {
+    let check = |low: f64, high: f64, expected: Verdict| {
+        let interval = Interval { low, high, method: "m", level: 0.95, n: 50 };
+        assert_eq!(verdict(&interval, 0.02), expected, "{low} to {high}");
+    };
+    check(0.01, 0.05, Verdict::Better);
+    check(-0.05, -0.01, Verdict::Worse);
+    check(-0.01, 0.015, Verdict::Equivalent);
+    check(0.005, 0.015, Verdict::Equivalent);
+    check(-0.01, 0.05, Verdict::Inconclusive);
+    check(0.0, 0.05, Verdict::Inconclusive);
+    assert_eq!(Verdict::Equivalent.name(), "equivalent");
+}
+
+#[test]
+fn effects_by_hand() {
+    // Mean 2, standard deviation 1.
+    assert_eq!(cohens_dz(&[1.0, 2.0, 3.0]), Some(2.0));
+    assert_eq!(cohens_dz(&[1.0, 1.0]), None);
+    let found = mcnemar(9, 3, 0.95);
+    // 2 (1 + 12 + 66 + 220) / 4096.
+    near(found.p, 598.0 / 4096.0, 1e-14, "p");
+    assert_eq!(found.odds_ratio, Some(3.0));
+    let never = mcnemar(4, 0, 0.95);
+    near(never.p, 0.125, 1e-14, "p");
+    assert_eq!(never.odds_ratio, None);
+    assert!(never.interval.is_ok_and(|i| i.high.is_infinite() && i.low > 0.6));
+    assert_eq!(mcnemar(0, 0, 0.95).interval, Err(NoInterval::Undefined));
+}
+
+fn labels(tp: usize, fn_: usize, tn: usize, fp: usize) -> Vec<Label> {
+    let label = |judged: f64, truth: f64| Label { judged, truth, probability: 0.5 };
+    let rows = [(tp, 1.0, 1.0), (fn_, 0.0, 1.0), (tn, 0.0, 0.0), (fp, 1.0, 0.0)];
+    rows.iter().flat_map(|(n, judged, truth)| std::iter::repeat_n(label(*judged, *truth), *n)).collect()
+}
+
+#[test]
+fn rogan_gladen_by_hand() {
+    // se 0.9, sp 0.8, q 0.48: (0.48 − 0.2) / 0.7 = 0.4.
+    let found = rogan_gladen(480, 1000, &labels(45, 5, 40, 10), 0.95).expect("an estimate");
+    near(found.value, 0.4, 1e-12, "value");
+    assert!(found.interval.low > 0.25 && found.interval.high < 0.55, "{found:?}");
+    let refused = |k, n, labels: &[Label]| rogan_gladen(k, n, labels, 0.95).expect_err("refused");
+    assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), Refused::FewLabels);
+    assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), Refused::JudgeTellsNothing);
+    assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), Refused::NothingJudged);
+    let bad = [Label { judged: 1.0, truth: 1.0, probability: 0.0 }];
+    assert_eq!(refused(1, 2, &bad), Refused::BadLabel);
+    assert_eq!(ppi_mean(&[1.0], &labels(5, 5, 5, 5), 0.95), Err(Refused::FewLabels));
+}
+
+/// Sure positives were labelled rarely: unweighted, the judge would look worse than it is.
+#[test]
+fn labels_weigh_by_how_rarely_they_were_picked() {
+    let mut picked = labels(20, 20, 40, 0);
+    picked.iter_mut().filter(|l| l.judged > 0.5).for_each(|l| l.probability = 0.1);
+    picked.iter_mut().filter(|l| l.judged < 0.5).for_each(|l| l.probability = 0.9);
+    // Sensitivity (20/0.1) / (20/0.1 + 20/0.9) = 0.9, specificity 1.
+    let found = rogan_gladen(450, 1000, &picked, 0.95).expect("an estimate");
+    near(found.value, 0.5, 1e-12, "value");
+}
+
+#[test]
+fn intervals_cover_what_they_promise() {
+    const SUITES: usize = 300;
+    for scenario in SCENARIOS {
+        let share = scenario.rate(SUITES, 400);
+        // Near three standard errors of 300 suites beyond what 2,000 suites must keep.
+        let (least, most) = match scenario.wanted {
+            Wanted::Coverage => (0.93 - 0.035, 0.97 + 0.03),
+            Wanted::AtLeast(least) => (least - 0.033, 1.0),
+            Wanted::AtMost(most) => (0.0, most + 0.035),
+        };
+        assert!(least <= share && share <= most, "{}: {share}", scenario.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn neither_order_nor_threads_change_a_digit(
+        cases in prop::collection::vec(prop::collection::vec(0.0..1.0f64, 1..5), 2..20),
+        turn in 0..20usize,
+        clustered: bool,
+    ) {
+        let options = Options { resamples: 300, ..Options::default() };
+        let names: Vec<usize> = (0..cases.len()).map(|i| i % 7).collect();
+        let find = |cases: &[Vec<f64>], names: &[usize]| {
+            bootstrap::interval_of_mean(cases, clustered.then_some(names), &options)
+        };
+        let once = find(&cases, &names);
+        let (mut turned, mut renamed) = (cases.clone(), names.clone());
+        turned.rotate_left(turn % cases.len());
+        renamed.rotate_left(turn % cases.len());
+        turned.iter_mut().for_each(|trials| trials.reverse());
+        renamed.iter_mut().for_each(|name| *name = 100 - *name);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        let again = pool.install(|| find(&turned, &renamed));
+        prop_assert_eq!(once.interval, again.interval);
+    }
+
+    #[test]
+    fn intervals_hold_their_figure_and_widen_with_the_level(k in 0..50usize, more in 0..50usize) {
+        let n = k + more.max(1);
+        for method in [wilson, clopper_pearson] {
+            let (narrow, wide) = (method(k, n, 0.8).expect("one"), method(k, n, 0.99).expect("one"));
+            prop_assert!(narrow.holds(k as f64 / n as f64));
+            prop_assert!(wide.low <= narrow.low && narrow.high <= wide.high);
+        }
+        prop_assert!(clopper_pearson(k, n, 0.95).expect("one").low <= wilson(k, n, 0.95).expect("one").low + 1e-12 || k == n);
+    }
+
+    #[test]
+    fn flipping_all_signs_changes_no_p(differences in prop::collection::vec(-1.0..1.0f64, 1..30)) {
+        let turned: Vec<f64> = differences.iter().rev().map(|v| -v).collect();
+        let (once, again) = (sign_flip(&differences, None, 500, None), sign_flip(&turned, None, 500, None));
+        prop_assert_eq!(once.map(|f| f.p), again.map(|f| f.p));
+        prop_assert!(once.is_some_and(|f| f.p > 0.0 && f.p <= 1.0));
+    }
+
+    #[test]
+    fn holm_never_lowers_and_keeps_the_order(p in prop::collection::vec(0.0..1.0f64, 0..20)) {
+        let adjusted = holm(&p);
+        for (a, x) in p.iter().zip(&adjusted) {
+            prop_assert!(x >= a && *x <= 1.0);
+            for (b, y) in p.iter().zip(&adjusted) {
+                prop_assert!(a > b || x <= y);
+            }
+        }
+    }
+}
