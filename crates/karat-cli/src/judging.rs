@@ -55,6 +55,10 @@ pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failu
         }
         other => other?,
     };
+    // Whoever started the run agreed to its judge.
+    if sitting.store.is_none() {
+        agreed(sitting.args, judge.as_ref())?;
+    }
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
     let Some(judge) = judge else { return Ok(()) };
     work.notes.extend(same_house(&judge, &sitting.models));
@@ -75,6 +79,7 @@ pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failu
 pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
     let name = named(args, profile, loaded);
     let judge = with_roster(loaded, args, |roster| roster.open(&name))?;
+    agreed(args, judge.as_ref())?;
     if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| cache_mode(args) != CacheMode::Only) {
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
     }
@@ -85,6 +90,20 @@ pub(crate) fn planned(args: &AskArgs, loaded: &LoadedSuite, profile: &mut Profil
     profile.judge = name;
     profile.judge_by_variable = false;
     Ok(())
+}
+
+/// A suite may come from anybody. A key goes where the suite says, and nobody else does, only when the judge was typed.
+fn agreed(args: &AskArgs, judge: Option<&Judge>) -> Result<(), Failure> {
+    let Some(judge) = judge.filter(|_| args.judge.is_none() && cache_mode(args) != CacheMode::Only) else {
+        return Ok(());
+    };
+    judge.entrusts().map_or(Ok(()), |host| {
+        let name = &judge.name;
+        Err(Failure::usage(format!(
+            "the suite asks for the judge `{name}`, and would have your key sent to {host}; say --judge {name} to agree, or \
+             --judge none to do without"
+        )))
+    })
 }
 
 /// The judge that was named, who must be somebody.

@@ -11,6 +11,7 @@ use karat::diagnostic::harmless;
 use karat::format::run::PlanV1;
 use karat::format::submission::MOST_TRIALS;
 use karat::format::tool::{ToolKindV1, ToolManifestV1};
+use karat::judge::providers::stays_here;
 use karat::run::execute::{self, LoadError, Loaded};
 use karat::run::lookup::{declared, lookup};
 use karat::run::plan::{Request, describe, plan};
@@ -97,7 +98,7 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
     let selection = selection(args)?;
     let model = args.model.clone().or_else(|| variable("KARAT_TOOL_MODEL")).or_else(|| variable("CRB_TOOL_MODEL"));
     let asked = match args.tools.as_slice() {
-        [] => declared(&loaded)?,
+        [] => agreed(declared(&loaded)?)?,
         some => some.iter().map(|text| lookup(text, &loaded)).collect::<Result<Vec<_>, _>>()?.concat(),
     };
     let mut names = std::collections::HashSet::new();
@@ -138,6 +139,18 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
         }
     }
     Ok(Prepared { loaded, plan, tools, isolation, earlier: None })
+}
+
+/// A suite may come from anybody. Where one of its models would have a key sent to an address that the suite names, the tool
+/// must be typed.
+fn agreed(tools: Vec<(String, ToolManifestV1)>) -> Result<Vec<(String, ToolManifestV1)>, Failure> {
+    let elsewhere = |manifest: &ToolManifestV1| manifest.llm.base_url.clone().filter(|url| !stays_here(url));
+    match tools.iter().find_map(|(name, manifest)| Some((name, elsewhere(manifest)?))) {
+        None => Ok(tools),
+        Some((name, address)) => Err(Failure::usage(format!(
+            "the suite's tool `{name}` would have your key sent to {address}; say --tool {name} to agree"
+        ))),
+    }
 }
 
 /// A run that goes on, by the plan it began with.

@@ -48,6 +48,10 @@ impl Provider for Anthropic {
         self.endpoint.lacks()
     }
 
+    fn entrusts(&self) -> Option<&str> {
+        self.endpoint.entrusts()
+    }
+
     fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {
         Box::pin(async move {
             let answer = self.endpoint.post(&self.body(prompt)).await.map_err(|declined| declined.error)?;

@@ -29,6 +29,8 @@ pub(super) struct Endpoint {
     key: Option<SecretString>,
     /// What must be set before anybody can be asked.
     lacks: Option<String>,
+    /// Where a key goes that the configuration alone, and neither the provider nor the environment, says to send there.
+    entrusts: Option<String>,
     client: OnceLock<Result<Client, String>>,
 }
 
@@ -75,6 +77,8 @@ impl Endpoint {
         for (name, value) in site.headers {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
+        let elsewhere = config.base_url.is_some() && !is_here(&url);
+        let entrusts = (key.is_some() && elsewhere).then(|| url.host_str().unwrap_or_default().to_owned());
         let key = key.map(SecretString::from);
         if let Some(key) = &key {
             let (name, before) = site.key_header;
@@ -83,12 +87,17 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        Ok(Self { url, headers, key, lacks, client: OnceLock::new() })
+        Ok(Self { url, headers, key, lacks, entrusts, client: OnceLock::new() })
     }
 
     /// What must be set before anybody can be asked; nothing where all is there.
     pub(super) fn lacks(&self) -> Option<&str> {
         self.lacks.as_deref()
+    }
+
+    /// The host that the configuration alone says to send a key to.
+    pub(super) fn entrusts(&self) -> Option<&str> {
+        self.entrusts.as_deref()
     }
 
     /// Posts a body and reads the JSON that comes back.
@@ -204,6 +213,11 @@ fn client(url: &Url) -> Result<Client, String> {
     built.map_err(|error| {
         format!("no connection can be set up: {error}; look at the proxy variables and the certificates")
     })
+}
+
+/// Whether an address leads to this machine; one that cannot be read leads nowhere, and is refused elsewhere.
+pub(super) fn stays_here(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|url| is_here(&url))
 }
 
 fn is_here(url: &Url) -> bool {

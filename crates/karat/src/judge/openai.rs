@@ -49,6 +49,10 @@ impl Provider for OpenAi {
         self.endpoint.lacks()
     }
 
+    fn entrusts(&self) -> Option<&str> {
+        self.endpoint.entrusts()
+    }
+
     fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {
         Box::pin(async move {
             loop {

@@ -86,6 +86,12 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// The host to which a key is sent only because the configuration says so, and neither the provider's own address nor the
+    /// environment; whoever did not write the configuration may not want that.
+    fn entrusts(&self) -> Option<&str> {
+        None
+    }
+
     /// Sends one prompt. The question's name is for answers from files; it is not sent to anybody.
     fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a>;
 }

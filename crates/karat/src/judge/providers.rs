@@ -1,7 +1,7 @@
 //! The table of everybody who answers.
 
 use super::provider::{Provider, ProviderError, Remote, Surroundings};
-use super::{anthropic, openai, scripted};
+use super::{anthropic, http, openai, scripted};
 use crate::document::suggest::nearest;
 use crate::format::judge::JudgeConfigV1;
 
@@ -71,6 +71,11 @@ pub fn open_ready(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<B
         Some(why) => Err(ProviderError::NotReady { why: why.to_owned() }),
         None => Ok(provider),
     }
+}
+
+/// Whether what is sent to an address stays on this machine.
+pub fn stays_here(address: &str) -> bool {
+    http::stays_here(address)
 }
 
 /// The provider of that name.

@@ -183,6 +183,15 @@ impl Judge {
         }
     }
 
+    /// The host to which a key is sent because the suite says so, and nobody else.
+    pub fn entrusts(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Model(engine) => engine.provider().entrusts(),
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::entrusts),
+            Kind::Local(_) | Kind::People => None,
+        }
+    }
+
     /// Whose models decide, such as `anthropic`; nobody's where no model is asked.
     pub fn vendors(&self) -> Vec<&str> {
         match &self.kind {

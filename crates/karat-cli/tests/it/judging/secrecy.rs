@@ -152,3 +152,31 @@ fn holding(project: &Project, text: &str) -> (Vec<String>, usize) {
     }
     (found, looked_at)
 }
+
+/// A suite may come from anybody, and says where its judges and tools are. A key follows it only where somebody typed the name.
+#[test]
+fn a_suite_alone_sends_no_key_away() {
+    let project = project(1, 1);
+    let suite = |more: &str| project.write("suite/karat.toml", format!("[suite]\nname = \"readers\"\n{more}"));
+    let told = |line: &str| {
+        let mut command = project.command();
+        command.env("MINE", KEY).args(line.split_whitespace());
+        Ran::of(&mut command)
+    };
+    let away = "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://elsewhere.test/v1\"\nkey_env = \"MINE\"\n";
+    suite(&format!("[scoring.override]\njudge = \"theirs\"\n[judges.theirs]\n{away}"));
+    let warned = ["elsewhere.test", "--judge theirs"];
+    told("score suite --submission it.jsonl").says(2, &warned);
+    told("run suite --tool replay:it.jsonl").says(2, &warned);
+    told("score suite --submission it.jsonl --judge none").expect(0);
+    // Nothing is sent where nobody is asked.
+    told("score suite --submission it.jsonl --judge-cache only").says(5, &["the ledger holds no answer"]);
+    // On this machine it stays with the user.
+    suite(
+        &format!("[scoring.override]\njudge = \"theirs\"\n[judges.theirs]\nretries = 0\n{away}")
+            .replace("https://elsewhere.test", "http://127.0.0.1:1"),
+    );
+    told("score suite --submission it.jsonl").says(5, &["answered none of 1 questions"]);
+    suite(&format!("[tools.theirs]\nkind = \"llm\"\n{away}"));
+    told("run suite").says(2, &["elsewhere.test", "--tool theirs"]);
+}
