@@ -18,6 +18,7 @@ mod label;
 mod llm_tool;
 mod local_judge;
 mod machine;
+mod metrics;
 mod project;
 mod run;
 mod sandbox;
