@@ -31,7 +31,8 @@ pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile)
         (id, value)
     });
     let any_audit = counted.iter().any(|trial| trial.audited.is_some());
-    let beyond = tiers::OF_TRIALS.iter().filter(|id| any_audit || !tiers::needs_audit(id)).map(|&id| {
+    let audits = if any_audit { tiers::OF_AUDITS } else { &[] };
+    let beyond = tiers::OF_MATCHES.iter().chain(audits).map(|&id| {
         let value = mean_value(counted.iter().map(|t| tiers::trial_value(id, case, t, profile)));
         (id, value)
     });
@@ -133,9 +134,9 @@ fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
 pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> Metrics {
     let any_audit = cases.iter().flat_map(|case| case.counted()).any(|trial| trial.audited.is_some());
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
-    for id in OF_COUNTS.iter().chain(tiers::OF_TRIALS).chain(&["twin_recall"]) {
+    for id in OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]) {
         let Some(metric) = find(id) else { continue };
-        let estimate = if any_audit || !tiers::needs_audit(id) {
+        let estimate = if any_audit || !tiers::OF_AUDITS.contains(id) {
             mean_of_cases(metric, cases, suite, profile)
         } else {
             Estimate::new(Err(Undefined("no audit")), 0, metric.direction)

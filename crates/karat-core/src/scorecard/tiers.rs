@@ -18,13 +18,17 @@ use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite, Verdict};
 use crate::trial::{Outcome, Trial};
 
-/// The means of cases among these metrics, without those that look at several cases or trials at once.
-pub(super) const OF_TRIALS: &[&str] = &[
+/// Means of cases that need no audit, without those that look at several cases or trials at once.
+pub(super) const OF_MATCHES: &[&str] = &[
     "severity_weighted_recall",
     "precision_lower",
     "precision_upper",
     "target_detection_rate",
     "partial_credit_detection",
+];
+
+/// Means of cases to which nothing but an audit gives a value.
+pub(super) const OF_AUDITS: &[&str] = &[
     "bonus_discovery_rate",
     "finding_precision_macro",
     "over_flagging_score",
@@ -36,18 +40,14 @@ pub(super) const OF_TRIALS: &[&str] = &[
     "partial_match_rate",
 ];
 
-/// Whether nothing but an audit gives it a value.
-pub(super) fn needs_audit(id: &str) -> bool {
-    table::find(id).is_some_and(|metric| (3..=5).contains(&metric.tier)) || id == "bonus_discovery_rate"
-}
-
-/// One of [`OF_TRIALS`] of one trial.
+/// One of [`OF_MATCHES`] or [`OF_AUDITS`] of one trial.
 pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
-    let reason = Undefined(table::find(id).map_or("there is no such metric", |metric| metric.undefined_when));
+    // Looked up only where it is needed: this runs for every trial.
+    let reason = || Undefined(table::find(id).map_or("there is no such metric", |metric| metric.undefined_when));
     let share = |yes: bool| f64::from(u8::from(yes));
     let vulnerable = case.verdict == Verdict::Vulnerable;
     let audited = trial.audited.as_ref();
-    let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or(reason);
+    let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or_else(reason);
     match id {
         "severity_weighted_recall" | "precision_lower" | "precision_upper" if profile.method == Method::Verdict => {
             Err(Undefined("the profile compares verdicts alone"))
@@ -57,19 +57,19 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
             weighted_recall(case, found, &profile.severity_weights)
         }
         "precision_lower" | "precision_upper" => precision_bound(id, case, trial, profile),
-        "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or(reason),
-        "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or(reason),
+        "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or_else(reason),
+        "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or_else(reason),
         // A trial that failed discovered nothing.
         "bonus_discovery_rate" if trial.outcome != Outcome::Reported => Ok(0.0),
-        "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or(reason),
+        "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or_else(reason),
         "finding_precision_macro" => match audited.map(|audited| audited.classes) {
-            None => Err(reason),
+            None => Err(reason()),
             Some(classes) => precise(classes.precision(), 1.0, profile),
         },
-        "over_flagging_score" => audited.map(|audited| audited.classes.invalid() as f64).ok_or(reason),
-        "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or(reason),
-        "mean_ava" => audited.and_then(|audited| audited.ava).ok_or(reason),
-        "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or(reason),
+        "over_flagging_score" => audited.map(|audited| audited.classes.invalid() as f64).ok_or_else(reason),
+        "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or_else(reason),
+        "mean_ava" => audited.and_then(|audited| audited.ava).ok_or_else(reason),
+        "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or_else(reason),
         "exact_match_rate" => typed().map(|level| share(level == TypeMatch::Exact)),
         "semantic_match_rate" => typed().map(|level| share(matches!(level, TypeMatch::Exact | TypeMatch::Semantic))),
         "partial_match_rate" => typed().map(|level| share(level == TypeMatch::Partial)),
