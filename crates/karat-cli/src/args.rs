@@ -19,7 +19,9 @@ pub(crate) use label::{
 pub(crate) use read::{AskArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
-pub(crate) use shipped::{CompletionsArgs, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand};
+pub(crate) use shipped::{
+    CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
+};
 pub(crate) use store::{StoreArgs, StoreCommand};
 pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteArgs, SuiteCommand};
 
@@ -154,6 +156,8 @@ Examples:
 The store is --store DIR, else KARAT_STORE, else the nearest .karat from the current folder upwards.
 A RUN is an id or the beginning of one, a name, or `latest`.")]
     Store(StoreArgs),
+    /// List and explain the metrics.
+    Metrics(MetricsArgs),
     /// List or print the profiles: the rules of matching and scoring.
     Profile(ProfileArgs),
     /// List tools, print how they are declared, and see which could run here.

@@ -1,8 +1,16 @@
 //! The rules by which pairs are matched and trials are scored: one named value, fully resolved.
 
+use crate::golden::Severity;
+use crate::judgement::Classification;
 use crate::metric::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// A heavier weight would drown all others.
+const MOST_WEIGHT: f64 = 1_000.0;
+
+/// More bins than anybody reads.
+const MOST_BINS: u32 = 1_000;
 
 /// A named set of matching and scoring rules. Every value is stated; nothing is implied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +72,18 @@ pub struct Profile {
     pub line: LineSlope,
     /// The rules of identity keys.
     pub identity: IdentityRules,
+    /// How much goldens of each severity weigh in the metrics weighted by it.
+    pub severity_weights: SeverityWeights,
+    /// How much harm an invalid finding of each class does.
+    pub harm_weights: HarmWeights,
+    /// What near misses and unconfirmed discoveries are worth.
+    pub credit: Credit,
+    /// How confidence is measured.
+    pub calibration: CalibrationRules,
+    /// The weights of the parts of `sui`.
+    pub sui: SuiWeights,
+    /// Where the numbers of audits follow the metrics framework rather than Karat.
+    pub audit_conventions: AuditConventions,
 }
 
 /// How pairs come about.
@@ -186,6 +206,130 @@ pub struct IdentityRules {
     pub include_source: bool,
 }
 
+/// How much goldens of each severity weigh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeverityWeights {
+    /// Of critical ones.
+    pub critical: f64,
+    /// Of high ones.
+    pub high: f64,
+    /// Of medium ones.
+    pub medium: f64,
+    /// Of low ones.
+    pub low: f64,
+    /// Of remarks.
+    pub info: f64,
+}
+
+impl SeverityWeights {
+    /// The weight of a severity.
+    pub fn of(&self, severity: Severity) -> f64 {
+        match severity {
+            Severity::Critical => self.critical,
+            Severity::High => self.high,
+            Severity::Medium => self.medium,
+            Severity::Low => self.low,
+            Severity::Info => self.info,
+        }
+    }
+}
+
+/// How much harm an invalid finding of each class does, from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HarmWeights {
+    /// Made up.
+    pub hallucinated: f64,
+    /// Real code, wrongly understood.
+    pub mischaracterized: f64,
+    /// Sounds grave, is not.
+    pub security_theater: f64,
+    /// True, and not asked for.
+    pub out_of_scope: f64,
+    /// Meant to be so.
+    pub design_choice: f64,
+    /// A remark.
+    pub informational: f64,
+}
+
+impl HarmWeights {
+    /// The harm of a finding of that class; a valid one does none.
+    pub fn of(&self, class: Classification) -> f64 {
+        match class {
+            Classification::TargetMatch | Classification::PartialMatch | Classification::BonusValid => 0.0,
+            Classification::Hallucinated => self.hallucinated,
+            Classification::Mischaracterized => self.mischaracterized,
+            Classification::SecurityTheater => self.security_theater,
+            Classification::OutOfScope => self.out_of_scope,
+            Classification::DesignChoice => self.design_choice,
+            Classification::Informational => self.informational,
+        }
+    }
+}
+
+/// What near misses and unconfirmed discoveries are worth, from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credit {
+    /// A target found in part.
+    pub partial: f64,
+    /// A true problem beyond the target that no person confirmed.
+    pub unconfirmed_bonus: f64,
+}
+
+/// How confidence is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationRules {
+    /// How many bins confidences are put in.
+    pub bins: u32,
+    /// A wrong verdict above this confidence is overconfident.
+    pub overconfident_above: f64,
+    /// A right verdict below this confidence is underconfident.
+    pub underconfident_below: f64,
+}
+
+/// The weights of the parts of `sui`; they are scaled to a sum of 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiWeights {
+    /// Of the verdicts' F2.
+    pub verdict_f2: f64,
+    /// Of the share of targets found.
+    pub target_detection_rate: f64,
+    /// Of the share of valid findings.
+    pub finding_precision: f64,
+    /// Of how well found targets were understood.
+    pub reasoning: f64,
+    /// Of 1 less the expected calibration error.
+    pub calibration: f64,
+}
+
+impl SuiWeights {
+    /// In the order of the fields.
+    pub fn list(&self) -> [f64; 5] {
+        [self.verdict_f2, self.target_detection_rate, self.finding_precision, self.reasoning, self.calibration]
+    }
+}
+
+/// Where the numbers of audits follow the metrics framework rather than Karat. (In both, no verdict is a wrong verdict.)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own that a profile states by name")]
+pub struct AuditConventions {
+    /// Whether no finding at all means a finding precision of 1 and invalid rates of 0, rather than none.
+    pub no_findings_is_precise: bool,
+    /// Whether the spread of reasoning scores is that of a population, rather than of a sample.
+    pub population_std: bool,
+    /// Whether a confidence of exactly 0 falls in no bin, and yet counts in the total.
+    pub zero_confidence_in_no_bin: bool,
+    /// Whether what `sui` lacks is filled in, calibration with 0.5 and all else with 0, rather than leaving it undefined.
+    pub sui_fills_missing: bool,
+    /// Whether a bonus is any valid finding beyond the one the target accounts for, rather than a BONUS_VALID one.
+    pub bonus_is_any_valid_beyond_target: bool,
+}
+
 impl Profile {
     /// Whether a judge is asked, so that a pair nobody decided does not count, however near it is.
     pub fn asks_a_judge(&self) -> bool {
@@ -207,11 +351,45 @@ impl Profile {
             ("file.same_name", self.file.same_name),
             ("file.shared_directory", self.file.shared_directory),
             ("line.step", self.line.step),
+            ("harm_weights.hallucinated", self.harm_weights.hallucinated),
+            ("harm_weights.mischaracterized", self.harm_weights.mischaracterized),
+            ("harm_weights.security_theater", self.harm_weights.security_theater),
+            ("harm_weights.out_of_scope", self.harm_weights.out_of_scope),
+            ("harm_weights.design_choice", self.harm_weights.design_choice),
+            ("harm_weights.informational", self.harm_weights.informational),
+            ("credit.partial", self.credit.partial),
+            ("credit.unconfirmed_bonus", self.credit.unconfirmed_bonus),
+            ("calibration.overconfident_above", self.calibration.overconfident_above),
+            ("calibration.underconfident_below", self.calibration.underconfident_below),
         ];
         for (name, value) in shares {
             if !(0.0..=1.0).contains(&value) {
                 faults.push(format!("{name} = {value}: expected a number from 0 to 1"));
             }
+        }
+        let weights = [
+            ("severity_weights.critical", self.severity_weights.critical),
+            ("severity_weights.high", self.severity_weights.high),
+            ("severity_weights.medium", self.severity_weights.medium),
+            ("severity_weights.low", self.severity_weights.low),
+            ("severity_weights.info", self.severity_weights.info),
+            ("sui.verdict_f2", self.sui.verdict_f2),
+            ("sui.target_detection_rate", self.sui.target_detection_rate),
+            ("sui.finding_precision", self.sui.finding_precision),
+            ("sui.reasoning", self.sui.reasoning),
+            ("sui.calibration", self.sui.calibration),
+        ];
+        for (name, value) in weights {
+            if !(0.0..=MOST_WEIGHT).contains(&value) {
+                faults.push(format!("{name} = {value}: expected a number from 0 to {MOST_WEIGHT}"));
+            }
+        }
+        if self.sui.list().iter().sum::<f64>() <= 0.0 {
+            faults.push("sui: at least one weight must be above 0".to_owned());
+        }
+        if !(1..=MOST_BINS).contains(&self.calibration.bins) {
+            let bins = self.calibration.bins;
+            faults.push(format!("calibration.bins = {bins}: expected a number from 1 to {MOST_BINS}"));
         }
         if !(self.beta.is_finite() && self.beta > 0.0) {
             faults.push(format!("beta = {}: expected a number above 0", self.beta));

@@ -32,6 +32,32 @@ pub(crate) enum ProfileCommand {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct MetricsArgs {
+    #[command(subcommand)]
+    pub(crate) command: MetricsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetricsCommand {
+    /// List the metrics by tier.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what a metric is: its formula, what it is a share of, and when it has no value.
+    #[command(after_help = "Examples:\n  karat metrics explain f1\n  karat metrics explain lucky_guess_rate --json")]
+    Explain {
+        /// The metric.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     #[command(subcommand)]
     pub(crate) command: ToolsCommand,

@@ -4,18 +4,12 @@ use crate::args::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{look, print, print_json};
 use crate::{inputs, store_place, stored};
-use karat::document::suggest;
 use karat::format::report::{ReportV1, ToolV1};
 use karat::report::compare::{Comparison, Side, compare, draw};
-use karat_core::metric::table;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     for id in &args.metrics {
-        if table::find(id).is_none() {
-            let near = suggest::nearest(id, table::METRICS.iter().map(|metric| metric.id));
-            let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-            return Err(Failure::usage(format!("there is no metric `{id}`{hint}")));
-        }
+        super::metrics::named(id)?;
     }
     let mut reports = Vec::new();
     for reference in &args.reports {

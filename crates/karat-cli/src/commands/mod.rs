@@ -11,6 +11,7 @@ pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod key;
 pub(crate) mod label;
+pub(crate) mod metrics;
 pub(crate) mod profile;
 pub(crate) mod replay;
 pub(crate) mod report;

@@ -52,6 +52,7 @@ fn every_command_helps_with_an_example() {
         "store export",
         "store import",
         "store gc",
+        "metrics explain",
         "profile show",
         "completions",
     ];

@@ -19,6 +19,7 @@ mod label;
 mod llm_tool;
 mod local_judge;
 mod machine;
+mod metrics;
 mod project;
 mod run;
 mod sandbox;

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Decided<'a> {
     /// Match or not.
     pub matched: bool,
+    /// Near the truth, not the whole of it, by the deciding judge's word.
+    pub partial: bool,
     /// The deciding judge's confidence.
     pub confidence: Option<f64>,
     /// The deciding judge.
@@ -134,5 +136,11 @@ fn decide<'a>(votes: &[Vote<'a>]) -> Option<Decided<'a>> {
     let yes = heard.iter().filter(|vote| vote.pair.matched).count();
     let matched = 2 * yes > heard.len();
     let spokesman = heard.iter().find(|vote| vote.pair.matched == matched).or(heard.first())?;
-    Some(Decided { matched, confidence: spokesman.pair.confidence, judge: spokesman.judge, judgement: spokesman.index })
+    Some(Decided {
+        matched,
+        partial: spokesman.pair.partial == Some(true),
+        confidence: spokesman.pair.confidence,
+        judge: spokesman.judge,
+        judgement: spokesman.index,
+    })
 }

@@ -1,8 +1,15 @@
 //! Metrics: what each one is, and how it is computed from counts. A number knows its direction and when it is undefined.
 
+pub mod calibration;
+pub mod composite;
 pub mod confusion;
 pub mod counts;
+pub mod detection;
 pub mod estimate;
+pub mod findings_quality;
+pub mod location;
+pub mod reasoning;
+pub mod sweep;
 pub mod table;
 
 /// A value, or the reason why there is none. 0/0 is never a number.

@@ -14,16 +14,56 @@ pub enum Direction {
 }
 
 /// How single values become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Aggregation {
     /// Trials are averaged within a case, then cases.
     MeanOfCases,
-    /// From the four counts of verdicts, each case weighing 1.
+    /// From the items of all trials together.
+    Pooled,
+    /// From verdicts about whole cases, each case weighing 1, shared among its trials.
     OverVerdicts,
+    /// From other metrics.
+    Composite,
+}
+
+impl Aggregation {
+    /// The rule in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::MeanOfCases => "mean of cases: trials are averaged within a case, then cases",
+            Self::Pooled => "pooled over the items of all trials",
+            Self::OverVerdicts => "over verdicts: each case weighs 1, shared among its trials",
+            Self::Composite => "from other metrics",
+        }
+    }
+}
+
+/// What a number rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestsOn {
+    /// On what a judge said.
+    Judge,
+    /// On rules alone.
+    Rules,
+    /// On rules, and on a judge where one was heard.
+    Both,
+}
+
+impl RestsOn {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Judge => "a judge",
+            Self::Rules => "rules",
+            Self::Both => "rules, and a judge where one was heard",
+        }
+    }
 }
 
 /// What a metric is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
     /// The name in every format.
     pub id: &'static str,
@@ -33,99 +73,329 @@ pub struct Metric {
     pub tier: u8,
     /// Which way is better.
     pub direction: Direction,
+    /// What a value is counted in.
+    pub unit: &'static str,
     /// How it is computed.
     pub formula: &'static str,
+    /// What it is a share or mean of.
+    pub denominator: &'static str,
     /// When it has no value.
     pub undefined_when: &'static str,
     /// How single values become one.
     pub aggregation: Aggregation,
+    /// Whether it rests on a judge, on rules, or on both.
+    pub rests_on: RestsOn,
 }
 
-use Aggregation::{MeanOfCases, OverVerdicts};
-use Direction::{Down, Up};
-
-const fn metric(
-    id: &'static str,
-    title: &'static str,
-    tier: u8,
-    direction: Direction,
-    formula: &'static str,
-    undefined_when: &'static str,
-    aggregation: Aggregation,
-) -> Metric {
-    Metric { id, title, tier, direction, formula, undefined_when, aggregation }
+/// One row: tier, id, title, direction, unit = formula / denominator unless undefined; aggregation, what it rests on.
+macro_rules! metrics {
+    ($($tier:literal $id:ident $title:literal $direction:ident $unit:literal = $formula:literal / $denominator:literal
+       unless $undefined:literal; $aggregation:ident, $rests_on:ident;)*) => {
+        &[$(Metric {
+            id: stringify!($id),
+            title: $title,
+            tier: $tier,
+            direction: Direction::$direction,
+            unit: $unit,
+            formula: $formula,
+            denominator: $denominator,
+            undefined_when: $undefined,
+            aggregation: Aggregation::$aggregation,
+            rests_on: RestsOn::$rests_on,
+        }),*]
+    };
 }
 
 /// All metrics, in the order in which they are shown.
-pub static METRICS: &[Metric] = &[
-    metric("precision", "precision", 0, Up, "TP / (TP + FP)", "no countable findings", MeanOfCases),
-    metric("recall", "recall", 0, Up, "TP / required goldens", "no required golden", MeanOfCases),
-    metric("f1", "F1", 0, Up, "2·TP / (2·TP + FP + FN)", "no required golden", MeanOfCases),
-    metric("f2", "F2", 0, Up, "5·TP / (5·TP + 4·FN + FP)", "no required golden", MeanOfCases),
-    metric("f_beta", "Fβ", 0, Up, "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)", "no required golden", MeanOfCases),
-    metric("clean_pass", "clean", 0, Up, "clean cases without extras / clean cases", "no clean case", MeanOfCases),
-    metric(
-        "found_any",
-        "found any",
-        0,
-        Up,
-        "goldens found in some trial / required goldens",
-        "no required golden",
-        MeanOfCases,
-    ),
-    metric(
-        "found_all",
-        "found all",
-        0,
-        Up,
-        "goldens found in every trial / required goldens",
-        "no required golden",
-        MeanOfCases,
-    ),
-    metric(
-        "consistency",
-        "consistency",
-        0,
-        Up,
-        "goldens found in all trials or in none / required goldens",
-        "no required golden, or fewer than two trials",
-        MeanOfCases,
-    ),
-    metric("accuracy", "accuracy", 1, Up, "(TP + TN) / cases", "no verdicts", OverVerdicts),
-    metric(
-        "verdict_precision",
-        "verdict precision",
-        1,
-        Up,
-        "TP / (TP + FP)",
-        "nothing was called vulnerable",
-        OverVerdicts,
-    ),
-    metric("verdict_recall", "verdict recall", 1, Up, "TP / (TP + FN)", "no vulnerable case", OverVerdicts),
-    metric(
-        "verdict_f1",
-        "verdict F1",
-        1,
-        Up,
-        "2·TP / (2·TP + FP + FN)",
-        "no vulnerable case and no alarm",
-        OverVerdicts,
-    ),
-    metric(
-        "verdict_f2",
-        "verdict F2",
-        1,
-        Up,
-        "5·TP / (5·TP + 4·FN + FP)",
-        "no vulnerable case and no alarm",
-        OverVerdicts,
-    ),
-    metric("tpr", "TPR", 1, Up, "TP / (TP + FN)", "no vulnerable case", OverVerdicts),
-    metric("fpr", "FPR", 1, Down, "FP / (FP + TN)", "no safe case", OverVerdicts),
-    metric("fnr", "FNR", 1, Down, "FN / (FN + TP)", "no vulnerable case", OverVerdicts),
-    metric("specificity", "specificity", 1, Up, "TN / (TN + FP)", "no safe case", OverVerdicts),
-    metric("youden", "Youden J", 1, Up, "TPR − FPR", "no vulnerable or no safe case", OverVerdicts),
-];
+pub static METRICS: &[Metric] = metrics! {
+    0 precision "precision" Up "share"
+        = "TP / (TP + FP)"
+        / "countable findings" unless "no countable findings";
+        MeanOfCases, Both;
+    0 recall "recall" Up "share"
+        = "TP / required goldens"
+        / "required goldens" unless "no required golden";
+        MeanOfCases, Both;
+    0 f1 "F1" Up "share"
+        = "2·TP / (2·TP + FP + FN)"
+        / "goldens and findings" unless "no required golden";
+        MeanOfCases, Both;
+    0 f2 "F2" Up "share"
+        = "5·TP / (5·TP + 4·FN + FP)"
+        / "goldens and findings" unless "no required golden";
+        MeanOfCases, Both;
+    0 f_beta "Fβ" Up "share"
+        = "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)"
+        / "goldens and findings" unless "no required golden";
+        MeanOfCases, Both;
+    0 clean_pass "clean" Up "share"
+        = "clean cases without extras / clean cases"
+        / "clean cases" unless "no clean case";
+        MeanOfCases, Both;
+    0 found_any "found any" Up "share"
+        = "goldens found in some trial / required goldens"
+        / "required goldens" unless "no required golden";
+        MeanOfCases, Both;
+    0 found_all "found all" Up "share"
+        = "goldens found in every trial / required goldens"
+        / "required goldens" unless "no required golden";
+        MeanOfCases, Both;
+    0 consistency "consistency" Up "share"
+        = "goldens found in all trials or in none / required goldens"
+        / "required goldens" unless "no required golden, or fewer than two trials";
+        MeanOfCases, Both;
+    0 severity_weighted_recall "weighted recall" Up "share"
+        = "Σ severity weight of goldens found / Σ severity weight of required goldens"
+        / "weights of required goldens" unless "no required golden states a severity";
+        MeanOfCases, Both;
+    0 precision_lower "precision, at least" Up "share"
+        = "TP / (TP + FP), unlabelled extras being false"
+        / "countable findings" unless "no countable findings";
+        MeanOfCases, Both;
+    0 precision_upper "precision, at most" Up "share"
+        = "(TP + unlabelled extras) / (TP + FP)"
+        / "countable findings" unless "no countable findings";
+        MeanOfCases, Both;
+    0 location_iou "location IoU" Up "share"
+        = "lines in common / lines of either"
+        / "matches with lines on both sides" unless "no match has lines on both sides";
+        Pooled, Both;
+    0 location_exact "location exact" Up "share"
+        = "matches on the same lines / matches"
+        / "matches with lines on both sides" unless "no match has lines on both sides";
+        Pooled, Both;
+    0 location_within_5 "location within 5" Up "share"
+        = "matches at most 5 lines apart / matches"
+        / "matches with lines on both sides" unless "no match has lines on both sides";
+        Pooled, Both;
+    0 average_precision "average precision" Up "share"
+        = "Σ (recall gained) · precision, as the threshold on confidence falls"
+        / "required goldens" unless "no required golden, or no finding states a confidence";
+        Pooled, Both;
+    0 best_f1 "best F1" Up "share"
+        = "the highest F1 over thresholds on confidence"
+        / "goldens and findings" unless "no required golden, or no finding states a confidence";
+        Pooled, Both;
+    0 severity_average_precision "average precision by severity" Up "share"
+        = "Σ (recall gained) · precision, as the threshold on severity falls"
+        / "required goldens" unless "no required golden, or no finding states a severity";
+        Pooled, Both;
+    0 severity_best_f1 "best F1 by severity" Up "share"
+        = "the highest F1 over thresholds on severity"
+        / "goldens and findings" unless "no required golden, or no finding states a severity";
+        Pooled, Both;
+
+    1 accuracy "accuracy" Up "share"
+        = "(TP + TN) / cases"
+        / "cases" unless "no verdicts";
+        OverVerdicts, Both;
+    1 verdict_precision "verdict precision" Up "share"
+        = "TP / (TP + FP)"
+        / "cases called vulnerable" unless "nothing was called vulnerable";
+        OverVerdicts, Both;
+    1 verdict_recall "verdict recall" Up "share"
+        = "TP / (TP + FN)"
+        / "vulnerable cases" unless "no vulnerable case";
+        OverVerdicts, Both;
+    1 verdict_f1 "verdict F1" Up "share"
+        = "2·TP / (2·TP + FP + FN)"
+        / "vulnerable cases and alarms" unless "no vulnerable case and no alarm";
+        OverVerdicts, Both;
+    1 verdict_f2 "verdict F2" Up "share"
+        = "5·TP / (5·TP + 4·FN + FP)"
+        / "vulnerable cases and alarms" unless "no vulnerable case and no alarm";
+        OverVerdicts, Both;
+    1 tpr "TPR" Up "share"
+        = "TP / (TP + FN)"
+        / "vulnerable cases" unless "no vulnerable case";
+        OverVerdicts, Both;
+    1 fpr "FPR" Down "share"
+        = "FP / (FP + TN)"
+        / "safe cases" unless "no safe case";
+        OverVerdicts, Both;
+    1 fnr "FNR" Down "share"
+        = "FN / (FN + TP)"
+        / "vulnerable cases" unless "no vulnerable case";
+        OverVerdicts, Both;
+    1 specificity "specificity" Up "share"
+        = "TN / (TN + FP)"
+        / "safe cases" unless "no safe case";
+        OverVerdicts, Both;
+    1 youden "Youden J" Up "difference"
+        = "TPR − FPR"
+        / "vulnerable and safe cases" unless "no vulnerable or no safe case";
+        OverVerdicts, Both;
+
+    2 target_detection_rate "target detection" Up "share"
+        = "cases whose target was found / vulnerable cases"
+        / "vulnerable cases" unless "no vulnerable case has a target";
+        MeanOfCases, Both;
+    2 severity_weighted_detection "weighted detection" Up "share"
+        = "Σ severity weight of targets found / Σ severity weight of targets"
+        / "weights of targets" unless "no vulnerable case has a target that states a severity";
+        MeanOfCases, Both;
+    2 partial_credit_detection "detection with partial credit" Up "share"
+        = "(targets found + partial credit · targets nearly found) / vulnerable cases"
+        / "vulnerable cases" unless "no vulnerable case has a target";
+        MeanOfCases, Both;
+    2 lucky_guess_rate "lucky guesses" Down "share"
+        = "vulnerable cases called so without their target / verdict TP"
+        / "verdict TP" unless "no vulnerable case with a target was called vulnerable";
+        OverVerdicts, Both;
+    2 bonus_discovery_rate "bonus discovery" Up "share"
+        = "audited cases with a BONUS_VALID finding / audited cases"
+        / "audited cases" unless "no audit";
+        MeanOfCases, Judge;
+    2 twin_recall "twin recall" Up "share"
+        = "pairs that fire on the bug and are silent on its fix / pairs"
+        / "vulnerable cases with a safe twin" unless "no vulnerable case has a safe twin";
+        MeanOfCases, Both;
+
+    3 finding_precision "finding precision" Up "share"
+        = "valid findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 finding_precision_macro "finding precision, by case" Up "share"
+        = "valid findings / audited findings, by trial"
+        / "audited findings of a trial" unless "no audited finding";
+        MeanOfCases, Judge;
+    3 finding_precision_confirmed "finding precision, confirmed" Up "share"
+        = "(valid findings, a bonus no person confirmed at its discount) / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 invalid_rate "invalid" Down "share"
+        = "invalid findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 hallucination_rate "hallucination" Down "share"
+        = "HALLUCINATED findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 mischaracterized_rate "mischaracterized" Down "share"
+        = "MISCHARACTERIZED findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 design_choice_rate "design choice" Down "share"
+        = "DESIGN_CHOICE findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 out_of_scope_rate "out of scope" Down "share"
+        = "OUT_OF_SCOPE findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 security_theater_rate "security theater" Down "share"
+        = "SECURITY_THEATER findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 informational_rate "informational" Down "share"
+        = "INFORMATIONAL findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 harm_weighted_invalid_rate "harm-weighted invalid" Down "share"
+        = "Σ harm weight of invalid findings / audited findings"
+        / "audited findings" unless "no audited finding";
+        Pooled, Judge;
+    3 over_flagging_score "over-flagging" Down "findings per case"
+        = "invalid findings / audited cases"
+        / "audited cases" unless "no audit";
+        MeanOfCases, Judge;
+
+    4 mean_rcir "RCIR" Up "score"
+        = "mean root cause identification"
+        / "cases whose target was found" unless "no target was found and rated";
+        MeanOfCases, Judge;
+    4 mean_ava "AVA" Up "score"
+        = "mean attack vector validity"
+        / "cases whose target was found" unless "no target was found and rated";
+        MeanOfCases, Judge;
+    4 mean_fsv "FSV" Up "score"
+        = "mean fix suggestion validity"
+        / "cases whose target was found" unless "no target was found and rated";
+        MeanOfCases, Judge;
+    4 std_rcir "RCIR spread" Down "score"
+        = "standard deviation of root cause identification over cases"
+        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
+        MeanOfCases, Judge;
+    4 std_ava "AVA spread" Down "score"
+        = "standard deviation of attack vector validity over cases"
+        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
+        MeanOfCases, Judge;
+    4 std_fsv "FSV spread" Down "score"
+        = "standard deviation of fix suggestion validity over cases"
+        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
+        MeanOfCases, Judge;
+    4 reasoning "reasoning" Up "score"
+        = "mean of mean_rcir, mean_ava and mean_fsv, as far as they are there"
+        / "those present" unless "no target was found and rated";
+        Composite, Judge;
+
+    5 exact_match_rate "type exact" Up "share"
+        = "targets named exactly / targets found"
+        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
+        MeanOfCases, Judge;
+    5 semantic_match_rate "type semantic" Up "share"
+        = "targets named exactly or in other words / targets found"
+        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
+        MeanOfCases, Judge;
+    5 partial_match_rate "type partial" Up "share"
+        = "targets named as something related / targets found"
+        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
+        MeanOfCases, Judge;
+
+    6 ece "ECE" Down "share"
+        = "Σ share of bin · |accuracy − mean confidence|, equal bins"
+        / "verdicts with a confidence" unless "no verdict states a confidence";
+        OverVerdicts, Both;
+    6 ece_adaptive "ECE, equal mass" Down "share"
+        = "Σ share of bin · |accuracy − mean confidence|, bins of equal mass"
+        / "verdicts with a confidence" unless "no verdict states a confidence";
+        OverVerdicts, Both;
+    6 mce "MCE" Down "share"
+        = "max over bins of |accuracy − mean confidence|"
+        / "bins that hold a verdict" unless "no verdict states a confidence";
+        OverVerdicts, Both;
+    6 brier "Brier" Down "score"
+        = "mean of (confidence − correct)²"
+        / "verdicts with a confidence" unless "no verdict states a confidence";
+        OverVerdicts, Both;
+    6 overconfidence_rate "overconfidence" Down "share"
+        = "wrong verdicts / verdicts more confident than 0.8"
+        / "confident verdicts" unless "no verdict is that confident";
+        OverVerdicts, Both;
+    6 underconfidence_rate "underconfidence" Down "share"
+        = "right verdicts / verdicts less confident than 0.5"
+        / "doubtful verdicts" unless "no verdict is that doubtful";
+        OverVerdicts, Both;
+    6 finding_ece "finding ECE" Down "share"
+        = "Σ share of bin · |share right − mean confidence|, equal bins"
+        / "countable findings with a confidence" unless "no countable finding states a confidence";
+        Pooled, Both;
+    6 finding_brier "finding Brier" Down "score"
+        = "mean of (confidence − right)²"
+        / "countable findings with a confidence" unless "no countable finding states a confidence";
+        Pooled, Both;
+
+    7 sui "SUI" Up "score"
+        = ".25 verdict_f2 + .25 target_detection_rate + .15 finding_precision + .25 reasoning + .10 (1 − ece)"
+        / "the sum of the profile's weights" unless "no audit, or one of its parts is undefined";
+        Composite, Judge;
+    7 true_understanding_score "true understanding" Up "score"
+        = "target_detection_rate · reasoning · (1 − invalid_rate)"
+        / "none" unless "no audit, or one of its parts is undefined";
+        Composite, Judge;
+    7 true_understanding_geometric "true understanding, geometric" Up "score"
+        = "(target_detection_rate · reasoning · (1 − invalid_rate))^⅓"
+        / "none" unless "no audit, or one of its parts is undefined";
+        Composite, Judge;
+    7 lucky_guess_indicator "lucky guess indicator" Down "difference"
+        = "accuracy − target_detection_rate"
+        / "none" unless "no verdicts, or no vulnerable case has a target";
+        Composite, Both;
+    7 sui_rank_stability "SUI rank stability" Up "share"
+        = "weightings, each weight halved, kept or raised by half, that leave the tool its rank / 243"
+        / "perturbed weightings" unless "fewer than two tools have an SUI";
+        Composite, Judge;
+};
 
 /// The metric of that id.
 pub fn find(id: &str) -> Option<&'static Metric> {
@@ -139,8 +409,10 @@ mod tests {
     #[test]
     fn every_metric_says_what_it_is() {
         for (i, metric) in METRICS.iter().enumerate() {
-            assert!(!metric.formula.is_empty() && !metric.undefined_when.is_empty(), "{}", metric.id);
+            let said = [metric.formula, metric.denominator, metric.undefined_when, metric.unit, metric.title];
+            assert!(said.iter().all(|text| !text.is_empty()), "{}", metric.id);
             assert!(METRICS[..i].iter().all(|other| other.id != metric.id), "{} stands twice", metric.id);
+            assert!(i == 0 || METRICS[i - 1].tier <= metric.tier, "{} stands out of its tier", metric.id);
         }
     }
 }

@@ -1,29 +1,42 @@
 //! From trials to cases, from cases to the suite.
 
+use super::tiers::{self, Tiers};
 use super::{CaseScore, Metrics, TrialScore};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
-use crate::metric::table::{Aggregation, METRICS, Metric};
+use crate::metric::table::{METRICS, Metric, find};
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite, Verdict};
+use crate::trial::Trial;
 use std::collections::BTreeMap;
 
-/// The finding-level metrics of a case: means over the trials that count, and what only several trials tell.
+/// The metrics of counts, which every case has or lacks for a reason.
+const OF_COUNTS: &[&str] =
+    &["precision", "recall", "f1", "f2", "f_beta", "clean_pass", "found_any", "found_all", "consistency"];
+
+/// The metrics of a case: means over the trials that count, and what only several trials tell.
+///
+/// Those beyond counts are there where they have a value: most cases have no audit, and there are many cases.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
     let found = found_in(case, &counted);
-    let ids = METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases).map(|m| m.id);
-    ids.map(|id| {
+    let of_counts = OF_COUNTS.iter().map(|&id| {
         let value = match id {
             "found_any" | "found_all" | "consistency" => steadiness(id, &found, counted.len(), profile),
             _ => mean_value(counted.iter().map(|t| trial_value(id, case, t, profile))),
         };
         (id, value)
-    })
-    .collect()
+    });
+    let any_audit = counted.iter().any(|trial| trial.audited.is_some());
+    let audits = if any_audit { tiers::OF_AUDITS } else { &[] };
+    let beyond = tiers::OF_MATCHES.iter().chain(audits).map(|&id| {
+        let value = mean_value(counted.iter().map(|t| tiers::trial_value(id, case, t, profile)));
+        (id, value)
+    });
+    of_counts.chain(beyond.filter(|(_, value)| value.is_ok())).collect()
 }
 
 /// The mean of the defined values; where there are none, the reason of the last undefined one.
@@ -39,8 +52,11 @@ fn mean_value(values: impl Iterator<Item = Value>) -> Value {
     mean(&defined).ok_or(reason)
 }
 
-/// A finding-level metric of one trial.
+/// A mean of cases, of one trial.
 fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
+    if !OF_COUNTS.contains(&id) {
+        return tiers::trial_value(id, case, trial, profile);
+    }
     if profile.method == Method::Verdict {
         return Err(Undefined("the profile compares verdicts alone"));
     }
@@ -114,18 +130,39 @@ fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
     required.map(|(golden, _)| (golden, count[golden])).collect()
 }
 
-/// All metrics over some cases.
-pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+/// All metrics over some cases, but for those that only a whole suite has, in the order of the table.
+pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> Metrics {
+    let any_audit = cases.iter().flat_map(|case| case.counted()).any(|trial| trial.audited.is_some());
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
-    for metric in METRICS.iter().filter(|m| m.aggregation == Aggregation::MeanOfCases) {
-        metrics.push((metric.id, mean_of_cases(metric, cases, suite, profile)));
+    for id in OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]) {
+        let Some(metric) = find(id) else { continue };
+        let estimate = if any_audit || !tiers::OF_AUDITS.contains(id) {
+            mean_of_cases(metric, cases, suite, profile)
+        } else {
+            Estimate::new(Err(Undefined("no audit")), 0, metric.direction)
+        };
+        metrics.push((metric.id, estimate));
     }
     metrics.extend(verdict_metrics(cases, suite));
+    let beyond = Tiers { cases, suite, trials, profile }.metrics(&metrics);
+    metrics.extend(beyond);
+    in_order(metrics)
+}
+
+/// Whether it is made of counts or verdicts, which every suite has.
+pub(super) fn is_plain(id: &str) -> bool {
+    OF_COUNTS.contains(&id) || find(id).is_some_and(|metric| metric.tier == 1)
+}
+
+/// In the order of the table.
+pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
+    metrics.sort_by_key(|(id, _)| METRICS.iter().position(|metric| metric.id == *id));
     metrics
 }
 
 fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
-    let mut reason = Undefined("no case");
+    let of_counts = OF_COUNTS.contains(&metric.id);
+    let mut reason = Undefined(if of_counts { "no case" } else { metric.undefined_when });
     let mut values = Vec::with_capacity(cases.len());
     let mut left_out = 0;
     for score in cases {
@@ -139,7 +176,7 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
                 }
                 left_out += usize::from(missing);
             }
-            None => {}
+            None => left_out += usize::from(is_missed(metric.id, &suite.cases[score.case])),
         }
     }
     let mut by_trial: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -157,6 +194,15 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
         std_trials: if over_trials { None } else { sample_std(&by_trial) },
         std_cases: sample_std(&values),
         ..Estimate::new(mean(&values).ok_or(reason), values.len(), metric.direction)
+    }
+}
+
+/// Whether a case without a value of this metric is one that should have it.
+fn is_missed(id: &str, case: &Case) -> bool {
+    match id {
+        "severity_weighted_recall" | "precision_lower" | "precision_upper" => !case.is_clean(),
+        "target_detection_rate" | "partial_credit_detection" => case.verdict == Verdict::Vulnerable,
+        _ => false,
     }
 }
 
@@ -201,7 +247,7 @@ pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite) -> Metrics {
         let estimate = Estimate::new(verdict_value(metric.id, all), n, metric.direction);
         Estimate { std_trials: sample_std(&spread), ..estimate }
     };
-    METRICS.iter().filter(|m| m.aggregation == Aggregation::OverVerdicts).map(|m| (m.id, of(m))).collect()
+    METRICS.iter().filter(|m| m.tier == 1).map(|m| (m.id, of(m))).collect()
 }
 
 fn verdict_value(id: &str, c: Confusion) -> Value {

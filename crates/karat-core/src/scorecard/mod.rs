@@ -1,10 +1,13 @@
 //! From a suite, trials and judgements to all metrics of every tool.
 
 mod aggregate;
+mod audited;
 mod consult;
 mod slice;
+mod tiers;
 mod trial;
 
+pub use audited::Audited;
 pub use consult::{Answer, Consulted, Order, Question, consult};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
@@ -17,15 +20,20 @@ use crate::matching::outcome::Candidate;
 use crate::matching::pair::{PreparedCase, compares_prose_of, prose};
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::best_candidates;
-use crate::metric::Value;
+use crate::metric::calibration::Bin;
+use crate::metric::composite::{self, SuiParts};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
+use crate::metric::sweep::Sweep;
+use crate::metric::table::Direction;
+use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tiers::Tiers;
 
 /// Metrics by id, in the order of the table.
 pub type Metrics = Vec<(&'static str, Estimate)>;
@@ -68,6 +76,12 @@ pub struct ToolScore {
     pub macro_by: BTreeMap<String, Metrics>,
     /// Goldens found in some trials and not in others.
     pub flaky: Vec<FlakyGolden>,
+    /// Vulnerable cases that were called so without their target.
+    pub lucky: Vec<LuckyGuess>,
+    /// The points of the reliability diagram of its verdicts.
+    pub reliability: Vec<Bin>,
+    /// What thresholds on its findings would leave, by confidence and by severity, where findings state them.
+    pub sweeps: Vec<Sweep>,
     /// Every case of the suite, in its order.
     pub cases: Vec<CaseScore>,
 }
@@ -83,6 +97,15 @@ pub struct FlakyGolden {
     pub found: usize,
     /// Of how many.
     pub trials: usize,
+}
+
+/// A trial that called a vulnerable case so, and did not find its target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LuckyGuess {
+    /// The case.
+    pub case: CaseId,
+    /// The number of the trial.
+    pub trial: u32,
 }
 
 /// One tool on one case.
@@ -149,13 +172,32 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
             column.push(score);
         }
     }
-    let tools: Vec<ToolScore> = plan
+    let mut tools: Vec<ToolScore> = plan
         .tools
         .iter()
         .zip(columns)
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
+    rank_stability(&mut tools, suite, trials, profile);
     Scorecard { tools, warnings }
+}
+
+/// How far each tool's rank by `sui` rests on the weights, which nobody has measured.
+fn rank_stability(tools: &mut [ToolScore], suite: &Suite, trials: &[Trial], profile: &Profile) {
+    const ID: &str = "sui_rank_stability";
+    let parts = |tool: &ToolScore| {
+        let cases: Vec<&CaseScore> = tool.cases.iter().collect();
+        Tiers { cases: &cases, suite, trials, profile }.sui_parts(&tool.metrics).ok()
+    };
+    let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
+    let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
+    let n = there.len();
+    let mut shares =
+        composite::rank_stability(&there, &profile.sui, profile.audit_conventions.sui_fills_missing).into_iter();
+    for (tool, parts) in tools.iter_mut().zip(parts) {
+        let share = parts.and_then(|_| shares.next()).unwrap_or(Err(Undefined("no audit")));
+        tool.metrics.push((ID, Estimate::new(share, n, Direction::Up)));
+    }
 }
 
 fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
@@ -261,12 +303,15 @@ impl CaseScore {
 impl ToolScore {
     fn new(
         tool: ToolName,
-        cases: Vec<CaseScore>,
+        mut cases: Vec<CaseScore>,
         suite: &Suite,
         trials: &[Trial],
         profile: &Profile,
         warnings: &mut Vec<String>,
     ) -> Self {
+        for (case, value) in tiers::twins(&cases, suite, profile) {
+            cases[case].values.push(("twin_recall", Ok(value)));
+        }
         let all: Vec<&CaseScore> = cases.iter().collect();
         let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
         let mut counts = Counts::default();
@@ -292,9 +337,9 @@ impl ToolScore {
             let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(told);
         }
-        let whole = || (aggregate::metrics(&all, suite, profile), flaky(&cases, suite));
+        let whole = || (whole_metrics(&all, suite, trials, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
-        let ((metrics, flaky), (by, macro_by)) = rayon::join(whole, parts);
+        let (((metrics, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         Self {
             trials: outcomes.values().sum(),
             incomplete,
@@ -307,6 +352,9 @@ impl ToolScore {
             by,
             macro_by,
             flaky,
+            lucky: lucky(&cases, suite),
+            reliability: Tiers { cases: &all, suite, trials, profile }.reliability(),
+            sweeps,
             tool,
             outcomes,
             cases,
@@ -361,6 +409,23 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
             shared.iter().sum::<usize>()
         ));
     }
+}
+
+/// All metrics of a tool, those that only a whole suite has among them.
+fn whole_metrics(all: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> (Metrics, Vec<Sweep>) {
+    let mut metrics = aggregate::metrics(all, suite, trials, profile);
+    let (of_findings, sweeps) = Tiers { cases: all, suite, trials, profile }.of_findings();
+    metrics.extend(of_findings);
+    (aggregate::in_order(metrics), sweeps)
+}
+
+fn lucky(cases: &[CaseScore], suite: &Suite) -> Vec<LuckyGuess> {
+    let of = |score: &CaseScore| {
+        let case = &suite.cases[score.case].id;
+        let lucky = score.counted().filter(|trial| trial.lucky_guess == Some(true));
+        lucky.map(|trial| LuckyGuess { case: case.clone(), trial: trial.number }).collect::<Vec<_>>()
+    };
+    cases.iter().flat_map(of).collect()
 }
 
 fn flaky(cases: &[CaseScore], suite: &Suite) -> Vec<FlakyGolden> {

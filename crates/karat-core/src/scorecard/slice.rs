@@ -1,6 +1,6 @@
 //! The same metrics over parts of the suite.
 
-use super::aggregate::{metrics, verdict_metrics};
+use super::aggregate::{is_plain, metrics, verdict_metrics};
 use super::{CaseScore, Metrics, TrialScore};
 use crate::metric::Undefined;
 use crate::metric::counts::Counts;
@@ -38,7 +38,7 @@ pub(super) fn slices(
     let mut by = Slices::new();
     for (dimension, groups) in groups(cases, suite, warnings) {
         let slice =
-            |members: Vec<&CaseScore>| Slice { metrics: metrics(&members, suite, profile), cases: members.len() };
+            |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, trials, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
     let (category, severity) = rayon::join(
@@ -50,6 +50,13 @@ pub(super) fn slices(
     by.retain(|_, values| !values.is_empty());
     let macro_by = by.iter().map(|(dimension, values)| (dimension.clone(), macro_mean(values))).collect();
     (by, macro_by)
+}
+
+/// The metrics of a part: beyond counts and verdicts, those alone that have a value there.
+fn part(members: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> Metrics {
+    let mut metrics = metrics(members, suite, trials, profile);
+    metrics.retain(|(id, estimate)| estimate.value.is_some() || is_plain(id));
+    metrics
 }
 
 type Groups<'c> = BTreeMap<String, BTreeMap<String, Vec<&'c CaseScore>>>;

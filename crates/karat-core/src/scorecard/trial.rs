@@ -1,9 +1,10 @@
 //! One trial's outcome, counts and verdict.
 
+use super::audited::Audited;
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{ExtraReason, Flag, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::match_trial;
@@ -30,6 +31,12 @@ pub struct TrialScore {
     pub verdict_correct: bool,
     /// Said vulnerable, rightly, without finding the target; absent where there is no target to find.
     pub lucky_guess: Option<bool>,
+    /// Whether the target was found; absent where there is none to find.
+    pub target_found: Option<bool>,
+    /// 1 for the target, less for a part of it; absent where there is none to find.
+    pub target_credit: Option<f64>,
+    /// What an audit says of it, where one was heard.
+    pub audited: Option<Audited>,
     /// How sure it was.
     pub confidence: Option<f64>,
     /// What it amounts to.
@@ -74,9 +81,20 @@ impl TrialScore {
         } else {
             Some(trial.verdict.unwrap_or_else(|| verdict_from_findings(case, trial)))
         };
+        let audited = audit.map(|audit| Audited::new(audit, decisions));
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
             Some(target) => Some(target.found),
-            None => target_matched(case, &result, profile),
+            // An audit of a vulnerable case that speaks of no target did not see it found.
+            None => target_matched(case, &result, profile)
+                .or((audited.is_some() && case.verdict == Verdict::Vulnerable).then_some(false)),
+        };
+        let in_part = match &audited {
+            Some(audited) => audited.target_in_part(),
+            None => target_matched_in_part(case, &result, decisions),
+        };
+        let credit = |found: bool| match (in_part, found) {
+            (true, _) => profile.credit.partial,
+            (false, found) => f64::from(u8::from(found)),
         };
         let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
         let shared = shared_findings(&result);
@@ -88,6 +106,9 @@ impl TrialScore {
             verdict,
             verdict_correct: verdict == Some(case.verdict),
             lucky_guess: target_found.map(|found| guessed && !found),
+            target_found,
+            target_credit: target_found.map(credit),
+            audited,
             confidence: audit.and_then(|audit| audit.confidence_expressed).or(trial.confidence),
             counts: counts(&result, profile),
             pass: !failed
@@ -121,6 +142,9 @@ impl TrialScore {
             verdict: None,
             verdict_correct: false,
             lucky_guess: None,
+            target_found: has_target(case, profile).then_some(false),
+            target_credit: has_target(case, profile).then_some(0.0),
+            audited: None,
             confidence: None,
             counts: Counts { fn_: misses.len(), ..Counts::default() },
             pass: false,
@@ -160,6 +184,15 @@ fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Ite
     result.extras.iter().filter(move |e| !left_out(&e.flags) && !valid(e.why)).map(|e| e.finding)
 }
 
+impl TrialScore {
+    /// Countable extras that nobody said anything about: neither a trap nor audited.
+    pub(crate) fn unlabelled_extras(&self, profile: &Profile) -> usize {
+        let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();
+        let labelled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
+        self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !labelled(e.why)).count()
+    }
+}
+
 fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     let extras = counted_extras(result, profile);
     let duplicates = result.duplicates.iter().filter(|_| profile.duplicates_are_false).map(|d| d.finding);
@@ -178,12 +211,24 @@ fn verdict_from_findings(case: &Case, trial: &Trial) -> Verdict {
 
 /// Whether the target golden, or where none is marked any required one, was matched.
 fn target_matched(case: &Case, result: &TrialResult, profile: &Profile) -> Option<bool> {
+    has_target(case, profile).then(|| target_matches(case, result).next().is_some())
+}
+
+fn has_target(case: &Case, profile: &Profile) -> bool {
+    profile.method != Method::Verdict && (case.goldens.iter().any(|g| g.target) || !case.is_clean())
+}
+
+fn target_matches<'r>(case: &'r Case, result: &'r TrialResult) -> impl Iterator<Item = &'r Match> {
     let marked = case.goldens.iter().any(|g| g.target);
-    if profile.method == Method::Verdict || (!marked && case.is_clean()) {
-        return None;
-    }
     let found = result.matches.iter().chain(&result.acceptable);
-    Some(found.map(|m| &case.goldens[m.golden]).any(|g| if marked { g.target } else { g.is_required() }))
+    found.filter(move |m| if marked { case.goldens[m.golden].target } else { case.goldens[m.golden].is_required() })
+}
+
+/// Whether all that reports the target does so in part, by the judge's own word.
+fn target_matched_in_part(case: &Case, result: &TrialResult, decisions: &Decisions<'_>) -> bool {
+    let in_part = |m: &Match| decisions.pairs.get(&(m.golden, m.finding)).is_some_and(|decided| decided.partial);
+    let mut found = target_matches(case, result).peekable();
+    found.peek().is_some() && found.all(in_part)
 }
 
 /// Goldens beyond the first of each finding.

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop loudly")]
 
 mod asking;
+mod audits;
 mod metrics;
 mod outcomes;
 mod properties;
 mod story;
+mod thresholds;

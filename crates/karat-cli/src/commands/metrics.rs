@@ -1,0 +1,78 @@
+//! `karat metrics`: what every number means.
+
+use crate::args::{MetricsArgs, MetricsCommand};
+use crate::exit::{Exit, Failure};
+use crate::terminal::{print, print_json};
+use karat::document::suggest;
+use karat_core::metric::table::{self, Direction, METRICS, Metric};
+
+pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        MetricsCommand::List { json } => list(*json)?,
+        MetricsCommand::Explain { id, json } => explain(named(id)?, *json)?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// The metric of that id, or one that was perhaps meant.
+pub(crate) fn named(id: &str) -> Result<&'static Metric, Failure> {
+    table::find(id).ok_or_else(|| {
+        let near = suggest::nearest(id, METRICS.iter().map(|metric| metric.id));
+        let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        Failure::usage(format!("there is no metric `{id}`{hint}; `karat metrics list` shows them"))
+    })
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(&METRICS);
+    }
+    let width = METRICS.iter().map(|metric| metric.id.len()).max().unwrap_or_default();
+    let mut lines = String::new();
+    let mut tier = None;
+    for metric in METRICS {
+        if tier.replace(metric.tier) != Some(metric.tier) {
+            lines.push_str(&format!("{}\n", tier_title(metric.tier)));
+        }
+        lines.push_str(&format!("  {:<width$}  {}\n", metric.id, metric.formula));
+    }
+    print(&lines)
+}
+
+fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(metric);
+    }
+    let better = match metric.direction {
+        Direction::Up => "more",
+        Direction::Down => "less",
+    };
+    let rows = [
+        ("tier", tier_title(metric.tier)),
+        ("formula", metric.formula),
+        ("unit", metric.unit),
+        ("denominator", metric.denominator),
+        ("better", better),
+        ("undefined", metric.undefined_when),
+        ("aggregated", metric.aggregation.text()),
+        ("rests on", metric.rests_on.text()),
+    ];
+    let mut lines = format!("{} ({})\n", metric.id, metric.title);
+    for (name, value) in rows {
+        lines.push_str(&format!("  {name:<12} {value}\n"));
+    }
+    print(&lines)
+}
+
+fn tier_title(tier: u8) -> &'static str {
+    match tier {
+        0 => "findings",
+        1 => "tier 1: verdicts",
+        2 => "tier 2: targets",
+        3 => "tier 3: what findings are worth",
+        4 => "tier 4: reasoning",
+        5 => "tier 5: types",
+        6 => "tier 6: confidence",
+        _ => "tier 7: composites",
+    }
+}

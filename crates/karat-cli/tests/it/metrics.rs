@@ -1,0 +1,29 @@
+//! `karat metrics`: the table, as people and programs read it.
+
+use crate::project::Project;
+use karat_core::metric::table::METRICS;
+
+#[test]
+fn every_metric_is_listed_and_explained() {
+    let project = Project::new();
+    let text = project.ok("metrics list");
+    let json = project.json("metrics list --json");
+    let known: Vec<&str> = json.as_array().unwrap().iter().filter_map(|metric| metric["id"].as_str()).collect();
+    assert_eq!(known, METRICS.iter().map(|metric| metric.id).collect::<Vec<_>>());
+    for metric in METRICS {
+        let shown = text.lines().any(|line| line.split_whitespace().next() == Some(metric.id));
+        assert!(shown, "{}", metric.id);
+    }
+    let told = project.ok("metrics explain harm_weighted_invalid_rate");
+    for part in ["tier 3", "Σ harm weight", "audited findings", "less", "pooled", "a judge"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let told = project.json("metrics explain fpr --json");
+    assert_eq!((told["direction"].as_str(), told["aggregation"].as_str()), (Some("down"), Some("over_verdicts")));
+    assert_eq!((told["rests_on"].as_str(), told["tier"].as_u64()), (Some("both"), Some(1)));
+}
+
+#[test]
+fn a_metric_that_is_none_is_guessed_at() {
+    Project::new().run("metrics explain recal").says(2, &["there is no metric `recal`", "did you mean `recall`?"]);
+}

@@ -1,0 +1,42 @@
+//! How well a found target was understood: tier 4.
+
+use super::{Undefined, Value};
+use crate::stats::summary::{mean, sample_std};
+
+/// The mean of those of the three scores that are there.
+pub fn reasoning(scores: [Value; 3]) -> Value {
+    let present: Vec<f64> = scores.into_iter().filter_map(Result::ok).collect();
+    mean(&present).ok_or(Undefined("no target was found and rated"))
+}
+
+/// The standard deviation of a sample, or of the values as a whole population.
+pub fn spread(values: &[f64], population: bool) -> Value {
+    const FEW: Undefined = Undefined("fewer than two targets were found and rated");
+    if !population {
+        return sample_std(values).ok_or(FEW);
+    }
+    let mean = mean(values).ok_or(FEW)?;
+    Ok((values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_left_out() {
+        let none = Err(Undefined("x"));
+        assert_eq!(reasoning([Ok(0.5), Ok(1.0), Ok(0.75)]), Ok(0.75));
+        assert_eq!(reasoning([Ok(0.5), none, Ok(1.0)]), Ok(0.75));
+        assert_eq!(reasoning([none; 3]), Err(Undefined("no target was found and rated")));
+    }
+
+    #[test]
+    fn a_population_divides_by_all_of_it() {
+        assert_eq!(spread(&[0.0, 1.0], true), Ok(0.5));
+        assert_eq!(spread(&[0.0, 1.0], false), Ok(0.5_f64.sqrt()));
+        assert_eq!(spread(&[0.3], true), Ok(0.0));
+        assert_eq!(spread(&[0.3], false), Err(Undefined("fewer than two targets were found and rated")));
+        assert!(spread(&[], true).is_err());
+    }
+}

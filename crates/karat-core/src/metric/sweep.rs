@@ -1,0 +1,158 @@
+//! What would be left of the findings if those below a threshold were not shown.
+
+use super::{Value, f_score, ratio};
+
+/// What the threshold is laid on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SweptBy {
+    /// The finding's own confidence.
+    Confidence,
+    /// Its severity: info 1, low 2, medium 3, high 4, critical 5.
+    Severity,
+}
+
+/// A countable finding: what it scores, where it does, and whether it is right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item {
+    /// Findings without a score are shown last.
+    pub score: Option<f64>,
+    /// Whether it matched.
+    pub right: bool,
+}
+
+/// What is left at one threshold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operating {
+    /// Findings from here on are shown; absent: all of them.
+    pub threshold: Option<f64>,
+    /// The precision of those shown.
+    pub precision: f64,
+    /// The share of required goldens they find.
+    pub recall: f64,
+    /// Of the two.
+    pub f1: f64,
+}
+
+/// All thresholds, from the strictest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// What the threshold is laid on.
+    pub by: SweptBy,
+    /// Σ (recall gained) · precision.
+    pub average_precision: Value,
+    /// The strictest threshold with the highest F1.
+    pub best: Option<Operating>,
+    /// Points to draw: all, or, where there are very many, some of them at equal steps, with the last.
+    pub points: Vec<Operating>,
+}
+
+/// More points than a curve can show.
+const MOST_POINTS: usize = 200;
+
+/// Lays every threshold on the findings. `required` counts the goldens there are to find; the pairs stay as they are.
+pub fn sweep(by: SweptBy, items: &[Item], required: usize) -> Sweep {
+    let reason = match by {
+        _ if required == 0 => "no required golden",
+        SweptBy::Confidence => "no finding states a confidence",
+        SweptBy::Severity => "no finding states a severity",
+    };
+    let nothing = || Sweep { by, average_precision: ratio(0.0, 0.0, reason), best: None, points: Vec::new() };
+    if required == 0 || items.iter().all(|item| item.score.is_none()) {
+        return nothing();
+    }
+    let rank = |item: &Item| item.score.unwrap_or(f64::NEG_INFINITY);
+    let mut sorted = items.to_vec();
+    sorted.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    let (mut shown, mut found, mut area) = (0_usize, 0_usize, 0.0);
+    let mut points = Vec::new();
+    for equal in sorted.chunk_by(|a, b| rank(a) == rank(b)) {
+        let gained = equal.iter().filter(|item| item.right).count();
+        shown += equal.len();
+        found += gained;
+        let precision = found as f64 / shown as f64;
+        area += gained as f64 / required as f64 * precision;
+        let missed = required.saturating_sub(found);
+        let Ok(f1) = f_score(found as f64, (shown - found) as f64, missed as f64, 1.0, reason) else { continue };
+        let threshold = equal.first().and_then(|item| item.score);
+        points.push(Operating { threshold, precision, recall: found as f64 / required as f64, f1 });
+    }
+    let best = points.iter().copied().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+    let step = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.len().saturating_sub(1);
+    let drawn = points.iter().enumerate().filter(|(index, _)| index % step == 0 || *index == last);
+    Sweep { by, average_precision: Ok(area), best, points: drawn.map(|(_, point)| *point).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Undefined;
+    use proptest::prelude::*;
+
+    fn items(text: &str) -> Vec<Item> {
+        let item = |word: &str| {
+            let (score, right) = word.split_at(word.len() - 1);
+            Item { score: score.parse().ok(), right: right == "y" }
+        };
+        text.split_whitespace().map(item).collect()
+    }
+
+    fn swept(text: &str, required: usize) -> Sweep {
+        sweep(SweptBy::Confidence, &items(text), required)
+    }
+
+    /// `average_precision_score` of scikit-learn 1.9.1, ties included.
+    #[test]
+    fn figures_of_scikit_learn() {
+        for (text, required, expect) in [
+            ("0.95y 0.9y 0.85n 0.8y 0.7n 0.65y 0.55y 0.4n 0.3n 0.1y", 6, 0.788_492_063_492_063_5),
+            ("0.9y 0.8y 0.8n 0.7y 0.6n 0.6y 0.5n 0.3y", 5, 0.741_666_666_666_666_7),
+        ] {
+            let got = swept(text, required).average_precision.unwrap();
+            assert!((got - expect).abs() < 1e-12, "{got}, expected {expect}");
+        }
+    }
+
+    #[test]
+    fn by_hand() {
+        // Shown: 1 of 1, then 1 of 2, then 2 of 3; four goldens in all.
+        let sweep = swept("0.9y 0.5n 0.4y", 4);
+        assert_eq!(sweep.average_precision, Ok(0.25 + 0.25 * 2.0 / 3.0));
+        let best = sweep.best.unwrap();
+        assert_eq!((best.threshold, best.recall, best.f1), (Some(0.4), 0.5, 4.0 / 7.0));
+        // What states no confidence is shown last.
+        let told: Vec<Option<f64>> = swept("?y 0.2n", 1).points.iter().map(|point| point.threshold).collect();
+        assert_eq!(told, [Some(0.2), None]);
+    }
+
+    #[test]
+    fn undefined_forms() {
+        let reason = |sweep: Sweep| sweep.average_precision;
+        assert_eq!(reason(swept("0.9n", 0)), Err(Undefined("no required golden")));
+        assert_eq!(reason(swept("", 3)), Err(Undefined("no finding states a confidence")));
+        assert_eq!(reason(swept("?y", 3)), Err(Undefined("no finding states a confidence")));
+        let none = sweep(SweptBy::Severity, &items("?y"), 3);
+        assert_eq!((none.average_precision, none.best), (Err(Undefined("no finding states a severity")), None));
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_order_and_monotonicity(list in proptest::collection::vec((0..9_u8, any::<bool>()), 1..60), missed in 0..5_usize) {
+            let items: Vec<Item> = list.iter().map(|(s, right)| Item { score: Some(f64::from(*s)), right: *right }).collect();
+            let right = items.iter().filter(|item| item.right).count();
+            prop_assume!(right + missed > 0);
+            let sweep = |items: &[Item]| super::sweep(SweptBy::Severity, items, right + missed);
+            let all = sweep(&items);
+            let area = all.average_precision.unwrap();
+            prop_assert!((0.0..=1.0 + 1e-12).contains(&area));
+            prop_assert!(all.points.windows(2).all(|pair| pair[0].recall <= pair[1].recall && pair[0].threshold > pair[1].threshold));
+            let mut turned = items.clone();
+            turned.reverse();
+            prop_assert_eq!(&sweep(&turned), &all);
+            // One more wrong finding at the top never helps.
+            let mut worse = items;
+            worse.push(Item { score: Some(10.0), right: false });
+            prop_assert!(sweep(&worse).average_precision.unwrap() <= area + 1e-12);
+        }
+    }
+}

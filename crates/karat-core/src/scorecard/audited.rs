@@ -1,0 +1,57 @@
+//! What an audit says of a trial, as far as metrics need it.
+
+use crate::judgement::{AuditDecision, Classification, TypeMatch};
+use crate::matching::decisions::Decisions;
+use crate::metric::findings_quality::Classes;
+use crate::profile::Profile;
+
+/// The part of an audit that metrics are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Audited {
+    /// How many findings are of each class.
+    pub classes: Classes,
+    /// Whether the audit says that the target was found.
+    pub target_found: bool,
+    /// How well the claimed type fits.
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification.
+    pub rcir: Option<f64>,
+    /// Attack vector validity.
+    pub ava: Option<f64>,
+    /// Fix suggestion validity.
+    pub fsv: Option<f64>,
+}
+
+impl Audited {
+    pub(super) fn new(audit: &AuditDecision, decisions: &Decisions<'_>) -> Self {
+        let by_person = decisions.audited_by.is_some_and(|(judge, _)| judge.is_human());
+        let mut classes = Classes::default();
+        for found in &audit.findings {
+            classes.add(found.classification, by_person);
+        }
+        // Scores are about a target that was found; without one they mean nothing.
+        let target = audit.target.as_ref().filter(|target| target.found);
+        Self {
+            classes,
+            target_found: target.is_some(),
+            type_match: target.and_then(|target| target.type_match),
+            rcir: target.and_then(|target| target.rcir),
+            ava: target.and_then(|target| target.ava),
+            fsv: target.and_then(|target| target.fsv),
+        }
+    }
+
+    /// Whether something comes near the target, and nothing is the target itself.
+    pub(super) fn target_in_part(&self) -> bool {
+        self.classes.of(Classification::PartialMatch) > 0 && self.classes.of(Classification::TargetMatch) == 0
+    }
+
+    /// Whether it found more than it was sent for.
+    pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
+        if profile.audit_conventions.bonus_is_any_valid_beyond_target {
+            self.classes.valid() > usize::from(self.target_found)
+        } else {
+            self.classes.of(Classification::BonusValid) > 0
+        }
+    }
+}

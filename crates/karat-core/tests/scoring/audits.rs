@@ -1,0 +1,247 @@
+//! Tiers 2 to 7 by hand, from five audited cases; and what they are without audits, findings, targets or confidence.
+
+use crate::story::{case, profile, suite, trial};
+use karat_core::ids::{CaseId, FindingId, JudgeName, ToolName};
+use karat_core::judgement::{
+    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment, TypeMatch,
+};
+use karat_core::metric::table::METRICS;
+use karat_core::scorecard::{Metrics, Scorecard, score};
+use karat_core::suite::Suite;
+use karat_core::trial::{Outcome, Trial};
+
+/// `case judge said confidence classes target`, such as `v1 m yes 0.9 TB exact,1,.5,.75`; `-` for nothing, `no` for a target missed.
+///
+/// Classes: Target, Partial, Bonus, Hallucinated, Mischaracterized, Design choice, Out of scope, Security theater, Informational.
+fn audit(line: &str) -> Judgement {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [case, judge, said, confidence, classes, target] = words.as_slice() else { panic!("{line}") };
+    let class = |(index, letter): (usize, char)| ClassifiedFinding {
+        finding: FindingId::new(format!("response:{index}")),
+        classification: Classification::ALL["TPBHMDOSI".find(letter).unwrap()],
+        matches_target: None,
+        is_valid_concern: None,
+    };
+    let parts: Vec<&str> = target.split(',').collect();
+    let rated = |index: usize| parts.get(index).and_then(|text| text.parse().ok());
+    let assessment = TargetAssessment {
+        found: *target != "no",
+        finding: None,
+        type_match: TypeMatch::ALL.into_iter().find(|level| level.as_str() == parts[0]),
+        rcir: rated(1),
+        ava: rated(2),
+        fsv: rated(3),
+    };
+    Judgement {
+        case: CaseId::new(*case),
+        tool: ToolName::new("t"),
+        trial: 1,
+        judge: JudgeName::new(*judge),
+        exchange: None,
+        decision: Decision::Audit(AuditDecision {
+            said_vulnerable: (*said != "-").then_some(*said == "yes"),
+            confidence_expressed: confidence.parse().ok(),
+            findings: classes.chars().filter(|c| *c != '-').enumerate().map(class).collect(),
+            target: (*target != "-").then_some(assessment),
+            explanation: None,
+        }),
+    }
+}
+
+/// Three vulnerable cases and two safe ones, of which one is the first one's fix.
+fn five() -> Suite {
+    let mut cases = vec![
+        case("v1", "g a.sol:1 sev=critical target | x"),
+        case("v2", "g a.sol:1 sev=low target | x"),
+        case("v3", "g a.sol:1 sev=high target | x"),
+        case("s1", ""),
+        case("s2", ""),
+    ];
+    cases[0].twin = Some(CaseId::new("s1"));
+    suite(cases)
+}
+
+const AUDITS: &str =
+    "v1 m yes 0.9 TB exact,1,.5,.75\n v2 m yes 0.7 H no\n v3 m - 0 P no\n s1 m no 0.6 - -\n s2 m yes 0.95 HS -";
+
+fn scored(suite: &Suite, audits: &str, name: &str) -> Scorecard {
+    let trials: Vec<Trial> = suite.cases.iter().map(|case| trial(case.id.as_str(), 1, "")).collect();
+    let audits: Vec<Judgement> = audits.lines().filter(|line| !line.trim().is_empty()).map(audit).collect();
+    score(suite, &trials, &audits, &profile(name, ""))
+}
+
+#[track_caller]
+fn check(metrics: &Metrics, expect: &[(&str, f64)]) {
+    for (id, expect) in expect {
+        let got = metrics.iter().find(|(own, _)| own == id).unwrap_or_else(|| panic!("{id}")).1.value;
+        assert!(got.is_some_and(|value| (value - expect).abs() < 1e-12), "{id}: {got:?}, expected {expect}");
+    }
+}
+
+#[track_caller]
+fn undefined(metrics: &Metrics, expect: &[(&str, &str)]) {
+    for (id, reason) in expect {
+        let estimate = &metrics.iter().find(|(own, _)| own == id).unwrap_or_else(|| panic!("{id}")).1;
+        assert_eq!((estimate.value, estimate.undefined), (None, Some(*reason)), "{id}");
+    }
+}
+
+#[test]
+fn five_cases_by_hand() {
+    let card = scored(&five(), AUDITS, "karat");
+    let metrics = &card.tools[0].metrics;
+    check(
+        metrics,
+        &[
+            ("accuracy", 3.0 / 5.0),
+            ("verdict_f2", 10.0 / 15.0),
+            ("target_detection_rate", 1.0 / 3.0),
+            // Weights 3, 0.5 and 2.
+            ("severity_weighted_detection", 3.0 / 5.5),
+            ("partial_credit_detection", 1.5 / 3.0),
+            ("lucky_guess_rate", 1.0 / 2.0),
+            ("bonus_discovery_rate", 1.0 / 5.0),
+            ("twin_recall", 1.0),
+            ("finding_precision", 3.0 / 6.0),
+            ("finding_precision_macro", 2.0 / 4.0),
+            ("finding_precision_confirmed", 2.0 / 6.0),
+            ("invalid_rate", 3.0 / 6.0),
+            ("hallucination_rate", 2.0 / 6.0),
+            ("security_theater_rate", 1.0 / 6.0),
+            ("mischaracterized_rate", 0.0),
+            ("design_choice_rate", 0.0),
+            ("out_of_scope_rate", 0.0),
+            ("informational_rate", 0.0),
+            ("harm_weighted_invalid_rate", 2.75 / 6.0),
+            ("over_flagging_score", 3.0 / 5.0),
+            ("mean_rcir", 1.0),
+            ("mean_ava", 0.5),
+            ("mean_fsv", 0.75),
+            ("reasoning", 0.75),
+            ("exact_match_rate", 1.0),
+            ("semantic_match_rate", 1.0),
+            ("partial_match_rate", 0.0),
+            ("ece", (0.1 + 0.3 + 0.0 + 0.4 + 0.95) / 5.0),
+            ("ece_adaptive", (0.1 + 0.3 + 0.0 + 0.4 + 0.95) / 5.0),
+            ("mce", 0.95),
+            ("brier", (0.01 + 0.09 + 0.0 + 0.16 + 0.9025) / 5.0),
+            ("overconfidence_rate", 0.5),
+            ("underconfidence_rate", 0.0),
+            ("sui", 0.25 * 2.0 / 3.0 + 0.25 / 3.0 + 0.15 * 0.5 + 0.25 * 0.75 + 0.1 * 0.65),
+            ("true_understanding_score", 0.125),
+            ("true_understanding_geometric", 0.5),
+            ("lucky_guess_indicator", 0.6 - 1.0 / 3.0),
+        ],
+    );
+    undefined(
+        metrics,
+        &[
+            ("std_rcir", "fewer than two targets were found and rated"),
+            ("sui_rank_stability", "fewer than two tools have an SUI"),
+        ],
+    );
+    let lucky: Vec<String> = card.tools[0].lucky.iter().map(|g| format!("{} {}", g.case, g.trial)).collect();
+    assert_eq!(lucky, ["v2 1"]);
+    assert_eq!(card.tools[0].reliability.len(), 5);
+    // Every metric of the table is there, once, in its order.
+    let ids: Vec<&str> = metrics.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, METRICS.iter().map(|metric| metric.id).collect::<Vec<_>>());
+}
+
+/// What the `audit` profile counts as the metrics framework does.
+#[test]
+fn the_conventions_of_the_framework() {
+    let card = scored(&five(), AUDITS, "audit");
+    check(
+        &card.tools[0].metrics,
+        &[
+            // v3's only valid finding is not accounted for by a found target.
+            ("bonus_discovery_rate", 2.0 / 5.0),
+            // The case without findings counts 1.
+            ("finding_precision_macro", 3.0 / 5.0),
+            ("std_rcir", 0.0),
+            ("std_ava", 0.0),
+            ("accuracy", 3.0 / 5.0),
+        ],
+    );
+    let bare = scored(&suite(vec![case("v", "g a.sol:1 target | x")]), "v m yes - - -", "audit");
+    check(
+        &bare.tools[0].metrics,
+        &[
+            ("finding_precision", 1.0),
+            ("invalid_rate", 0.0),
+            ("hallucination_rate", 0.0),
+            // F2 1, no target, finding precision 1, no reasoning, no confidence.
+            ("sui", 0.25 + 0.0 + 0.15 + 0.0 + 0.05),
+        ],
+    );
+    let zero = |name: &str| scored(&suite(vec![case("s", "")]), "s m no 0 - -", name).tools[0].metrics.clone();
+    check(&zero("karat"), &[("ece", 1.0)]);
+    check(&zero("audit"), &[("ece", 0.0)]);
+}
+
+#[test]
+fn what_is_not_there_is_undefined_for_a_reason() {
+    let none = scored(&five(), "", "karat");
+    let audits = METRICS.iter().filter(|m| m.tier == 3 || m.id == "bonus_discovery_rate").map(|m| (m.id, "no audit"));
+    undefined(&none.tools[0].metrics, &audits.collect::<Vec<_>>());
+    let of_tier_5 = METRICS.iter().filter(|m| m.tier == 5).map(|m| (m.id, "no audit"));
+    undefined(&none.tools[0].metrics, &of_tier_5.collect::<Vec<_>>());
+    undefined(
+        &none.tools[0].metrics,
+        &[
+            ("mean_rcir", "no audit"),
+            ("reasoning", "no target was found and rated"),
+            ("sui", "no audit"),
+            ("true_understanding_score", "no target was found and rated"),
+            ("sui_rank_stability", "no audit"),
+            ("brier", "no verdict states a confidence"),
+            ("ece", "no verdict states a confidence"),
+            ("overconfidence_rate", "no verdict is that confident"),
+        ],
+    );
+    // Found by a match or not, a target needs no audit.
+    check(&none.tools[0].metrics, &[("target_detection_rate", 0.0), ("twin_recall", 0.0)]);
+    let safe = scored(&suite(vec![case("s", "")]), "s m no 0.5 - -", "karat");
+    undefined(
+        &safe.tools[0].metrics,
+        &[
+            ("target_detection_rate", "no vulnerable case has a target"),
+            ("severity_weighted_detection", "no vulnerable case has a target that states a severity"),
+            ("partial_credit_detection", "no vulnerable case has a target"),
+            ("lucky_guess_rate", "no vulnerable case with a target was called vulnerable"),
+            ("twin_recall", "no vulnerable case has a safe twin"),
+            ("finding_precision", "no audited finding"),
+            ("finding_precision_macro", "no audited finding"),
+            ("harm_weighted_invalid_rate", "no audited finding"),
+            ("mean_rcir", "no target was found and rated"),
+            ("exact_match_rate", "no target was found with its type judged"),
+            ("overconfidence_rate", "no verdict is that confident"),
+            ("underconfidence_rate", "no verdict is that doubtful"),
+            ("lucky_guess_indicator", "no vulnerable case has a target"),
+        ],
+    );
+}
+
+/// A bonus counts in full once a person calls it true, and a failed trial finds no target.
+#[test]
+fn people_confirm_and_failures_find_nothing() {
+    let one = suite(vec![case("v1", "g a.sol:1 target | x")]);
+    let by =
+        |judge: &str| scored(&one, &format!("v1 {judge} yes 0.9 TB exact,1,1,1"), "karat").tools[0].metrics.clone();
+    check(&by("m"), &[("finding_precision_confirmed", 0.5)]);
+    check(&by("human:ann"), &[("finding_precision_confirmed", 1.0)]);
+    let crashed = Trial { outcome: Outcome::Crashed, ..trial("v1", 2, "") };
+    let card =
+        score(&one, &[trial("v1", 1, ""), crashed], &[audit("v1 m yes 0.9 TB exact,1,1,1")], &profile("audit", ""));
+    check(
+        &card.tools[0].metrics,
+        &[
+            ("target_detection_rate", 0.5),
+            ("bonus_discovery_rate", 0.5),
+            ("over_flagging_score", 0.0),
+            ("mean_rcir", 1.0),
+            ("lucky_guess_rate", 0.0),
+        ],
+    );
+}

@@ -1,0 +1,112 @@
+//! Places, weights, bounds, twins and thresholds, from findings alone.
+
+use crate::story::{case, profile, suite, trial};
+use karat_core::ids::CaseId;
+use karat_core::metric::sweep::SweptBy;
+use karat_core::scorecard::{ToolScore, score};
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+
+#[track_caller]
+fn check(tool: &ToolScore, expect: &[(&str, Option<f64>)]) {
+    for (id, expect) in expect {
+        let got = tool.metrics.iter().find(|(own, _)| own == id).unwrap_or_else(|| panic!("{id}")).1.value;
+        let same = match (got, expect) {
+            (Some(got), Some(expect)) => (got - expect).abs() < 1e-12,
+            (got, expect) => got == *expect,
+        };
+        assert!(same, "{id}: {got:?}, expected {expect:?}");
+    }
+}
+
+fn scored(suite: &Suite, trials: &[Trial]) -> ToolScore {
+    score(suite, trials, &[], &profile("karat", "threshold = 0.7")).tools.remove(0)
+}
+
+/// Two goldens, one found; two findings wrong, of which one is a known false alarm.
+fn story() -> (Suite, Trial) {
+    let suite = suite(vec![case(
+        "c",
+        "g1 a.py:10-13 kw=sql sev=critical | x\n g2 b.py:50 kw=race sev=low | y\n g3 c.py:9 kw=log trap | z",
+    )]);
+    let mut trial =
+        trial("c", 1, "f1 a.py:12-15 sev=high | sql\n f2 c.py:9 sev=critical | log\n f3 q/z.rb:1 sev=low | noise");
+    for (finding, confidence) in trial.findings.iter_mut().zip([0.9, 0.6, 0.3]) {
+        finding.confidence = Some(confidence);
+    }
+    (suite, trial)
+}
+
+#[test]
+fn one_case_by_hand() {
+    let (suite, trial) = story();
+    let tool = scored(&suite, &[trial]);
+    check(
+        &tool,
+        &[
+            ("precision", Some(1.0 / 3.0)),
+            ("precision_lower", Some(1.0 / 3.0)),
+            // The trap is known to be false; the other one nobody looked at.
+            ("precision_upper", Some(2.0 / 3.0)),
+            ("severity_weighted_recall", Some(3.0 / 3.5)),
+            ("location_iou", Some(2.0 / 6.0)),
+            ("location_exact", Some(0.0)),
+            ("location_within_5", Some(1.0)),
+            ("average_precision", Some(0.5)),
+            ("best_f1", Some(2.0 / 3.0)),
+            // The wrong one is called critical and comes first.
+            ("severity_average_precision", Some(0.25)),
+            ("severity_best_f1", Some(0.5)),
+            ("finding_brier", Some((0.01 + 0.36 + 0.09) / 3.0)),
+            ("finding_ece", Some((0.1 + 0.6 + 0.3) / 3.0)),
+            ("sui", None),
+        ],
+    );
+    let best: Vec<(SweptBy, Option<f64>)> =
+        tool.sweeps.iter().map(|sweep| (sweep.by, sweep.best.and_then(|best| best.threshold))).collect();
+    assert_eq!(best, [(SweptBy::Confidence, Some(0.9)), (SweptBy::Severity, Some(4.0))]);
+}
+
+#[test]
+fn nothing_reported_has_no_places_and_no_thresholds() {
+    let (suite, _) = story();
+    let tool = scored(&suite, &[trial("c", 1, "")]);
+    check(
+        &tool,
+        &[
+            ("precision_lower", None),
+            ("precision_upper", None),
+            ("severity_weighted_recall", Some(0.0)),
+            ("location_iou", None),
+            ("location_exact", None),
+            ("location_within_5", None),
+            ("average_precision", None),
+            ("best_f1", None),
+            ("finding_ece", None),
+            ("finding_brier", None),
+        ],
+    );
+    assert!(tool.sweeps.is_empty());
+    let verdicts = score(&suite, &[trial("c", 1, "f a.py:1 | x")], &[], &profile("owasp", "")).tools.remove(0);
+    check(&verdicts, &[("precision_lower", None), ("severity_weighted_recall", None), ("average_precision", None)]);
+}
+
+/// Fires on the bug and is silent on its fix, in the same trial.
+#[test]
+fn twins_go_together() {
+    let mut cases = vec![case("bug", "g a.py:5 kw=sql | x"), case("fix", "")];
+    // Either side may name the other.
+    cases[1].twin = Some(CaseId::new("bug"));
+    let suite = suite(cases);
+    let value = |bug: &str, fix: &str| {
+        let tool = scored(&suite, &[trial("bug", 1, bug), trial("fix", 1, fix)]);
+        tool.metrics.iter().find(|(id, _)| *id == "twin_recall").unwrap().1.value
+    };
+    let found = "f a.py:5 | sql";
+    assert_eq!(value(found, ""), Some(1.0));
+    assert_eq!(value(found, found), Some(0.0));
+    assert_eq!(value("", ""), Some(0.0));
+    // Right in one of two trials; never right in both places at once would be 0.
+    let trials = [trial("bug", 1, found), trial("fix", 1, ""), trial("bug", 2, ""), trial("fix", 2, "")];
+    check(&scored(&suite, &trials), &[("twin_recall", Some(0.5))]);
+}
