@@ -124,14 +124,15 @@ impl Table {
         Self { candidates, goldens, findings: trial.findings.len(), share }
     }
 
-    /// What a pair would weigh if it were all it could be.
+    /// What a pair would weigh if it were all it could be. An open one weighs a grain more, so that it is asked about also
+    /// where it could do no more than draw level: two assignments of equal weight are told, and so must be known.
     fn hope(&self, candidate: &Candidate) -> Option<i64> {
-        let score = match candidate.state {
-            State::Open => self.share * candidate.heuristic + (1.0 - self.share),
-            State::Match(score) => score,
+        let (score, grain) = match candidate.state {
+            State::Open => (self.share * candidate.heuristic + (1.0 - self.share), 1),
+            State::Match(score) => (score, 0),
             State::Closed => return None,
         };
-        Some(assign::quantum(score).max(1))
+        Some(assign::quantum(score).max(1) + grain)
     }
 
     /// The pairs that greedy assignment gives each golden by the heuristic alone, as far as nobody has decided them.
