@@ -17,7 +17,7 @@ pub(crate) struct RunArgs {
     /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite; the current folder where absent.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// A tool by name, a manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL[@STYLE]; may be given again.
+    /// A tool by name, a manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL with an @STYLE if wanted; may be given again.
     #[arg(long = "tool", value_name = "T", num_args = 1..)]
     pub(crate) tools: Vec<String>,
     /// How often each tool runs on each case; the suite's number where absent, else 3.
