@@ -104,7 +104,7 @@ fn killed_at_any_moment_it_goes_on() {
 
 /// The same for longer: `cargo test -p karat-cli --test it killed_for_longer -- --ignored`.
 #[test]
-#[ignore = "takes many minutes"]
+#[ignore = "a thousand kills, on demand; killed_at_any_moment_it_goes_on does fifty"]
 fn killed_for_longer() {
     kill_at((0..1_000).map(|n| n * 619 % 1_000));
 }

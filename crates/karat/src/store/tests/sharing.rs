@@ -72,7 +72,7 @@ fn one_at_a_time_works_on_a_run() {
 
 /// Saves until it is killed, and says what is saved. Run by the test below in a process of its own.
 #[test]
-#[ignore = "never ends"]
+#[ignore = "the process that what_is_reported_done_survives_the_process starts and kills"]
 #[expect(clippy::print_stdout, reason = "the other process listens")]
 fn saves_until_it_is_killed() {
     let Some(folder) = std::env::var_os("KARAT_TEST_STORE") else { return };
