@@ -3,11 +3,13 @@
 mod aggregate;
 mod audited;
 mod consult;
+mod intervals;
 mod slice;
 mod tiers;
 mod trial;
 
 pub use audited::Audited;
+pub use intervals::{Intervals, Proportions};
 pub use consult::{Answer, Consulted, Order, Question, consult};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
