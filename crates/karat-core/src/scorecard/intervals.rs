@@ -44,13 +44,7 @@ impl Intervals {
 
 impl Default for Intervals {
     fn default() -> Self {
-        Self {
-            seed: None,
-            resamples: RESAMPLES,
-            kind: Kind::Bca,
-            proportions: Proportions::Wilson,
-            cluster: None,
-        }
+        Self { seed: None, resamples: RESAMPLES, kind: Kind::Bca, proportions: Proportions::Wilson, cluster: None }
     }
 }
 
@@ -98,7 +92,8 @@ impl Work<'_> {
         let sorted = self.sorted(tool);
         let bins = self.profile.calibration.bins as usize;
         let cases: Vec<&CaseScore> = tool.cases.iter().filter(|case| case.counted().next().is_some()).collect();
-        let trials: Vec<Vec<Vec<Option<f64>>>> = cases.iter().map(|case| self.trial_values(case, &sorted.means)).collect();
+        let trials: Vec<Vec<Vec<Option<f64>>>> =
+            cases.iter().map(|case| self.trial_values(case, &sorted.means)).collect();
         let rows: Vec<Vec<f64>> = cases.iter().map(|case| self.row(case, &sorted, bins)).collect();
         let clusters: Option<Vec<usize>> =
             self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
@@ -112,7 +107,8 @@ impl Work<'_> {
         };
         let all = Cases { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
         let found = joint(&all, &figures, &options);
-        let errors: Vec<Option<f64>> = (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
+        let errors: Vec<Option<f64>> =
+            (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
         let total = rows_total(&tool.cases);
         for ((id, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
             if let Some(estimate) = find(&mut tool.metrics, id) {
@@ -165,7 +161,13 @@ impl Work<'_> {
         };
         Sorted {
             means: of_cases.copied().filter(|id| defined(&tool.metrics, id)).collect(),
-            sums: tool.metrics.iter().map(|(id, _)| *id).filter(of_sums).filter(|id| defined(&tool.metrics, id)).collect(),
+            sums: tool
+                .metrics
+                .iter()
+                .map(|(id, _)| *id)
+                .filter(of_sums)
+                .filter(|id| defined(&tool.metrics, id))
+                .collect(),
             pooled: tool.micro.iter().filter(|(_, e)| e.value.is_some()).map(|(id, _)| *id).collect(),
             groups,
             grouped,

@@ -9,8 +9,8 @@ mod tiers;
 mod trial;
 
 pub use audited::Audited;
-pub use intervals::{Intervals, Proportions};
 pub use consult::{Answer, Consulted, Order, Question, consult};
+pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
 

@@ -10,8 +10,8 @@ use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::matching::outcome::{Candidate, DecidedBy, Match, Parts};
-use karat_core::metric::counts::Counts;
 use karat_core::metric::calibration::Bin;
+use karat_core::metric::counts::Counts;
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::{Operating, Sweep};
@@ -172,12 +172,8 @@ fn bin(bin: &Bin) -> BinV1 {
 }
 
 fn sweep(sweep: &Sweep) -> SweepV1 {
-    let point = |p: &Operating| OperatingV1 {
-        threshold: p.threshold,
-        precision: p.precision,
-        recall: p.recall,
-        f1: p.f1,
-    };
+    let point =
+        |p: &Operating| OperatingV1 { threshold: p.threshold, precision: p.precision, recall: p.recall, f1: p.f1 };
     SweepV1 {
         by: sweep.by.as_str().to_owned(),
         average_precision: sweep.average_precision.ok(),
