@@ -3,6 +3,7 @@
 mod aggregate;
 mod audited;
 mod consult;
+mod corrected;
 mod intervals;
 mod slice;
 mod tiers;
@@ -10,6 +11,7 @@ mod trial;
 
 pub use audited::Audited;
 pub use consult::{Answer, Consulted, Order, Question, consult};
+pub use corrected::{CorrectedMetric, CorrectedTool, Picked, corrected, picked};
 pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
