@@ -6,9 +6,10 @@ mod sui;
 use crate::args::{CalibrateArgs, CalibrateCommand, FittedArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
-use crate::terminal::tell;
+use crate::terminal::{note, tell};
 use karat::profile::to_difference;
 use karat::report::grid::{Cell, draw};
+use karat::suite::LoadedSuite;
 use karat::whole_file;
 use karat_core::profile::Profile;
 use std::path::Path;
@@ -44,6 +45,15 @@ fn write(args: &FittedArgs, profile: &Profile, from: &str) -> Result<(), Failure
 
 fn shown(path: &Path) -> String {
     word(&path.display().to_string())
+}
+
+/// Tells of fitted values that the suite states itself: what `karat.toml` changes goes before any profile.
+fn tell_of_overrides(loaded: &LoadedSuite, keys: &[&str]) {
+    for key in keys.iter().filter(|key| loaded.config.scoring.overrides.contains_key(**key)) {
+        note(&format!(
+            "karat.toml of the suite states `{key}` itself, which goes before a profile; change it there to use what was fitted"
+        ));
+    }
 }
 
 /// Rows of which the first column is words and the others numbers.

@@ -53,8 +53,10 @@ pub struct Figures {
 /// Fitted rules, and how far they hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchFit {
-    /// The weights of the parts of a score. Those that the profile can use sum to 1.
+    /// The weights of the parts of a score. Those that the profile can use sum to 1; as they were where none could be learned.
     pub weights: Weights,
+    /// The weights of today, brought to the same sum.
+    pub present_weights: Weights,
     /// The score from which a pair counts.
     pub threshold: f64,
     /// How many labelled pairs have each part, in the order of the weights.
@@ -117,7 +119,7 @@ impl std::fmt::Display for MatchRefusal {
             Self::NoScores(name) => {
                 write!(
                     f,
-                    "the profile `{name}` compares no scores, so that it has nothing to fit; take `karat` or `crb`"
+                    "the profile `{name}` compares no scores, so that it has nothing to fit; name another with --profile, such as `karat`"
                 )
             }
             Self::TooFewPairs(n) => {
@@ -204,6 +206,7 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
         present: figures(&present.decide(pairs, profile)),
         in_sample: figures(&rules.decide(pairs, profile)),
         held_out: hold_out(pairs, profile),
+        present_weights: brought_to(&profile.weights, &rules.weights),
         weights: rules.weights,
         threshold: rules.threshold,
     })
@@ -274,13 +277,19 @@ fn figures(decided: &[Decided]) -> Figures {
     }
 }
 
-/// The weights under which scores, turned into probabilities, make the labels likeliest.
+/// The weights under which scores, turned into probabilities, make the labels likeliest. Parts that no pair has keep their share.
 ///
 /// With parts left out the loss is not convex, so that the way down starts twice, from today's weights and from equal ones.
 fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
-    let free = [true, true, true, profile.text_instead_of_keywords];
+    let has = |part: fn(&Parts) -> Option<f64>| rows.iter().any(|(parts, _)| part(parts).is_some());
+    let free = [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)];
     let own = &profile.weights;
-    let today = scaled([own.file, own.line, own.keyword, own.text], free);
+    if free.iter().filter(|free| **free).count() < 2 {
+        return own.clone();
+    }
+    let listed = [own.file, own.line, own.keyword, own.text];
+    let shares = scaled(listed, [true, true, true, profile.text_instead_of_keywords]);
+    let today = scaled(listed, free);
     let equal = scaled([0.0; 4], free);
     let down = |start: [f64; 4]| {
         let mut squash = Squash::default();
@@ -288,12 +297,27 @@ fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
     };
     let ((from_today, loss), (from_equal, other)) = (down(today), down(equal));
     let found = if other < loss - 1e-6 * loss.abs() { from_equal } else { from_today };
-    let [file, line, mut keyword, text] = readable(found);
+    let learned: f64 = shares.iter().zip(free).filter(|(_, free)| *free).map(|(share, _)| share).sum();
+    let whole = std::array::from_fn(|part| if free[part] { learned * found[part] } else { shares[part] });
+    let [file, line, mut keyword, text] = readable(whole);
     if file + line + keyword <= 0.0 {
         // A profile must have one of the three; so little changes no order.
         keyword = 0.0001;
     }
     Weights { file, line, keyword, text: if profile.text_instead_of_keywords { text } else { own.text } }
+}
+
+/// Weights brought to the sum that others have, to be held beside them. What both leave as it is stays so.
+fn brought_to(own: &Weights, other: &Weights) -> Weights {
+    let text = own.text != other.text;
+    let sum = |of: &Weights| of.file + of.line + of.keyword + if text { of.text } else { 0.0 };
+    let factor = if sum(own) > 0.0 { sum(other) / sum(own) } else { 1.0 };
+    Weights {
+        file: own.file * factor,
+        line: own.line * factor,
+        keyword: own.keyword * factor,
+        text: if text { own.text * factor } else { own.text },
+    }
 }
 
 /// The loss at some weights, with the steepness that suits them best, and its slope. `squash` is where to look from.

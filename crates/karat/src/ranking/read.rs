@@ -283,7 +283,7 @@ mod tests {
         check(
             "{\"tool\": \"alpha\", \"rank\": 1}\n{\"tool\": \"beta\", \"score\": 1}\n{\"tool\": \"gamma\"}\n{\"tool\": \"alpha\", \"rank\": 1, \"score\": 1}\n",
             &[
-                "2:28 expert states a score here and a rank at line 1",
+                "2:27 expert states a score here and a rank at line 1",
                 "3:1 this line has neither `rank` nor `score`; expected one of them",
                 "4:1 this line has both `rank` and `score`; expected one of them",
             ],

@@ -1,6 +1,6 @@
 //! `karat calibrate match`: the weights and the threshold of matching from labelled pairs.
 
-use super::{check, row, table, write};
+use super::{check, row, table, tell_of_overrides, write};
 use crate::args::{LabelArgs, MatchArgs};
 use crate::commands::judge::labels::Given;
 use crate::exit::{Exit, Failure};
@@ -106,6 +106,7 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
         given.loaded.suite.name
     );
     write(&args.output, &fitted, &from)?;
+    tell_of_overrides(&given.loaded, &["threshold", "weights"]);
     Ok(Exit::Ok)
 }
 
@@ -162,7 +163,7 @@ fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, labels: &Labels<'_
     );
     let mut text = format!("{}\n\n", wrap(&harmless(&title), width).join("\n"));
 
-    let (present, fitted) = (&profile.weights, &fit.weights);
+    let (present, fitted) = (&fit.present_weights, &fit.weights);
     let mut rows = vec![row("", ["present", "fitted", "pairs with it"].map(str::to_owned))];
     rows.push(row("threshold", [three(Some(profile.threshold)), three(Some(fit.threshold)), String::new()]));
     let parts = [

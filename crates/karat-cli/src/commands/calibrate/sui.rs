@@ -1,6 +1,6 @@
 //! `karat calibrate sui`: the weights of `sui` from experts' rankings of tools.
 
-use super::{check, row, table, write};
+use super::{check, row, table, tell_of_overrides, write};
 use crate::args::SuiArgs;
 use crate::commands::compare;
 use crate::exit::{Exit, Failure};
@@ -119,6 +119,7 @@ fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure
     let sitting =
         Sitting { args: &args.ask, loaded: &loaded, folder, store: None, models: Vec::new(), quiet: args.output.json };
     judging::sit(sitting, &mut work)?;
+    tell_of_overrides(&loaded, &["sui"]);
     Ok((vec![(suite.clone(), scoring::run(&loaded, work).report)], profile))
 }
 
