@@ -16,20 +16,21 @@ pub(crate) enum CalibrateCommand {
     #[command(after_help = "\
 Examples:
   karat calibrate sui report.json --ranking experts.csv
-  karat calibrate sui a.json b.json --ranking experts.csv -o ours.toml    then: karat score my-suite --profile ours.toml
-  karat calibrate sui my-suite --profile audit --submission s.jsonl --judgements audits.jsonl --ranking experts.csv
+  karat calibrate sui a.json b.json --ranking experts.csv -o ours.toml
+  karat score my-suite --profile ours.toml               what was fitted, in use
 
-A ranking is CSV with the header tool,rank (1 is the best) or tool,score (more is better), and perhaps a column expert; or
-JSONL with the same names. Equal ranks are ties. At least 4 tools must be ranked.")]
+A ranking is CSV with the header tool,rank (1 is the best) or tool,score (more is better), and
+perhaps a column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
+be ranked.")]
     Sui(SuiArgs),
     /// Fit the weights and the threshold of matching to labelled pairs.
     #[command(after_help = "\
 Examples:
-  karat calibrate match starter                                    the suite's own calibration set
-  karat calibrate match my-suite --submission s.jsonl --labels labels.jsonl
-  karat calibrate match my-suite --submission s.jsonl --labels labels.jsonl --group-by repo -o ours.toml
+  karat calibrate match starter                 the suite's own calibration set
+  karat calibrate match my-suite --submission s.jsonl --labels labels.jsonl -o ours.toml
 
-Labels are judgements of pairs, as `karat label export` writes them. At least 30 are needed, of both kinds.")]
+Labels are judgements of pairs, as `karat label export` writes them. At least 30 are needed, of
+both kinds.")]
     Match(MatchArgs),
 }
 

@@ -83,6 +83,7 @@ fn weights_of_sui_come_from_rankings() {
       ash        5.0      3.0     5.0       6.0
       fir        5.5      5.0     6.0       5.0
 
+    6 tools: too few to rely on (30 wanted).
     The fitted weights hold: tools that they never saw are placed with a Spearman of 0.885, and with the
     present weights it is 0.505.
     ");
@@ -138,6 +139,7 @@ fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
     check("tool,place\nash,1\n", 4, &["there is no column `rank` or `score`"]);
     check("tool,rank\nash,first\n", 4, &["expected a number"]);
     check("{\"tool\": \"ash\", \"rank\": 1, \"mood\": 2}\n", 4, &["mood"]);
+    check("\0\0", 4, &["r.csv: this is not text"]);
     project.run("calibrate sui report.json --ranking none.csv").says(4, &["none.csv"]);
     project.run("calibrate sui report.json --ranking experts.csv -o ours.json").says(2, &["a profile is a .toml file"]);
     project.run("calibrate sui report.json").says(2, &["--ranking"]);
@@ -264,6 +266,7 @@ fn labels_that_cannot_be_used_are_refused_with_the_reason() {
     check("none.jsonl", &["none.jsonl"]);
     let line = "calibrate match . --submission s.jsonl --labels l.jsonl";
     project.run(&format!("{line} --profile identity")).says(2, &["compares no scores"]);
+    project.run(&format!("{line} --set line_tolerance=1")).says(4, &["allow 24 of the labelled pairs"]);
     project.run(&format!("{line} --group-by colour")).says(2, &["cannot be grouped by `colour`"]);
     project.run("calibrate match . --submission s.jsonl").says(2, &["--labels"]);
     project.run("calibrate match .").says(2, &["has no calibration set"]);

@@ -108,8 +108,10 @@ pub enum MatchRefusal {
     NoMatches,
     /// Every labelled pair matches.
     NoMismatches,
-    /// The profile's requirements forbid every match, or all pairs but matches.
-    AllForbidden,
+    /// The profile's requirements allow only so many of the labelled pairs.
+    TooFewAllowed(usize),
+    /// The profile's requirements allow pairs of one kind only.
+    OneKindAllowed,
 }
 
 impl std::fmt::Display for MatchRefusal {
@@ -127,9 +129,14 @@ impl std::fmt::Display for MatchRefusal {
             }
             Self::NoMatches => write!(f, "no labelled pair matches, {of_one_kind}"),
             Self::NoMismatches => write!(f, "every labelled pair matches, {of_one_kind}"),
-            Self::AllForbidden => write!(
+            Self::TooFewAllowed(n) => write!(
                 f,
-                "the profile's `require` and `line_tolerance` leave pairs of one kind only, {of_one_kind}, or require less"
+                "the profile's `require` and `line_tolerance` allow {n} of the labelled pairs, and {LEAST_PAIRS} are needed; \
+                 require less, or label more"
+            ),
+            Self::OneKindAllowed => write!(
+                f,
+                "the profile's `require` and `line_tolerance` allow pairs of one kind only, {of_one_kind}, or require less"
             ),
         }
     }
@@ -194,7 +201,11 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
     if matches == pairs.len() {
         return Err(MatchRefusal::NoMismatches);
     }
-    let rules = Rules::learn(pairs, profile).ok_or(MatchRefusal::AllForbidden)?;
+    let forbidden = pairs.iter().filter(|pair| pair.parts.is_none()).count();
+    if pairs.len() - forbidden < LEAST_PAIRS {
+        return Err(MatchRefusal::TooFewAllowed(pairs.len() - forbidden));
+    }
+    let rules = Rules::learn(pairs, profile).ok_or(MatchRefusal::OneKindAllowed)?;
     let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
     let has = |part: fn(&Parts) -> Option<f64>| {
         pairs.iter().filter(|pair| pair.parts.as_ref().and_then(part).is_some()).count()
@@ -202,7 +213,7 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
     Ok(MatchFit {
         seen: [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)],
         matches,
-        forbidden: pairs.iter().filter(|pair| pair.parts.is_none()).count(),
+        forbidden,
         present: figures(&present.decide(pairs, profile)),
         in_sample: figures(&rules.decide(pairs, profile)),
         held_out: hold_out(pairs, profile),

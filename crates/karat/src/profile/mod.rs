@@ -202,7 +202,9 @@ pub fn to_difference(profile: &Profile) -> String {
         }
     }
     let (_, base, differs) = nearest.unwrap_or((0, "karat", own));
-    format!("extends = {}\n{differs}", Value::String(base.to_owned()))
+    let text = differs.to_string();
+    let apart = if text.starts_with('[') { "\n" } else { "" };
+    format!("extends = {}\n{apart}{text}", Value::String(base.to_owned()))
 }
 
 /// What of a table is not so in another.
@@ -287,6 +289,7 @@ mod tests {
             &["weights.file=1", "line_tolerance=3", "threshold=0.45"],
             "extends = \"karat\"\nline_tolerance = 3\nthreshold = 0.45\n\n[weights]\nfile = 1.0\n",
         );
+        check("audit", &["sui.reasoning=1"], "extends = \"audit\"\n\n[sui]\nreasoning = 1.0\n");
     }
 
     #[test]

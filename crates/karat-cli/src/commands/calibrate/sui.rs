@@ -14,6 +14,7 @@ use karat::report::grid::wrap;
 use karat::report::number::{count, three};
 use karat::scoring::{self, Work};
 use karat_core::calibrate::sui::{Agreement, SuiFit, fit};
+use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::{Profile, SuiWeights};
 use serde::Serialize;
 use std::io::Read;
@@ -29,6 +30,8 @@ struct Calibration<'a> {
     weights: Weights<'a>,
     /// How far the index orders the tools as the experts do, the mean over experts.
     agreement: Agreements,
+    /// Whether the tools are too few to rely on any of this.
+    unreliable: bool,
     /// Whether the fitted weights agree better than the present ones on all that was held out.
     better: bool,
     left_out: &'a [LeftOut],
@@ -143,7 +146,8 @@ fn rules(args: &SuiArgs, reports: &[(String, ReportV1)]) -> Result<Profile, Fail
 fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ranked, Failure> {
     let mut lines = inputs::lines(path)?;
     let mut text = String::new();
-    lines.reader.read_to_string(&mut text).map_err(|error| Failure::io(&lines.file, error))?;
+    let unread = |error| Failure::bad_input(format!("{}: {error}; give CSV or JSONL in UTF-8", lines.file));
+    lines.reader.read_to_string(&mut text).map_err(unread)?;
     let tools: Vec<&str> =
         reports.iter().flat_map(|(_, report)| report.tools.iter().map(|tool| tool.tool.as_str())).collect();
     let rankings = read(&lines.file, &text, &tools)?;
@@ -174,6 +178,7 @@ fn calibration<'a>(fit: &'a SuiFit, ranked: &'a Ranked) -> Calibration<'a> {
             tools_held_out: fit.tools_held_out.into(),
             experts_held_out: fit.experts_held_out.map(Figures::from),
         },
+        unreliable: fit.standings.len() < RELIABLE_N,
         better: fit.is_better(),
         left_out: &ranked.left_out,
     }
@@ -209,8 +214,11 @@ fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
         rows.push(row(&harmless(name), places));
     }
     text.push_str(&format!("\n{}\n", table(&rows, width)));
-    text.push_str(&wrap(&verdict(fit), width.min(100)).join("\n"));
-    text.push('\n');
+    let few = (ranked.tools.len() < RELIABLE_N).then(|| format!("{tools}: too few to rely on ({RELIABLE_N} wanted)."));
+    for sentence in few.into_iter().chain([verdict(fit)]) {
+        text.push_str(&wrap(&sentence, width.min(100)).join("\n"));
+        text.push('\n');
+    }
     text
 }
 

@@ -71,9 +71,15 @@ fn too_little_is_refused_with_the_reason() {
     let of = |matched: bool| some.iter().map(|pair| LabelledPair { matched, ..pair.clone() }).collect::<Vec<_>>();
     check(&of(false), |_| {}, "no labelled pair matches");
     check(&of(true), |_| {}, "every labelled pair matches");
-    let forbidden: Vec<LabelledPair> =
-        some.iter().map(|pair| LabelledPair { parts: pair.parts.filter(|_| !pair.matched), ..pair.clone() }).collect();
-    check(&forbidden, |_| {}, "require less");
+    let allowed = |keep: fn(usize, bool) -> bool| -> Vec<LabelledPair> {
+        let one = |(at, pair): (usize, &LabelledPair)| LabelledPair {
+            parts: pair.parts.filter(|_| keep(at, pair.matched)),
+            ..pair.clone()
+        };
+        planted(150, 3, [0.4, 0.2, 0.4], 0.5).iter().enumerate().map(one).collect()
+    };
+    check(&allowed(|_, matched| !matched), |_| {}, "allow pairs of one kind only");
+    check(&allowed(|at, _| at < 29), |_| {}, "allow 29 of the labelled pairs");
 }
 
 #[test]
