@@ -61,6 +61,8 @@ pub struct MatchFit {
     pub threshold: f64,
     /// How many labelled pairs have each part, in the order of the weights.
     pub seen: [usize; 4],
+    /// Whether any pair has two parts that stand against each other; else weights are not learned, and only the threshold is.
+    pub weighs: bool,
     /// How many of the labelled pairs match.
     pub matches: usize,
     /// How many the profile's requirements forbid: they never count, whatever the weights.
@@ -83,11 +85,6 @@ pub struct HeldOut {
 }
 
 impl MatchFit {
-    /// Whether any two parts ever stand against each other; else weights are not learned, and only the threshold is.
-    pub fn weighs(&self) -> bool {
-        self.seen.iter().filter(|pairs| **pairs > 0).count() > 1
-    }
-
     /// Whether the fitted rules do better than those of today on what was held out.
     pub fn is_better(&self) -> bool {
         match (self.held_out.as_ref().ok().and_then(|held_out| held_out.figures.f1), self.present.f1) {
@@ -212,6 +209,7 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
     };
     Ok(MatchFit {
         seen: [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)],
+        weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
         matches,
         forbidden,
         present: figures(&present.decide(pairs, profile)),
@@ -295,7 +293,7 @@ fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
     let has = |part: fn(&Parts) -> Option<f64>| rows.iter().any(|(parts, _)| part(parts).is_some());
     let free = [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)];
     let own = &profile.weights;
-    if free.iter().filter(|free| **free).count() < 2 {
+    if !rows.iter().any(|(parts, _)| weighs(parts)) {
         return own.clone();
     }
     let listed = [own.file, own.line, own.keyword, own.text];
@@ -316,6 +314,11 @@ fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
         keyword = 0.0001;
     }
     Weights { file, line, keyword, text: if profile.text_instead_of_keywords { text } else { own.text } }
+}
+
+/// Whether weights make a difference to a score: it has two parts at least.
+fn weighs(parts: &Parts) -> bool {
+    [parts.file, parts.line, parts.keyword, parts.text].iter().flatten().count() > 1
 }
 
 /// Weights brought to the sum that others have, to be held beside them. What both leave as it is stays so.

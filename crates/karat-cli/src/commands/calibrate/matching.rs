@@ -218,7 +218,7 @@ fn verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
              groups."
         ),
     });
-    if !fit.weighs() {
+    if !fit.weighs {
         said.push(
             "No two parts stand against each other in these pairs, so that only the threshold was learned.".to_owned(),
         );

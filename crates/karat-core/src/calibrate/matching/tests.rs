@@ -34,7 +34,7 @@ fn planted_rules_come_back_and_hold() {
     let held_out = found.held_out.unwrap();
     assert_eq!((held_out.groups, held_out.figures.n, found.seen), (5, 250, [250, 250, 250, 0]));
     assert!(held_out.figures.f1 > Some(0.95) && held_out.figures.auc > Some(0.99), "{held_out:?}");
-    assert!(found.is_better() && found.weighs());
+    assert!(found.is_better() && found.weighs);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_single_part_leaves_weights_as_they_are() {
     };
     let profile = plain();
     let found = fit(&(0..40).map(one).collect::<Vec<_>>(), &profile).unwrap();
-    assert_eq!((&found.weights, found.weighs()), (&profile.weights, false));
+    assert_eq!((&found.weights, found.weighs), (&profile.weights, false));
     // Between 24 and 25 fortieths.
     assert_eq!((found.threshold, found.in_sample.f1), (0.6125, Some(1.0)));
 }
@@ -95,6 +95,49 @@ fn what_cannot_be_held_out_is_said() {
     assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(NotHeldOut::OneKind));
 }
 
+/// What one group teaches is of no use in the other, where another part decides.
+#[test]
+fn a_group_is_decided_by_what_the_others_teach() {
+    let mut random = Random::new(9, 0);
+    let pair = |number: usize| {
+        let (own, other, matched) = (random.unit(), random.unit(), number % 4 < 2);
+        let decides = if matched { 0.5 + own / 2.0 } else { own / 2.0 };
+        let (file, line) = if number.is_multiple_of(2) { (decides, other) } else { (other, decides) };
+        LabelledPair { parts: Some(parts(file, line, 0.5)), matched, group: (number % 2).to_string() }
+    };
+    let pairs: Vec<LabelledPair> = (0..240).map(pair).collect();
+    let held_out = fit(&pairs, &plain()).unwrap().held_out.unwrap().figures;
+    assert!(held_out.auc < Some(0.85), "{held_out:?}");
+    for group in ["0", "1"] {
+        let own: Vec<LabelledPair> = pairs.iter().filter(|pair| pair.group == group).cloned().collect();
+        let alone = fit(&own, &plain()).unwrap().in_sample;
+        assert!(alone.auc > Some(0.95), "{alone:?}");
+    }
+}
+
+#[test]
+fn slopes_are_those_of_the_loss() {
+    let pairs = planted(50, 8, [0.2, 0.3, 0.5], 0.5);
+    let mut rows: Vec<(Parts, bool)> = pairs.iter().map(|pair| (pair.parts.unwrap(), pair.matched)).collect();
+    // Some goldens have no lines, and some are compared by their prose.
+    rows.iter_mut().step_by(3).for_each(|(parts, _)| parts.line = None);
+    rows.iter_mut().step_by(4).for_each(|(parts, _)| (parts.text, parts.keyword) = (parts.keyword, None));
+    let rows: Vec<(&Parts, bool)> = rows.iter().map(|(parts, matched)| (parts, *matched)).collect();
+    let (at, today) = ([0.2, 0.3, 0.4, 0.1], [0.3, 0.2, 0.3, 0.2]);
+    for unstated in [Unstated::Zero, Unstated::LeaveOut] {
+        let here = slope(&rows, &at, &today, unstated, &mut Squash::default());
+        for part in 0..4 {
+            let loss = |by: f64| {
+                let mut moved = at;
+                moved[part] += by;
+                slope(&rows, &moved, &today, unstated, &mut Squash::default()).loss
+            };
+            let expect = (loss(1e-4) - loss(-1e-4)) / 2e-4;
+            assert!((here.gradient[part] - expect).abs() < 1e-3 * (1.0 + expect.abs()), "{part}: {expect}");
+        }
+    }
+}
+
 #[test]
 fn thresholds_by_hand() {
     let check = |text: &str, expect: f64| {
@@ -102,10 +145,11 @@ fn thresholds_by_hand() {
         assert_eq!(threshold(text.split(' ').map(pair).collect()), expect, "{text}");
     };
     check("+0.8 -0.2", 0.5);
-    // 0.9 alone has an F1 of 2/3, as all three have 4/5.
+    // The first alone has an F1 of 2/3, the first three have 4/5.
     check("+0.9 -0.5 +0.4 -0.1", 0.25);
-    // Two cuts give 4/5: below 0.9 of two matches and one more, or all but a match; the gap below 0.4 is wider.
-    check("+0.9 +0.8 -0.4 -0.4 -0.4", 0.6);
+    // The first alone and the first four both have 2/3: the wider gap below wins, wherever it is.
+    check("+0.9 -0.5 -0.45 +0.4 -0.1", 0.7);
+    check("+0.6 -0.5 -0.45 +0.4 -0.05", 0.225);
     check("+0.3 -0.3", 0.15);
     check("+0 -0", 0.0);
     check("+0.30004 -0.30003", 0.300_035);
