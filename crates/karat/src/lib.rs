@@ -10,6 +10,7 @@ pub mod git;
 pub mod import;
 pub mod judge;
 pub mod profile;
+pub mod ranking;
 pub mod recorded;
 pub mod report;
 pub mod run;

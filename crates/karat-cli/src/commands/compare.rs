@@ -13,7 +13,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     let mut reports = Vec::new();
     for reference in &args.reports {
-        reports.push((reference.as_str(), report(reference, args)?));
+        reports.push((reference.as_str(), report(reference, args.store.folder.as_deref())?));
     }
     let sides = sides(&reports, &args.tools)?;
     let mut comparisons = Vec::new();
@@ -31,11 +31,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 }
 
 /// A report by file or by run.
-fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
+pub(super) fn report(reference: &str, folder: Option<&std::path::Path>) -> Result<ReportV1, Failure> {
     if std::path::Path::new(reference).is_file() {
         return inputs::report(std::path::Path::new(reference));
     }
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let mut store = store_place::open(folder)?;
     let (info, report) = stored::report(&mut store, reference)?;
     let done: u64 = info.outcomes.values().sum();
     if done < info.planned {

@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;

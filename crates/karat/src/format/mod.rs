@@ -9,6 +9,7 @@ pub mod llm;
 pub mod patterns;
 pub mod probe;
 pub(crate) mod quantity;
+pub mod ranking;
 pub mod report;
 pub mod run;
 pub mod schemas;

@@ -4,6 +4,7 @@ use super::case::CaseV1;
 use super::config::ConfigV1;
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
+use super::ranking::RankedV1;
 use super::report::ReportV1;
 use super::run::PlanV1;
 use super::submission::TrialV1;
@@ -32,6 +33,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<ToolManifestV1>("tool.json", "a tool's manifest"),
     published::<RulesV1>("patterns.json", "rules of the built-in baseline"),
     published::<PlanV1>("plan.json", "the plan of a run"),
+    published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {
