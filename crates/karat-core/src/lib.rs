@@ -3,6 +3,7 @@
 //! Goldens and findings go in, a scorecard comes out: [`scorecard::score`]. Nothing here opens a file, reads a clock or the
 //! environment, or depends on the order of a hash map; the same values in give the same values out, to the bit.
 
+pub mod assessment;
 pub mod calibrate;
 pub mod finding;
 pub mod golden;
@@ -20,4 +21,5 @@ pub mod profile;
 pub mod scorecard;
 pub mod stats;
 pub mod suite;
+pub mod trec;
 pub mod trial;
