@@ -10,6 +10,7 @@ pub mod sarif;
 pub mod seeds;
 pub mod suite_tree;
 pub mod symbols;
+pub mod trec;
 
 /// A property, under the name of its fuzz target.
 pub struct Target {
@@ -31,4 +32,5 @@ pub static TARGETS: &[Target] = &[
     Target { name: "globs_paths_keys", check: places::check },
     Target { name: "sarif_keys", check: sarif::keys },
     Target { name: "audit", check: audit::check },
+    Target { name: "trec", check: trec::check },
 ];

@@ -28,3 +28,4 @@ mod schemas;
 mod score;
 mod store;
 mod tools;
+mod trec;

@@ -193,6 +193,15 @@ impl Measure {
         Err(NotAMeasure::Unknown(text.to_owned()))
     }
 
+    /// Each measure once, in the order in which they are shown.
+    pub fn in_order(mut measures: Vec<Self>) -> Vec<Self> {
+        let place = |measure: &Self| FAMILIES.iter().position(|family| family.name == measure.family.name);
+        let cutoff = |measure: &Self| measure.cutoff.unwrap_or_default();
+        measures.sort_by(|a, b| place(a).cmp(&place(b)).then(cutoff(a).total_cmp(&cutoff(b))));
+        measures.dedup_by(|a, b| place(a) == place(b) && cutoff(a) == cutoff(b));
+        measures
+    }
+
     /// Its name with its cutoff.
     pub fn name(self) -> String {
         match (self.family.cutoffs, self.cutoff) {
@@ -256,6 +265,13 @@ mod tests {
                 check(&measure.name(), Ok(&measure.name()));
             }
         }
+    }
+
+    #[test]
+    fn each_is_shown_once_in_its_order() {
+        let asked = ["P_100", "map", "P.7,5", "P", "num_q"].iter().flat_map(|text| Measure::parse(text).unwrap());
+        let names: Vec<String> = Measure::in_order(asked.collect()).into_iter().map(Measure::name).collect();
+        assert_eq!(names.join(" "), "num_q map P_5 P_7 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000");
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Ranking {
 
     /// The precision at each relevant document on the first `k` places, averaged over all relevant documents.
     pub fn average_precision(&self, k: usize) -> f64 {
-        let sum: f64 = self.relevant_places().take_while(|place| *place <= k).map(|place| self.precision(place)).sum();
+        let sum = sum(self.relevant_places().take_while(|place| *place <= k).map(|place| self.precision(place)));
         if self.relevant.is_empty() { 0.0 } else { sum / self.relevant.len() as f64 }
     }
 
@@ -149,7 +149,12 @@ fn is_relevant(relevance: Option<u64>) -> bool {
 }
 
 fn gain(levels: impl Iterator<Item = u64>) -> f64 {
-    levels.enumerate().map(|(at, level)| level as f64 / (at as f64 + 2.0).log2()).sum()
+    sum(levels.enumerate().map(|(at, level)| level as f64 / (at as f64 + 2.0).log2()))
+}
+
+/// The sum of numbers; of none it is 0, where that of the standard library is −0 and would be printed so.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, number| sum + number)
 }
 
 /// A share that is 0 where there is nothing to share, as it is in `trec_eval`.
@@ -235,7 +240,7 @@ mod tests {
                 ranking.set_f(),
                 ranking.success(5),
             ];
-            assert_eq!(values, [0.0; 10], "{ranking:?}");
+            assert_eq!(values.map(f64::to_bits), [0; 10], "{ranking:?}: {values:?}");
         }
     }
 }
