@@ -1,6 +1,7 @@
 //! Karat as a library: everything with effects around the pure core.
 
 pub mod checkout;
+pub mod comparison;
 pub mod diagnostic;
 pub mod document;
 pub mod drift;

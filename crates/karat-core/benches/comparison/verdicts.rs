@@ -153,7 +153,7 @@ fn planted(random: &mut Random, cases: usize, spread: f64, by: f64) -> Comparand
 
 /// Twelve equal tools on the same cases, the first against each of the others.
 fn against_eleven(random: &mut Random, cases: usize) -> Vec<Comparand<'static>> {
-    let mut tools = vec![Vec::with_capacity(cases); 12];
+    let mut tools = vec![Vec::new(); 12];
     for _ in 0..cases {
         let level = random.unit();
         tools.iter_mut().for_each(|tool| tool.push(level + 0.2 * normal(random)));

@@ -1,7 +1,9 @@
 //! Formats at the door: what files hold, as versioned mirrors of the domain. Renaming a domain field breaks a conversion here,
 //! not somebody's suite or last year's results.
 
+pub mod baseline;
 pub mod case;
+pub mod comparison;
 pub mod config;
 pub mod judge;
 pub mod judgement;

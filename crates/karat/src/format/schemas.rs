@@ -1,6 +1,8 @@
 //! The published JSON Schemas: one line for each format.
 
+use super::baseline::BaselineV1;
 use super::case::CaseV1;
+use super::comparison::ComparisonV1;
 use super::config::ConfigV1;
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
@@ -32,6 +34,8 @@ pub static SCHEMAS: &[Published] = &[
     published::<ToolManifestV1>("tool.json", "a tool's manifest"),
     published::<RulesV1>("patterns.json", "rules of the built-in baseline"),
     published::<PlanV1>("plan.json", "the plan of a run"),
+    published::<ComparisonV1>("comparison.json", "a comparison"),
+    published::<BaselineV1>("baseline.json", "a baseline"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {
