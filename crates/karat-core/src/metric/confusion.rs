@@ -1,6 +1,7 @@
 //! Verdicts about whole cases against the truth. Each case weighs 1, shared among its trials.
 
 use super::{Value, f_score, ratio};
+use std::ops::AddAssign;
 
 /// The four counts; fractions where trials of a case disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,6 +66,15 @@ impl Confusion {
     /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
     pub fn f(self, beta: f64) -> Value {
         f_score(self.tp, self.fp, self.fn_, beta, "no vulnerable case, and nothing was called vulnerable")
+    }
+}
+
+impl AddAssign for Confusion {
+    fn add_assign(&mut self, other: Self) {
+        self.tp += other.tp;
+        self.fp += other.fp;
+        self.tn += other.tn;
+        self.fn_ += other.fn_;
     }
 }
 

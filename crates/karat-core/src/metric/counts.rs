@@ -29,6 +29,18 @@ impl Counts {
     pub fn f(self, beta: f64) -> Value {
         f_score(self.tp as f64, self.fp as f64, self.fn_ as f64, beta, "no required golden and no countable findings")
     }
+
+    /// The metric of that id; none where it is no metric of counts.
+    pub fn value(self, id: &str, beta: f64) -> Option<Value> {
+        Some(match id {
+            "precision" => self.precision(),
+            "recall" => self.recall(),
+            "f1" => self.f(1.0),
+            "f2" => self.f(2.0),
+            "f_beta" => self.f(beta),
+            _ => return None,
+        })
+    }
 }
 
 impl AddAssign for Counts {

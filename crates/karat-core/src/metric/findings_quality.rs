@@ -6,11 +6,11 @@ use crate::profile::HarmWeights;
 use std::ops::AddAssign;
 
 /// How many findings are of each class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Classes {
-    counts: [usize; Classification::ALL.len()],
+    counts: [f64; Classification::ALL.len()],
     /// Findings called another true problem by a model, which no person confirmed.
-    pub unconfirmed_bonus: usize,
+    pub unconfirmed_bonus: f64,
 }
 
 const NONE: &str = "no audited finding";
@@ -18,58 +18,63 @@ const NONE: &str = "no audited finding";
 impl Classes {
     /// Counts one finding; `confirmed` where a person says so.
     pub fn add(&mut self, class: Classification, confirmed: bool) {
-        self.counts[class as usize] += 1;
-        self.unconfirmed_bonus += usize::from(class == Classification::BonusValid && !confirmed);
+        self.counts[class as usize] += 1.0;
+        self.unconfirmed_bonus += f64::from(u8::from(class == Classification::BonusValid && !confirmed));
     }
 
     /// How many are of that class.
-    pub fn of(&self, class: Classification) -> usize {
+    pub fn of(&self, class: Classification) -> f64 {
         self.counts[class as usize]
     }
 
+    /// Says how many are of that class.
+    pub fn set(&mut self, class: Classification, count: f64) {
+        self.counts[class as usize] = count;
+    }
+
     /// How many there are.
-    pub fn total(&self) -> usize {
+    pub fn total(&self) -> f64 {
         self.counts.iter().sum()
     }
 
     /// How many were worth reporting.
-    pub fn valid(&self) -> usize {
+    pub fn valid(&self) -> f64 {
         Classification::ALL.into_iter().filter(|class| class.is_valid()).map(|class| self.of(class)).sum()
     }
 
     /// How many were not.
-    pub fn invalid(&self) -> usize {
+    pub fn invalid(&self) -> f64 {
         self.total() - self.valid()
     }
 
     /// Valid / all.
     pub fn precision(&self) -> Value {
-        self.share(self.valid() as f64)
+        self.share(self.valid())
     }
 
     /// The same, a bonus that no person confirmed counting `credit`.
     pub fn precision_confirmed(&self, credit: f64) -> Value {
         let sure = self.valid() - self.unconfirmed_bonus;
-        self.share(sure as f64 + credit * self.unconfirmed_bonus as f64)
+        self.share(sure + credit * self.unconfirmed_bonus)
     }
 
     /// Invalid / all.
     pub fn invalid_rate(&self) -> Value {
-        self.share(self.invalid() as f64)
+        self.share(self.invalid())
     }
 
     /// Those of a class / all.
     pub fn rate(&self, class: Classification) -> Value {
-        self.share(self.of(class) as f64)
+        self.share(self.of(class))
     }
 
     /// Σ harm of invalid findings / all.
     pub fn harm_rate(&self, weights: &HarmWeights) -> Value {
-        self.share(Classification::ALL.into_iter().map(|class| weights.of(class) * self.of(class) as f64).sum())
+        self.share(Classification::ALL.into_iter().map(|class| weights.of(class) * self.of(class)).sum())
     }
 
     fn share(&self, part: f64) -> Value {
-        ratio(part, self.total() as f64, NONE)
+        ratio(part, self.total(), NONE)
     }
 }
 

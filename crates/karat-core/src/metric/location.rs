@@ -3,15 +3,19 @@
 use super::{Value, ratio};
 use crate::finding::Finding;
 use crate::golden::Golden;
+use std::ops::AddAssign;
 
 /// Sums over matches whose two sides both state lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Places {
     /// How many there are.
-    pub count: usize,
-    iou: f64,
-    exact: usize,
-    near: usize,
+    pub count: f64,
+    /// Σ lines in common / lines of either.
+    pub iou: f64,
+    /// How many on the very same lines.
+    pub exact: f64,
+    /// How many at most [`NEAR`] lines apart.
+    pub near: f64,
 }
 
 /// How many lines apart is still near.
@@ -23,7 +27,7 @@ impl Places {
     /// Looks at one match; another file is no place in common, whatever the lines.
     pub fn add(&mut self, golden: &Golden, finding: &Finding) {
         let (Some(truth), Some(claim)) = (golden.lines, finding.lines()) else { return };
-        self.count += 1;
+        self.count += 1.0;
         let elsewhere = golden.file.as_ref().zip(finding.file.as_ref()).is_some_and(|(own, path)| !own.matches(path));
         if elsewhere {
             return;
@@ -32,23 +36,32 @@ impl Places {
         let common = length(truth.start.max(claim.start), truth.end.min(claim.end)).max(0.0);
         let either = length(truth.start, truth.end) + length(claim.start, claim.end) - common;
         self.iou += common / either;
-        self.exact += usize::from(truth == claim);
-        self.near += usize::from(truth.gap(claim) <= NEAR);
+        self.exact += f64::from(u8::from(truth == claim));
+        self.near += f64::from(u8::from(truth.gap(claim) <= NEAR));
     }
 
     /// The mean of lines in common / lines of either.
     pub fn iou(&self) -> Value {
-        ratio(self.iou, self.count as f64, NONE)
+        ratio(self.iou, self.count, NONE)
     }
 
     /// The share on the very same lines.
     pub fn exact(&self) -> Value {
-        ratio(self.exact as f64, self.count as f64, NONE)
+        ratio(self.exact, self.count, NONE)
     }
 
     /// The share at most [`NEAR`] lines apart.
     pub fn within_near(&self) -> Value {
-        ratio(self.near as f64, self.count as f64, NONE)
+        ratio(self.near, self.count, NONE)
+    }
+}
+
+impl AddAssign for Places {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.iou += other.iou;
+        self.exact += other.exact;
+        self.near += other.near;
     }
 }
 

@@ -9,6 +9,7 @@ pub mod estimate;
 pub mod findings_quality;
 pub mod location;
 pub mod reasoning;
+pub mod sums;
 pub mod sweep;
 pub mod table;
 

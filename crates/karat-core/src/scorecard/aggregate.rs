@@ -5,6 +5,7 @@ use super::{CaseScore, Metrics, TrialScore};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
+use crate::metric::sums::Sums;
 use crate::metric::table::{METRICS, Metric, find};
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
@@ -78,14 +79,7 @@ fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> 
 }
 
 fn from_counts(id: &str, counts: Counts, profile: &Profile) -> Value {
-    match id {
-        "precision" => counts.precision(),
-        "recall" => counts.recall(),
-        "f1" => counts.f(1.0),
-        "f2" => counts.f(2.0),
-        "f_beta" => counts.f(profile.beta),
-        _ => Err(Undefined("not a metric of counts")),
-    }
+    counts.value(id, profile.beta).unwrap_or(Err(Undefined("not a metric of counts")))
 }
 
 /// `found` says of each required golden in how many of the trials it was found.
@@ -143,8 +137,8 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], pro
         };
         metrics.push((metric.id, estimate));
     }
-    metrics.extend(verdict_metrics(cases, suite));
-    let beyond = Tiers { cases, suite, trials, profile }.metrics(&metrics);
+    metrics.extend(verdict_metrics(cases, suite, profile));
+    let beyond = Tiers { cases, trials, profile }.metrics();
     metrics.extend(beyond);
     in_order(metrics)
 }
@@ -207,35 +201,31 @@ fn is_missed(id: &str, case: &Case) -> bool {
 }
 
 /// Verdicts of some cases against the truth; the trials of a case share its weight.
-pub(super) fn confusion(cases: &[&CaseScore], suite: &Suite) -> Confusion {
+pub(super) fn confusion(cases: &[&CaseScore]) -> Confusion {
     let mut confusion = Confusion::default();
-    for score in cases {
-        let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
-        let share = 1.0 / score.counted_trials() as f64;
-        for trial in score.counted() {
-            confusion.add(vulnerable, trial.verdict_correct, share);
-        }
-    }
+    cases.iter().for_each(|score| confusion += score.sums.verdicts);
     confusion
 }
 
 /// The same for each trial number by itself.
-fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Confusion> {
-    let mut by_trial: BTreeMap<u32, Confusion> = BTreeMap::new();
+fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Sums> {
+    let mut by_trial: BTreeMap<u32, Sums> = BTreeMap::new();
     for score in cases {
         let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
         for trial in score.counted() {
-            by_trial.entry(trial.number).or_default().add(vulnerable, trial.verdict_correct, 1.0);
+            by_trial.entry(trial.number).or_default().verdicts.add(vulnerable, trial.verdict_correct, 1.0);
         }
     }
     by_trial
 }
 
 /// The tier 1 metrics over some cases.
-pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite) -> Metrics {
+pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+    let verdict_value =
+        |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
     let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
     let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
-    let all = confusion(cases, suite);
+    let all = Sums { verdicts: confusion(cases), ..Sums::default() };
     let by_trial = confusion_by_trial(cases, suite);
     let of = |metric: &Metric| {
         let n = match metric.id {
@@ -243,26 +233,11 @@ pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite) -> Metrics {
             "fpr" | "specificity" => judged.len() - vulnerable,
             _ => judged.len(),
         };
-        let spread: Vec<f64> = by_trial.values().filter_map(|c| verdict_value(metric.id, *c).ok()).collect();
-        let estimate = Estimate::new(verdict_value(metric.id, all), n, metric.direction);
+        let spread: Vec<f64> = by_trial.values().filter_map(|c| verdict_value(metric.id, c).ok()).collect();
+        let estimate = Estimate::new(verdict_value(metric.id, &all), n, metric.direction);
         Estimate { std_trials: sample_std(&spread), ..estimate }
     };
     METRICS.iter().filter(|m| m.tier == 1).map(|m| (m.id, of(m))).collect()
-}
-
-fn verdict_value(id: &str, c: Confusion) -> Value {
-    match id {
-        "accuracy" => c.accuracy(),
-        "verdict_precision" => c.precision(),
-        "verdict_recall" | "tpr" => c.tpr(),
-        "verdict_f1" => c.f(1.0),
-        "verdict_f2" => c.f(2.0),
-        "fpr" => c.fpr(),
-        "fnr" => c.fnr(),
-        "specificity" => c.specificity(),
-        "youden" => c.youden(),
-        _ => Err(Undefined("not a metric of verdicts")),
-    }
 }
 
 /// Precision, recall and F from pooled counts.

@@ -43,15 +43,15 @@ impl Audited {
 
     /// Whether something comes near the target, and nothing is the target itself.
     pub(super) fn target_in_part(&self) -> bool {
-        self.classes.of(Classification::PartialMatch) > 0 && self.classes.of(Classification::TargetMatch) == 0
+        self.classes.of(Classification::PartialMatch) > 0.0 && self.classes.of(Classification::TargetMatch) == 0.0
     }
 
     /// Whether it found more than it was sent for.
     pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
         if profile.audit_conventions.bonus_is_any_valid_beyond_target {
-            self.classes.valid() > usize::from(self.target_found)
+            self.classes.valid() > f64::from(u8::from(self.target_found))
         } else {
-            self.classes.of(Classification::BonusValid) > 0
+            self.classes.of(Classification::BonusValid) > 0.0
         }
     }
 }

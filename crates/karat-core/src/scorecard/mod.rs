@@ -25,6 +25,7 @@ use crate::metric::composite::{self, SuiParts};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
+use crate::metric::sums::Sums;
 use crate::metric::sweep::Sweep;
 use crate::metric::table::Direction;
 use crate::metric::{Undefined, Value};
@@ -117,6 +118,8 @@ pub struct CaseScore {
     pub pass: bool,
     /// Means over the trials that count.
     pub values: Vec<(&'static str, Value)>,
+    /// What it adds to the metrics that are ratios of sums.
+    pub sums: Sums,
     /// The trials, by number.
     pub trials: Vec<TrialScore>,
 }
@@ -159,8 +162,8 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
                         TrialScore::new(&prepared, trial, line, &decisions, &vocabulary, profile)
                     }
                 };
-                let trials: Vec<TrialScore> = planned.numbers.iter().map(one).collect();
-                CaseScore::new(index, case, trials, profile)
+                let scores: Vec<TrialScore> = planned.numbers.iter().map(one).collect();
+                CaseScore::new(index, case, scores, trials, profile)
             };
             plan.tools.iter().map(of_tool).collect()
         })
@@ -178,16 +181,16 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .zip(columns)
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
-    rank_stability(&mut tools, suite, trials, profile);
+    rank_stability(&mut tools, trials, profile);
     Scorecard { tools, warnings }
 }
 
 /// How far each tool's rank by `sui` rests on the weights, which nobody has measured.
-fn rank_stability(tools: &mut [ToolScore], suite: &Suite, trials: &[Trial], profile: &Profile) {
+fn rank_stability(tools: &mut [ToolScore], trials: &[Trial], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
     let parts = |tool: &ToolScore| {
         let cases: Vec<&CaseScore> = tool.cases.iter().collect();
-        Tiers { cases: &cases, suite, trials, profile }.sui_parts(&tool.metrics).ok()
+        Tiers { cases: &cases, trials, profile }.sums().sui_parts(profile).ok()
     };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
@@ -280,12 +283,13 @@ impl<'a> Plan<'a> {
 }
 
 impl CaseScore {
-    fn new(index: usize, case: &Case, trials: Vec<TrialScore>, profile: &Profile) -> Self {
+    fn new(index: usize, case: &Case, scores: Vec<TrialScore>, trials: &[Trial], profile: &Profile) -> Self {
         Self {
             case: index,
-            pass: trials.iter().all(|t| t.pass),
-            values: aggregate::case_values(case, &trials, profile),
-            trials,
+            pass: scores.iter().all(|t| t.pass),
+            values: aggregate::case_values(case, &scores, profile),
+            sums: tiers::sums(case, &scores, trials, profile),
+            trials: scores,
         }
     }
 
@@ -346,14 +350,14 @@ impl ToolScore {
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,
-            verdicts: aggregate::confusion(&all, suite),
+            verdicts: aggregate::confusion(&all),
             metrics,
             micro: aggregate::micro(counts, profile),
             by,
             macro_by,
             flaky,
             lucky: lucky(&cases, suite),
-            reliability: Tiers { cases: &all, suite, trials, profile }.reliability(),
+            reliability: Tiers { cases: &all, trials, profile }.sums().verdict_confidence.diagram(),
             sweeps,
             tool,
             outcomes,
@@ -414,7 +418,7 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
 /// All metrics of a tool, those that only a whole suite has among them.
 fn whole_metrics(all: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> (Metrics, Vec<Sweep>) {
     let mut metrics = aggregate::metrics(all, suite, trials, profile);
-    let (of_findings, sweeps) = Tiers { cases: all, suite, trials, profile }.of_findings();
+    let (of_findings, sweeps) = Tiers { cases: all, trials, profile }.of_findings();
     metrics.extend(of_findings);
     (aggregate::in_order(metrics), sweeps)
 }

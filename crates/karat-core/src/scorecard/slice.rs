@@ -123,7 +123,7 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
     for (category, members) in members {
         let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
         slice.cases = slice.cases.max(members.len());
-        slice.metrics.extend(verdict_metrics(&members, suite));
+        slice.metrics.extend(verdict_metrics(&members, suite, profile));
     }
     slices
 }

@@ -1,18 +1,16 @@
 //! The metrics beyond counts and verdicts: targets, audited findings, reasoning, confidence, places, and what is made of them.
 
-use super::aggregate::confusion;
 use super::{CaseScore, Metrics, TrialScore};
+use crate::finding::Finding;
 use crate::golden::Severity;
-use crate::judgement::{Classification, TypeMatch};
-use crate::metric::calibration::{self, Point};
-use crate::metric::composite::{self, SuiParts};
-use crate::metric::detection::{target_severity, weighted_mean, weighted_recall};
+use crate::judgement::TypeMatch;
+use crate::metric::calibration::{self, Point, Sure};
+use crate::metric::detection::{target_severity, weighted_recall};
 use crate::metric::estimate::Estimate;
-use crate::metric::findings_quality::Classes;
-use crate::metric::location::Places;
-use crate::metric::reasoning::{reasoning, spread};
+use crate::metric::reasoning::spread;
+use crate::metric::sums::{Part, Sums};
 use crate::metric::sweep::{Item, Operating, Sweep, SweptBy, sweep};
-use crate::metric::table::{self, METRICS};
+use crate::metric::table;
 use crate::metric::{Undefined, Value, ratio};
 use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite, Verdict};
@@ -66,7 +64,7 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
             None => Err(reason()),
             Some(classes) => precise(classes.precision(), 1.0, profile),
         },
-        "over_flagging_score" => audited.map(|audited| audited.classes.invalid() as f64).ok_or_else(reason),
+        "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or_else(reason),
         "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or_else(reason),
         "mean_ava" => audited.and_then(|audited| audited.ava).ok_or_else(reason),
         "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or_else(reason),
@@ -129,75 +127,97 @@ pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Ve
 /// What the metrics of all tiers are drawn from, beside the means of cases that are given.
 pub(super) struct Tiers<'a> {
     pub(super) cases: &'a [&'a CaseScore],
-    pub(super) suite: &'a Suite,
     pub(super) trials: &'a [Trial],
     pub(super) profile: &'a Profile,
 }
 
+/// The metrics that are ratios of sums, without those of verdicts and of single findings.
+const OF_SUMS: &[&str] = &[
+    "location_iou",
+    "location_exact",
+    "location_within_5",
+    "severity_weighted_detection",
+    "lucky_guess_rate",
+    "finding_precision",
+    "finding_precision_confirmed",
+    "invalid_rate",
+    "hallucination_rate",
+    "mischaracterized_rate",
+    "design_choice_rate",
+    "out_of_scope_rate",
+    "security_theater_rate",
+    "informational_rate",
+    "harm_weighted_invalid_rate",
+    "reasoning",
+    "ece",
+    "mce",
+    "brier",
+    "overconfidence_rate",
+    "underconfidence_rate",
+    "sui",
+    "true_understanding_score",
+    "true_understanding_geometric",
+    "lucky_guess_indicator",
+];
+
 impl Tiers<'_> {
-    /// The metrics that are no plain means of cases. `done` holds those that are, and the verdicts'.
-    pub(super) fn metrics(&self, done: &Metrics) -> Metrics {
+    /// The metrics that are no plain means of cases, but for the verdicts'.
+    pub(super) fn metrics(&self) -> Metrics {
         let mut metrics = Metrics::new();
-        let mut push = |id: &'static str, value: Value, n: usize| {
-            let Some(metric) = METRICS.iter().find(|metric| metric.id == id) else { return };
+        let mut push = |id: &str, value: Value, n: usize| {
+            let Some(metric) = table::find(id) else { return };
             metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
         };
-        let given = |id: &str| {
-            let estimate = done.iter().find(|(own, _)| *own == id).map(|(_, estimate)| estimate);
-            match estimate.map(|estimate| (estimate.value, estimate.undefined)) {
-                Some((Some(value), _)) => Ok(value),
-                Some((None, Some(reason))) => Err(Undefined(reason)),
-                _ => Err(Undefined("no case")),
-            }
-        };
-        let (places, classes) = (self.places(), self.classes());
-        push("location_iou", places.iou(), places.count);
-        push("location_exact", places.exact(), places.count);
-        push("location_within_5", places.within_near(), places.count);
-        let (value, n) = self.severity_weighted_detection();
-        push("severity_weighted_detection", value, n);
-        let (value, n) = self.lucky_guess_rate();
-        push("lucky_guess_rate", value, n);
-        for (id, value) in self.rates_of_findings(classes) {
-            push(id, value, classes.map_or(0, |classes| classes.total()));
+        let sums = self.sums();
+        let points = self.confidences();
+        for id in OF_SUMS {
+            let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
+            push(id, value, self.n(id, &sums, points.len()));
         }
         for (id, of) in [("std_rcir", "mean_rcir"), ("std_ava", "mean_ava"), ("std_fsv", "mean_fsv")] {
             let scores = self.case_values(of);
             push(id, spread(&scores, self.profile.audit_conventions.population_std), scores.len());
         }
-        let understood = reasoning([given("mean_rcir"), given("mean_ava"), given("mean_fsv")]);
-        let rated = ["mean_rcir", "mean_ava", "mean_fsv"].map(|id| self.case_values(id).len()).into_iter().max();
-        push("reasoning", understood, rated.unwrap_or(0));
-        let points = self.confidences();
-        for (id, value) in self.calibration(&points) {
-            push(id, value, points.len());
-        }
-        let n = self.cases.iter().filter(|case| case.counted().next().is_some()).count();
-        let invalid = self.invalid_rate(classes);
-        let target = given("target_detection_rate");
-        push("sui", self.sui(done), n);
-        push("true_understanding_score", composite::true_understanding(target, understood, invalid), n);
-        push("true_understanding_geometric", composite::true_understanding_geometric(target, understood, invalid), n);
-        push("lucky_guess_indicator", composite::lucky_guess_indicator(given("accuracy"), target), n);
+        let bins = calibration::equal_mass(&points, self.profile.calibration.bins);
+        let total = points.iter().map(|point| point.weight).sum();
+        let by_mass = calibration::expected_error(&bins, total, "no verdict states a confidence");
+        push("ece_adaptive", by_mass, points.len());
         metrics
+    }
+
+    /// How many cases or items a ratio of sums rests on.
+    fn n(&self, id: &str, sums: &Sums, confidences: usize) -> usize {
+        let cases = |with: &dyn Fn(&Sums) -> bool| self.cases.iter().filter(|case| with(&case.sums)).count();
+        match id {
+            "location_iou" | "location_exact" | "location_within_5" => sums.places.count as usize,
+            "severity_weighted_detection" => cases(&|own| own.severe.whole > 0.0),
+            "lucky_guess_rate" => cases(&|own| own.lucky.whole > 0.0),
+            "reasoning" => sums.rated.iter().map(|rated| rated.whole as usize).max().unwrap_or(0),
+            "ece" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
+            "sui" | "true_understanding_score" | "true_understanding_geometric" | "lucky_guess_indicator" => {
+                self.cases.iter().filter(|case| case.counted().next().is_some()).count()
+            }
+            _ => sums.classes.total() as usize,
+        }
     }
 
     /// Metrics over single findings with their own confidence or severity, and the curves they come from.
     pub(super) fn of_findings(&self) -> (Metrics, Vec<Sweep>) {
         let mut metrics = Metrics::new();
         let mut push = |id: &str, value: Value, n: usize| {
-            if let Some(metric) = METRICS.iter().find(|metric| metric.id == id) {
+            if let Some(metric) = table::find(id) {
                 metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
             }
         };
-        const NONE: &str = "no countable finding states a confidence";
-        let (points, by_confidence, by_severity, required) = self.countable();
-        let bins = self.equal_bins(&points);
-        push("finding_ece", calibration::ece(&bins, &points, NONE), points.len());
-        push("finding_brier", calibration::brier(&points, NONE), points.len());
+        let (sums, countable) = (self.sums(), self.countable());
+        for id in ["finding_ece", "finding_brier"] {
+            let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
+            push(id, value, countable.sure);
+        }
+        let required = countable.required;
         let sweeps = [
-            (sweep(SweptBy::Confidence, &by_confidence, required), "average_precision", "best_f1"),
-            (sweep(SweptBy::Severity, &by_severity, required), "severity_average_precision", "severity_best_f1"),
+            (sweep(SweptBy::Confidence, &countable.by_confidence, required), "average_precision", "best_f1"),
+            (sweep(SweptBy::Severity, &countable.by_severity, required), "severity_average_precision", "severity_best_f1"),
         ];
         let mut drawn = Vec::new();
         for (sweep, area, best) in sweeps {
@@ -208,35 +228,11 @@ impl Tiers<'_> {
         (metrics, drawn)
     }
 
-    /// The parts of the index, where there is any audit.
-    pub(super) fn sui_parts(&self, done: &Metrics) -> Result<SuiParts, Undefined> {
-        let classes = self.classes().ok_or(Undefined("no audit"))?;
-        let given = |id: &str| {
-            let estimate = done.iter().find(|(own, _)| *own == id).map(|(_, estimate)| estimate);
-            estimate.and_then(|estimate| estimate.value).ok_or(Undefined("one of its parts is undefined"))
-        };
-        let points = self.confidences();
-        Ok(SuiParts {
-            verdict_f2: confusion(self.cases, self.suite).f(2.0),
-            target_detection_rate: given("target_detection_rate"),
-            finding_precision: precise(classes.precision(), 1.0, self.profile),
-            reasoning: reasoning([given("mean_rcir"), given("mean_ava"), given("mean_fsv")]),
-            ece: calibration::ece(&self.equal_bins(&points), &points, "no verdict states a confidence"),
-        })
-    }
-
-    fn sui(&self, done: &Metrics) -> Value {
-        self.sui_parts(done)?.sui(&self.profile.sui, self.profile.audit_conventions.sui_fills_missing)
-    }
-
-    /// The points of the reliability diagram of verdicts.
-    pub(super) fn reliability(&self) -> Vec<calibration::Bin> {
-        self.equal_bins(&self.confidences())
-    }
-
-    fn equal_bins(&self, points: &[Point]) -> Vec<calibration::Bin> {
-        let conventions = &self.profile.audit_conventions;
-        calibration::equal_width(points, self.profile.calibration.bins, conventions.zero_confidence_in_no_bin)
+    /// What all cases add up to.
+    pub(super) fn sums(&self) -> Sums {
+        let mut sums = Sums::default();
+        self.cases.iter().for_each(|case| sums += &case.sums);
+        sums
     }
 
     fn case_values(&self, id: &str) -> Vec<f64> {
@@ -244,137 +240,101 @@ impl Tiers<'_> {
         self.cases.iter().filter_map(of).collect()
     }
 
-    fn severity_weighted_detection(&self) -> (Value, usize) {
-        let of = |case: &&CaseScore| {
-            let value = case.values.iter().find(|(own, _)| *own == "target_detection_rate")?.1.ok()?;
-            let severity = target_severity(&self.suite.cases[case.case])?;
-            Some((self.profile.severity_weights.of(severity), value))
-        };
-        let weighed: Vec<(f64, f64)> = self.cases.iter().filter_map(of).collect();
-        let n = weighed.len();
-        (weighted_mean(weighed.into_iter(), "no vulnerable case has a target that states a severity"), n)
-    }
-
-    fn lucky_guess_rate(&self) -> (Value, usize) {
-        let (mut lucky, mut called, mut n) = (0.0, 0.0, 0);
-        for case in self.cases.iter().filter(|case| self.suite.cases[case.case].verdict == Verdict::Vulnerable) {
-            let share = 1.0 / case.counted_trials() as f64;
-            let right = || case.counted().filter(|trial| trial.verdict_correct && trial.lucky_guess.is_some());
-            called += share * right().count() as f64;
-            lucky += share * right().filter(|trial| trial.lucky_guess == Some(true)).count() as f64;
-            n += usize::from(right().next().is_some());
-        }
-        (ratio(lucky, called, "no vulnerable case with a target was called vulnerable"), n)
-    }
-
-    /// All audited findings; none where there is no audit.
-    fn classes(&self) -> Option<Classes> {
-        let audits = self.cases.iter().flat_map(|case| case.counted()).filter_map(|trial| trial.audited.as_ref());
-        audits.map(|audited| audited.classes).reduce(|mut sum, classes| {
-            sum += classes;
-            sum
-        })
-    }
-
-    fn invalid_rate(&self, classes: Option<Classes>) -> Value {
-        classes.map_or(Err(Undefined("no audit")), |classes| precise(classes.invalid_rate(), 0.0, self.profile))
-    }
-
-    fn rates_of_findings(&self, classes: Option<Classes>) -> Vec<(&'static str, Value)> {
-        let rate = |of: &dyn Fn(Classes) -> Value, without: f64| match classes {
-            None => Err(Undefined("no audit")),
-            Some(classes) => precise(of(classes), without, self.profile),
-        };
-        let mut rates = vec![
-            ("finding_precision", rate(&|classes| classes.precision(), 1.0)),
-            (
-                "finding_precision_confirmed",
-                rate(&|classes| classes.precision_confirmed(self.profile.credit.unconfirmed_bonus), 1.0),
-            ),
-            ("invalid_rate", self.invalid_rate(classes)),
-            ("harm_weighted_invalid_rate", rate(&|classes| classes.harm_rate(&self.profile.harm_weights), 0.0)),
-        ];
-        for (id, class) in [
-            ("hallucination_rate", Classification::Hallucinated),
-            ("mischaracterized_rate", Classification::Mischaracterized),
-            ("design_choice_rate", Classification::DesignChoice),
-            ("out_of_scope_rate", Classification::OutOfScope),
-            ("security_theater_rate", Classification::SecurityTheater),
-            ("informational_rate", Classification::Informational),
-        ] {
-            rates.push((id, rate(&|classes| classes.rate(class), 0.0)));
-        }
-        rates
-    }
-
-    /// Verdicts with a confidence, each case weighing 1, shared among its trials that state one.
     fn confidences(&self) -> Vec<Point> {
-        let mut points = Vec::new();
-        for case in self.cases {
-            let sure =
-                || case.counted().filter(|trial| trial.outcome == Outcome::Reported && trial.confidence.is_some());
-            let weight = 1.0 / sure().count() as f64;
-            points.extend(sure().filter_map(|trial| {
-                Some(Point { confidence: trial.confidence?, right: trial.verdict_correct, weight })
-            }));
-        }
-        points
+        self.cases.iter().flat_map(|case| confidences(&case.trials)).collect()
     }
 
-    fn calibration(&self, points: &[Point]) -> [(&'static str, Value); 6] {
-        const NONE: &str = "no verdict states a confidence";
-        let rules = &self.profile.calibration;
-        let bins = self.equal_bins(points);
-        [
-            ("ece", calibration::ece(&bins, points, NONE)),
-            ("ece_adaptive", calibration::ece(&calibration::equal_mass(points, rules.bins), points, NONE)),
-            ("mce", calibration::mce(&bins, points, NONE)),
-            ("brier", calibration::brier(points, NONE)),
-            ("overconfidence_rate", calibration::overconfidence(points, rules.overconfident_above)),
-            ("underconfidence_rate", calibration::underconfidence(points, rules.underconfident_below)),
-        ]
-    }
-
-    fn places(&self) -> Places {
-        let mut places = Places::default();
-        for case in self.cases {
-            let goldens = &self.suite.cases[case.case].goldens;
-            for trial in case.counted() {
-                let Some(line) = trial.line else { continue };
-                for m in &trial.result.matches {
-                    places.add(&goldens[m.golden], &self.trials[line].findings[m.finding]);
-                }
-            }
-        }
-        places
-    }
-
-    /// Findings that count, right or wrong, with their confidence and severity, and the goldens there are to find.
-    fn countable(&self) -> (Vec<Point>, Vec<Item>, Vec<Item>, usize) {
-        let (mut points, mut by_confidence, mut by_severity) = (Vec::new(), Vec::new(), Vec::new());
-        let mut required = 0;
-        if self.profile.method == Method::Verdict {
-            return (points, by_confidence, by_severity, required);
-        }
+    /// All findings that count, with their confidence and severity.
+    fn countable(&self) -> Countable {
+        let mut all = Countable::default();
         for trial in self.cases.iter().flat_map(|case| case.counted()) {
-            required += trial.counts.tp + trial.counts.fn_;
-            let Some(line) = trial.line else { continue };
-            let findings = &self.trials[line].findings;
-            // Recorded matches may hold a golden or a finding more than once; each golden counts once.
-            let mut goldens = std::collections::BTreeSet::new();
-            let right = trial.result.matches.iter().filter(|m| goldens.insert(m.golden)).map(|m| m.finding);
-            let right: Vec<usize> = right.collect();
-            let wrong = trial.false_findings(self.profile).map(|finding| (finding, false));
-            for (finding, right) in right.into_iter().map(|finding| (finding, true)).chain(wrong) {
-                let finding = &findings[finding];
-                let confidence = finding.confidence;
-                points.extend(confidence.map(|confidence| Point { confidence, right, weight: 1.0 }));
-                by_confidence.push(Item { score: confidence, right });
-                by_severity.push(Item { score: finding.severity.map(level), right });
+            all.required += trial.counts.tp + trial.counts.fn_;
+            for (finding, right) in countable(trial, self.trials, self.profile) {
+                all.sure += usize::from(finding.confidence.is_some());
+                all.by_confidence.push(Item { score: finding.confidence, right });
+                all.by_severity.push(Item { score: finding.severity.map(level), right });
             }
         }
-        (points, by_confidence, by_severity, required)
+        if self.profile.method == Method::Verdict { Countable::default() } else { all }
     }
+}
+
+/// Findings that count, and the goldens there are to find.
+#[derive(Default)]
+struct Countable {
+    by_confidence: Vec<Item>,
+    by_severity: Vec<Item>,
+    /// How many state a confidence.
+    sure: usize,
+    required: usize,
+}
+
+/// What a case adds to the metrics that are ratios of sums.
+pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Sums {
+    let counted = || scores.iter().filter(|trial| trial.counted);
+    let vulnerable = case.verdict == Verdict::Vulnerable;
+    let share = 1.0 / counted().count() as f64;
+    let mut sums = Sums::default();
+    let mut points = Vec::new();
+    for trial in counted() {
+        sums.verdicts.add(vulnerable, trial.verdict_correct, share);
+        for (sum, count) in sums.counts.iter_mut().zip([trial.counts.tp, trial.counts.fp, trial.counts.fn_]) {
+            *sum += count as f64;
+        }
+        if vulnerable && trial.verdict_correct && trial.lucky_guess.is_some() {
+            sums.lucky += Part { part: if trial.lucky_guess == Some(true) { share } else { 0.0 }, whole: share };
+        }
+        if let Some(audited) = &trial.audited {
+            sums.audits += 1.0;
+            sums.classes += audited.classes;
+        }
+        let Some(line) = trial.line else { continue };
+        for m in &trial.result.matches {
+            sums.places.add(&case.goldens[m.golden], &trials[line].findings[m.finding]);
+        }
+        points.extend(countable(trial, trials, profile).filter_map(|(finding, right)| {
+            Some(Point { confidence: finding.confidence?, right, weight: 1.0 })
+        }));
+    }
+    let targets = || counted().filter_map(|trial| trial.target_found).map(|found| f64::from(u8::from(found)));
+    if vulnerable {
+        sums.targets.add_mean(1.0, targets());
+        if let Some(severity) = target_severity(case) {
+            sums.severe.add_mean(profile.severity_weights.of(severity), targets());
+        }
+    }
+    let audits = || counted().filter_map(|trial| trial.audited.as_ref());
+    sums.rated[0].add_mean(1.0, audits().filter_map(|audited| audited.rcir));
+    sums.rated[1].add_mean(1.0, audits().filter_map(|audited| audited.ava));
+    sums.rated[2].add_mean(1.0, audits().filter_map(|audited| audited.fsv));
+    let in_no_bin = profile.audit_conventions.zero_confidence_in_no_bin;
+    sums.verdict_confidence = Sure::of(&confidences(scores), &profile.calibration, in_no_bin);
+    if profile.method != Method::Verdict {
+        sums.finding_confidence = Sure::of(&points, &profile.calibration, in_no_bin);
+    }
+    sums
+}
+
+/// A case's verdicts with a confidence: it weighs 1, shared among its trials that state one.
+fn confidences(trials: &[TrialScore]) -> Vec<Point> {
+    let sure = || trials.iter().filter(|trial| trial.counted && trial.outcome == Outcome::Reported);
+    let told = || sure().filter_map(|trial| Some((trial.confidence?, trial.verdict_correct)));
+    let weight = 1.0 / told().count() as f64;
+    told().map(|(confidence, right)| Point { confidence, right, weight }).collect()
+}
+
+/// The findings of a trial that count, and whether each is right.
+fn countable<'t>(
+    score: &'t TrialScore,
+    trials: &'t [Trial],
+    profile: &'t Profile,
+) -> impl Iterator<Item = (&'t Finding, bool)> + 't {
+    let findings = score.line.map_or(&[][..], |line| trials[line].findings.as_slice());
+    // Recorded matches may hold a golden or a finding more than once; each golden counts once.
+    let mut goldens = std::collections::BTreeSet::new();
+    let right = score.result.matches.iter().filter(move |m| goldens.insert(m.golden)).map(|m| (m.finding, true));
+    let wrong = score.false_findings(profile).map(|finding| (finding, false));
+    right.chain(wrong).filter_map(|(finding, right)| Some((findings.get(finding)?, right)))
 }
 
 fn best_f1(best: Option<Operating>) -> Value {
