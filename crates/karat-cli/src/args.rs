@@ -1,5 +1,6 @@
 //! What can be typed. What it means is resolved by the commands.
 
+mod compare;
 mod judge;
 mod label;
 mod read;
@@ -9,6 +10,7 @@ mod shipped;
 mod store;
 mod suite;
 
+pub(crate) use compare::CompareArgs;
 pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
@@ -17,7 +19,7 @@ pub(crate) use label::{
     LabellingCommand, SeenArgs,
 };
 pub(crate) use read::{AskArgs, PlaceArgs, RuleArgs, TrialArgs};
-pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
+pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
 pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
@@ -79,12 +81,19 @@ recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --t
     /// Show a stored run again, as it went.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
     Replay(ReplayArgs),
-    /// Put two runs, two reports or two tools side by side: metrics, and which goldens moved.
+    /// Hold runs, reports or tools against each other: is one better, and could that be chance?
     #[command(after_help = "\
 Examples:
   karat compare before.json after.json
   karat compare nightly latest --metric f1 --metric recall
-  karat compare latest --tools patterns,careful-reviewer")]
+  karat compare latest --tools patterns,careful-reviewer
+  karat compare latest --ranks                      which ranks of a leaderboard cannot be told apart
+  karat compare latest --all-pairs --cluster repo   all against all; cases of one repository count as one
+  karat compare old.json new.json --intersection    where goldens were added in between
+  karat compare before.json after.json -o compare.md
+
+Each case is compared with itself, so that hard cases drop out. The verdict is better, worse, equivalent or inconclusive;
+the exit code is 0 whatever it is. `karat gate` is for CI.")]
     Compare(CompareArgs),
     /// Score submissions, or a scanner's own output, against a suite.
     #[command(after_help = "\

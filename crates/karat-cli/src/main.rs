@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod drawings;
 mod exit;
 mod hints;
 mod inputs;
@@ -9,6 +10,7 @@ mod judging;
 mod outputs;
 mod progress;
 mod signals;
+mod sources;
 mod store_place;
 mod stored;
 mod terminal;

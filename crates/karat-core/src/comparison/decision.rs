@@ -37,7 +37,7 @@ impl Because {
             Self::SameEverywhere => "every case differs by the same amount, so that p alone decides",
             Self::NoInterval(reason) => reason.reason(),
             Self::ToldApart => "the interval excludes 0, and p is low enough",
-            Self::HighP => "the interval excludes 0, but p is too high once adjusted",
+            Self::HighP => "the interval excludes 0, but p is too high",
             Self::WithinMargin => "the whole interval lies within the margin",
             Self::WithinMarginOfFew => "the interval lies within the margin, but rests on too few cases to rely on",
             Self::Open => "the interval holds 0, and differences that would matter",
@@ -74,7 +74,8 @@ pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -
         (Verdict::Equivalent, true) if sure => (Verdict::Equivalent, Because::WithinMargin),
         (Verdict::Equivalent, _) => (Verdict::Inconclusive, Because::WithinMarginOfFew),
         (Verdict::Inconclusive, _) => (Verdict::Inconclusive, Because::Open),
-        (_, _) if !unlikely => (Verdict::Inconclusive, Because::HighP),
+        (_, true) if !unlikely => (Verdict::Inconclusive, Because::HighP),
+        (_, false) if !unlikely => (Verdict::Inconclusive, Because::SameEverywhere),
         (told, true) => (told, Because::ToldApart),
         (told, false) => (told, Because::SameEverywhere),
     }

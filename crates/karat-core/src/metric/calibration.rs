@@ -207,7 +207,11 @@ mod tests {
     }
 
     fn sure(points: &[Point], bins: u32, zero_in_no_bin: bool) -> Sure {
-        Sure::of(points, &CalibrationRules { bins, overconfident_above: 0.8, underconfident_below: 0.5 }, zero_in_no_bin)
+        Sure::of(
+            points,
+            &CalibrationRules { bins, overconfident_above: 0.8, underconfident_below: 0.5 },
+            zero_in_no_bin,
+        )
     }
 
     fn close(got: Value, expect: f64) {

@@ -294,8 +294,7 @@ impl Sums {
             sure.loss = next();
             sure.confident = [next(), next()];
             sure.doubtful = [next(), next()];
-            let held: Vec<Held> =
-                (0..bins).map(|_| Held { weight: next(), claimed: next(), right: next() }).collect();
+            let held: Vec<Held> = (0..bins).map(|_| Held { weight: next(), claimed: next(), right: next() }).collect();
             // Nothing said has no bins.
             sure.bins = if sure.total > 0.0 { held } else { Vec::new() };
         }

@@ -217,7 +217,11 @@ impl Tiers<'_> {
         let required = countable.required;
         let sweeps = [
             (sweep(SweptBy::Confidence, &countable.by_confidence, required), "average_precision", "best_f1"),
-            (sweep(SweptBy::Severity, &countable.by_severity, required), "severity_average_precision", "severity_best_f1"),
+            (
+                sweep(SweptBy::Severity, &countable.by_severity, required),
+                "severity_average_precision",
+                "severity_best_f1",
+            ),
         ];
         let mut drawn = Vec::new();
         for (sweep, area, best) in sweeps {
@@ -292,9 +296,10 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
         for m in &trial.result.matches {
             sums.places.add(&case.goldens[m.golden], &trials[line].findings[m.finding]);
         }
-        points.extend(countable(trial, trials, profile).filter_map(|(finding, right)| {
-            Some(Point { confidence: finding.confidence?, right, weight: 1.0 })
-        }));
+        points.extend(
+            countable(trial, trials, profile)
+                .filter_map(|(finding, right)| Some(Point { confidence: finding.confidence?, right, weight: 1.0 })),
+        );
     }
     let targets = || counted().filter_map(|trial| trial.target_found).map(|found| f64::from(u8::from(found)));
     if vulnerable {

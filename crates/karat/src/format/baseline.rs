@@ -67,7 +67,7 @@ pub struct BaselineCaseV1 {
     /// What it adds to metrics that are not.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sums: BTreeMap<String, f64>,
-    /// Required goldens that were found: in how many trials, and of how many.
+    /// Required goldens: in how many trials each was found, and of how many.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<String, [usize; 2]>,
 }
