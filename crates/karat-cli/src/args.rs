@@ -18,7 +18,7 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelNextArgs, LabellingArgs,
     LabellingCommand, SeenArgs,
 };
-pub(crate) use read::{AskArgs, PlaceArgs, RuleArgs, TrialArgs};
+pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
 pub(crate) use shipped::{

@@ -1,6 +1,6 @@
 //! From what was typed to suites, rules, trials and judgements.
 
-use crate::args::{PlaceArgs, RuleArgs, TrialArgs};
+use crate::args::{IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
 use karat::document::{Segment, Syntax, decode_bytes, schema_of};
@@ -16,8 +16,11 @@ use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
+use karat_core::scorecard::{Intervals, Proportions};
+use karat_core::stats::bootstrap::{Kind as Resampling, RESAMPLES};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +72,28 @@ fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failur
     let steps: Vec<Segment<'_>> = path.iter().map(|key| Segment::Key(key)).collect();
     let diagnostic = suite.in_config(&steps, "bad-profile", error.to_string());
     Failure::Faults(vec![diagnostic].into())
+}
+
+/// How intervals are made.
+pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals, Failure> {
+    if let Some(field) = &args.cluster {
+        let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
+        if !there.contains(field) {
+            let there: Vec<String> = there.into_iter().collect();
+            let known = if there.is_empty() { "cases state no field".to_owned() } else { there.join(", ") };
+            return Err(Failure::usage(format!("--cluster {field}: no case has that field; there is: {known}")));
+        }
+    }
+    Ok(Intervals {
+        kind: if args.bootstrap.as_deref() == Some("percentile") { Resampling::Percentile } else { Resampling::Bca },
+        proportions: match args.proportions.as_deref() {
+            Some("clopper-pearson") => Proportions::ClopperPearson,
+            _ => Proportions::Wilson,
+        },
+        cluster: args.cluster.clone(),
+        resamples: args.resamples.map_or(RESAMPLES, |n| n as usize),
+        ..Intervals::default()
+    })
 }
 
 /// All trials that are to be scored; without files, those in the suite itself.

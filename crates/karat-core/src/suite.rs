@@ -110,6 +110,17 @@ impl Case {
         }
     }
 
+    /// What it says of itself, by the names that slices and clusters go by; categories stand apart, as there may be several.
+    pub fn fields(&self) -> impl Iterator<Item = (String, &str)> {
+        let own = [
+            ("language", self.language.as_deref()),
+            ("difficulty", self.difficulty.map(Difficulty::as_str)),
+            ("repo", self.repo.as_deref()),
+        ];
+        let own = own.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?)));
+        own.chain(self.meta.iter().map(|(field, value)| (format!("meta.{field}"), value.as_str())))
+    }
+
     /// The goldens that count for recall.
     pub fn required(&self) -> impl Iterator<Item = &Golden> {
         self.goldens.iter().filter(|golden| golden.is_required())

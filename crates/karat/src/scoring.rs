@@ -6,7 +6,7 @@ use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{Scorecard, score};
+use karat_core::scorecard::{Intervals, Scorecard, score};
 use karat_core::trial::Trial;
 use std::collections::BTreeMap;
 
@@ -36,6 +36,8 @@ pub struct Work {
     pub profile: Profile,
     /// Where random numbers start from; taken from the data where absent.
     pub seed: Option<u64>,
+    /// How intervals are made; their seed is that above.
+    pub intervals: Intervals,
     /// Things noticed on the way, for the report's warnings.
     pub notes: Vec<String>,
     /// By tool: the isolation that was in force when it ran.
@@ -56,6 +58,7 @@ impl Work {
             judgements: Vec::new(),
             profile,
             seed: None,
+            intervals: Intervals::default(),
             notes: Vec::new(),
             isolation: BTreeMap::new(),
             voices: Vec::new(),
@@ -67,18 +70,22 @@ impl Work {
 
 /// Scores trials against a suite.
 pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
-    let Work { mut trials, judgements, profile, seed, notes, isolation, voices, asked, spent } = work;
+    let Work { mut trials, judgements, profile, seed, intervals, notes, isolation, voices, asked, spent } = work;
     if profile.method == Method::Identity {
         fill_symbols(loaded, &mut trials);
     }
-    let scorecard = score(&loaded.suite, &trials, &judgements, &profile);
+    let mut scorecard = score(&loaded.suite, &trials, &judgements, &profile);
+    let seed = seed.unwrap_or_else(|| seed_from(&loaded.suite));
+    let intervals = Intervals { seed: Some(seed), ..intervals };
+    scorecard.add_intervals(&loaded.suite, &profile, &intervals);
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let report = report(&Scored {
         suite: &loaded.suite,
         trials: &trials,
         judgements: &judgements,
         profile: &profile,
-        seed: seed.unwrap_or_else(|| seed_from(&loaded.suite)),
+        seed,
+        intervals: &intervals,
         scorecard: &scorecard,
         notes: &notes,
         isolation: &isolation,

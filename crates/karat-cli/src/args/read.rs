@@ -50,6 +50,23 @@ impl Default for AskArgs {
     }
 }
 
+/// How far numbers are to be trusted, and how that is found out.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct IntervalArgs {
+    /// Cases with the same value of this field are alike, and are drawn together: repo, language, difficulty or meta.NAME.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) cluster: Option<String>,
+    /// How the ends of intervals come from samples: bca, or percentile.
+    #[arg(long, value_name = "HOW", value_parser = ["bca", "percentile"], hide_possible_values = true)]
+    pub(crate) bootstrap: Option<String>,
+    /// Which interval a plain proportion has: wilson, or clopper-pearson, which is wider and never covers less than it says.
+    #[arg(long, value_name = "HOW", value_parser = ["wilson", "clopper-pearson"], hide_possible_values = true)]
+    pub(crate) proportions: Option<String>,
+    /// How many samples are drawn for intervals; 10000 where absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(crate) resamples: Option<u32>,
+}
+
 /// How another program's findings are put to cases.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {

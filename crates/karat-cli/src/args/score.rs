@@ -1,6 +1,6 @@
 //! Scoring, drawing and telling.
 
-use super::{AskArgs, RuleArgs, StorePlace, TrialArgs};
+use super::{AskArgs, IntervalArgs, RuleArgs, StorePlace, TrialArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -37,6 +37,8 @@ pub(crate) struct ScoreArgs {
     /// Where random numbers start from; taken from the data where absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) intervals: IntervalArgs,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use super::Undefined;
 use super::table::Direction;
+use std::borrow::Cow;
 
 /// A headline number; `value` is `None` just when `undefined` says why.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,11 @@ pub struct Estimate {
     /// The interval, where one was computed.
     pub ci: Option<[f64; 2]>,
     /// How the value or its interval came about.
-    pub method: Option<&'static str>,
+    pub method: Option<Cow<'static, str>>,
+    /// Why there is no interval, where one was wanted.
+    pub no_ci: Option<&'static str>,
+    /// The standard error of a mean of cases, clustered where clusters are named.
+    pub se: Option<f64>,
     /// How many cases it rests on; of a pooled one, how many items.
     pub n: usize,
     /// Cases left out because the metric is undefined on them.
@@ -37,6 +42,8 @@ impl Estimate {
             undefined: value.err().map(|Undefined(reason)| reason),
             ci: None,
             method: None,
+            no_ci: None,
+            se: None,
             n,
             left_out: 0,
             std_trials: None,

@@ -11,6 +11,16 @@ pub enum SweptBy {
     Severity,
 }
 
+impl SweptBy {
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Confidence => "confidence",
+            Self::Severity => "severity",
+        }
+    }
+}
+
 /// A countable finding: what it scores, where it does, and whether it is right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {

@@ -1,7 +1,7 @@
 //! How a judge did on probes.
 
 use super::{Kind, Probe};
-use crate::stats::agreement::Interval;
+use crate::stats::proportion::wilson;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,6 +57,6 @@ pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> Probed {
 
 fn rate((n, wrong, unjudged): (usize, usize, usize)) -> Rate {
     let share = (n > 0).then(|| wrong as f64 / n as f64);
-    let ci = share.map(|share| Interval::wilson(share, n)).map(|interval| [interval.low, interval.high]);
+    let ci = wilson(wrong, n, 0.95).ok().map(|interval| [interval.low, interval.high]);
     Rate { n, wrong, rate: share, ci, unjudged }
 }

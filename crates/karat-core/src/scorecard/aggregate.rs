@@ -15,8 +15,11 @@ use crate::trial::Trial;
 use std::collections::BTreeMap;
 
 /// The metrics of counts, which every case has or lacks for a reason.
-const OF_COUNTS: &[&str] =
+pub(super) const OF_COUNTS: &[&str] =
     &["precision", "recall", "f1", "f2", "f_beta", "clean_pass", "found_any", "found_all", "consistency"];
+
+/// Those of them, and beyond them, that look at several trials or cases at once.
+pub(super) const OVER_TRIALS: &[&str] = &["found_any", "found_all", "consistency", "twin_recall"];
 
 /// The metrics of a case: means over the trials that count, and what only several trials tell.
 ///
@@ -54,7 +57,7 @@ fn mean_value(values: impl Iterator<Item = Value>) -> Value {
 }
 
 /// A mean of cases, of one trial.
-fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
+pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
     if !OF_COUNTS.contains(&id) {
         return tiers::trial_value(id, case, trial, profile);
     }
@@ -182,7 +185,7 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
         }
     }
     let by_trial: Vec<f64> = by_trial.values().filter_map(|values| mean(values)).collect();
-    let over_trials = matches!(metric.id, "found_any" | "found_all" | "consistency");
+    let over_trials = OVER_TRIALS.contains(&metric.id);
     Estimate {
         left_out,
         std_trials: if over_trials { None } else { sample_std(&by_trial) },
@@ -252,7 +255,7 @@ pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {
             "recall" => counts.tp + counts.fn_,
             _ => counts.tp + counts.fp + counts.fn_,
         };
-        Estimate { method: Some("pooled over items"), ..Estimate::new(value, n, metric.direction) }
+        Estimate { method: Some("pooled over items".into()), ..Estimate::new(value, n, metric.direction) }
     };
     let pooled = ["precision", "recall", "f1", "f2", "f_beta"];
     METRICS.iter().filter(|m| pooled.contains(&m.id)).map(|m| (m.id, of(m))).collect()

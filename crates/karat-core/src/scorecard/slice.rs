@@ -66,14 +66,7 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
     let mut groups = Groups::new();
     for &score in cases {
         let case = &suite.cases[score.case];
-        let own = [
-            ("language", case.language.as_deref()),
-            ("difficulty", case.difficulty.map(|d| d.as_str())),
-            ("repo", case.repo.as_deref()),
-        ];
-        let own = own.into_iter().filter_map(|(dimension, value)| Some((dimension.to_owned(), value?)));
-        let free = case.meta.iter().map(|(field, value)| (format!("meta.{field}"), value.as_str()));
-        for (dimension, value) in own.chain(free) {
+        for (dimension, value) in case.fields() {
             groups.entry(dimension).or_default().entry(value.to_owned()).or_default().push(score);
         }
     }
@@ -239,7 +232,7 @@ fn macro_mean(values: &BTreeMap<String, Slice>) -> Metrics {
         let present = values.values().any(|slice| slice.metrics.iter().any(|(id, _)| *id == metric.id));
         let value = mean(&found).ok_or(Undefined(metric.undefined_when));
         let estimate =
-            Estimate { method: Some("mean over values"), ..Estimate::new(value, found.len(), metric.direction) };
+            Estimate { method: Some("mean over values".into()), ..Estimate::new(value, found.len(), metric.direction) };
         present.then_some((metric.id, estimate))
     };
     METRICS.iter().filter_map(of).collect()

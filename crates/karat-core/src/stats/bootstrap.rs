@@ -8,6 +8,10 @@
 //! trials, which divides by mᵢ: `c² = 1 − Σ s²ᵢ/mᵢ / Σ T²`, and 0 where that is below. With one trial a case, c is 1, and
 //! nothing differs from the plain bootstrap.
 
+mod joint;
+
+pub use joint::{Cases, Joint, joint};
+
 use super::distribution::{cumulative, quantile};
 use super::interval::{Estimate, Interval, NoInterval, checked};
 use super::random::{Random, seed_of};

@@ -6,6 +6,8 @@ use karat_core::comparison::{Comparand, Pairs, Row, Statistic};
 use karat_core::metric::sums::Sums;
 use karat_core::metric::table::{self, Aggregation, Direction};
 use karat_core::profile::Profile;
+use karat_core::stats::summary::mean;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A metric of two sides, case by case.
 pub(super) struct Measured {
@@ -44,12 +46,16 @@ pub(super) fn direction(id: &str) -> Direction {
 
 /// A metric of two sides: a mean of cases by their values, any other by what cases add to it.
 pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
-    let mean = table::find(id).is_none_or(|metric| metric.aggregation == Aggregation::MeanOfCases);
+    let mean = is_mean(id);
     let profile = pair.a.resolved.as_ref().or(pair.b.resolved.as_ref());
     match profile.filter(|profile| !mean && Sums::default().value(id, profile).is_some()) {
         Some(profile) => sums(pair, id, profile),
         None => values(pair, id, mean),
     }
+}
+
+fn is_mean(id: &str) -> bool {
+    table::find(id).is_none_or(|metric| metric.aggregation == Aggregation::MeanOfCases)
 }
 
 fn values(pair: &Paired<'_>, id: &str, mean: bool) -> Measured {
@@ -68,17 +74,25 @@ fn values(pair: &Paired<'_>, id: &str, mean: bool) -> Measured {
     Measured { kind: Kind::Values(values), cases, clusters: None, left_out, missing }
 }
 
+/// What cases add. Where the metrics that come first are means over the parts of a suite, metrics of verdicts are so here too:
+/// every part has columns of its own.
 fn sums(pair: &Paired<'_>, id: &str, profile: &Profile) -> Measured {
     let bins = profile.calibration.bins as usize;
     let names = Sums::names(bins);
     let value = |columns: &[f64]| Sums::from_row(columns, bins).value(id, profile).and_then(Result::ok);
     let used = used(names.len(), &value);
-    let row = |side: &CaseSide| -> Row {
-        let stated = |(at, column): (usize, &usize)| Some((at, *side.sums.get(&names[*column])?));
-        used.iter().enumerate().filter_map(stated).filter(|(_, v)| *v != 0.0).collect()
-    };
+    let of_verdicts = table::find(id).is_some_and(|metric| metric.tier == 1);
+    let dimension = pair.a.macro_by.as_ref().or(pair.b.macro_by.as_ref()).filter(|_| of_verdicts);
+    let parts = dimension.map(|dimension| Parts::of(pair, dimension));
     let (mut rows, mut cases) = (Vec::new(), Vec::new());
     for (at, (_, a, b)) in pair.cases.iter().enumerate() {
+        let own = parts.as_ref().map_or(&[0][..], |parts| &parts.of_case[at]);
+        let row = |side: &CaseSide| -> Row {
+            let stated = |(at, column): (usize, &usize)| Some((at, *side.sums.get(&names[*column])?));
+            let sums: Row = used.iter().enumerate().filter_map(stated).filter(|(_, v)| *v != 0.0).collect();
+            let width = used.len();
+            own.iter().copied().flat_map(|part| sums.iter().map(move |(at, v)| (part * width + at, *v))).collect()
+        };
         let both = [row(a), row(b)];
         // A case that adds nothing on either side is none that the metric is about.
         if both.iter().any(|row| !row.is_empty()) {
@@ -92,13 +106,52 @@ fn sums(pair: &Paired<'_>, id: &str, profile: &Profile) -> Measured {
         (rows, cases) = (Vec::new(), Vec::new());
     }
     let missing = missing.then_some("a side does not state what cases add to it: score it again");
-    let (own, id, columns) = (profile.clone(), id.to_owned(), used.len());
-    let value = move |columns: &[f64]| {
+    let columns = used.len() * parts.as_ref().map_or(1, |parts| parts.count);
+    let (own, id) = (profile.clone(), id.to_owned());
+    let of_part = move |columns: &[f64]| {
         let mut whole = vec![0.0; names.len()];
         used.iter().zip(columns).for_each(|(at, sum)| whole[*at] = *sum);
         Sums::from_row(&whole, bins).value(&id, &own).and_then(Result::ok)
     };
+    let width = columns.checked_div(parts.map_or(1, |parts| parts.count)).unwrap_or(1).max(1);
+    let value = move |columns: &[f64]| mean(&columns.chunks(width).filter_map(&of_part).collect::<Vec<_>>());
     Measured { kind: Kind::Sums { rows, columns, value: Box::new(value) }, cases, clusters: None, left_out: 0, missing }
+}
+
+/// The parts of a suite by the values of a dimension.
+struct Parts {
+    count: usize,
+    /// The parts that each case belongs to, upward.
+    of_case: Vec<Vec<usize>>,
+}
+
+impl Parts {
+    fn of(pair: &Paired<'_>, dimension: &str) -> Self {
+        let values = |case: &CaseSide| -> BTreeSet<String> {
+            match dimension {
+                "category" => case.categories.iter().cloned().collect(),
+                field => case.fields.get(field).cloned().into_iter().collect(),
+            }
+        };
+        // A baseline does not say what cases are about; the other side does.
+        let of_case: Vec<BTreeSet<String>> =
+            pair.cases.iter().map(|(_, a, b)| values(a).union(&values(b)).cloned().collect()).collect();
+        let all: BTreeSet<&String> = of_case.iter().flatten().collect();
+        let numbers: BTreeMap<&String, usize> = all.into_iter().zip(0..).collect();
+        let number = |own: &BTreeSet<String>| own.iter().filter_map(|value| numbers.get(value).copied()).collect();
+        Self { count: numbers.len(), of_case: of_case.iter().map(number).collect() }
+    }
+}
+
+/// The names of what a case adds to a metric; none where the metric is a mean of cases.
+pub fn columns(id: &str, profile: &Profile) -> Vec<String> {
+    let bins = profile.calibration.bins as usize;
+    let names = Sums::names(bins);
+    if is_mean(id) || Sums::default().value(id, profile).is_none() {
+        return Vec::new();
+    }
+    let value = |columns: &[f64]| Sums::from_row(columns, bins).value(id, profile).and_then(Result::ok);
+    used(names.len(), &value).into_iter().map(|column| names[column].clone()).collect()
 }
 
 /// The columns that a figure depends on: those whose change changes it, seen from where none is 0 and no two are alike.

@@ -6,6 +6,7 @@ mod pairing;
 mod ranks;
 mod side;
 
+pub use measure::columns;
 pub use pairing::Refusal;
 pub use ranks::ranks;
 pub use side::{CaseSide, Side, profile_digest};

@@ -5,7 +5,6 @@ use crate::format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV
 use karat_core::comparison::Tally;
 use karat_core::golden::Acceptance;
 use karat_core::profile::{FailedTrials, Profile};
-use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,6 +30,8 @@ pub struct Side {
     pub resolved: Option<Profile>,
     /// The metrics that come first.
     pub headline: Vec<String>,
+    /// The dimension over whose values these are means, where they are.
+    pub macro_by: Option<String>,
     /// Who decided pairs.
     pub judges: Vec<String>,
     /// The cases, by id.
@@ -44,6 +45,8 @@ pub struct CaseSide {
     pub goldens: String,
     /// What clusters can be named by.
     pub fields: BTreeMap<String, String>,
+    /// What it is about.
+    pub categories: Vec<String>,
     /// Metrics that are means of cases: this one's values.
     pub values: BTreeMap<String, f64>,
     /// What it adds to metrics that are ratios of sums.
@@ -71,6 +74,7 @@ impl Side {
             rules: rules(&report.profile),
             resolved,
             headline: report.profile.headline.clone(),
+            macro_by: report.profile.headline_macro_by.clone(),
             judges: judges(report),
             cases: report.cases.iter().zip(&tool.cases).map(case).collect(),
         }
@@ -99,6 +103,7 @@ impl Side {
             rules: BTreeMap::new(),
             resolved: None,
             headline: tool.metrics.keys().cloned().collect(),
+            macro_by: None,
             judges: baseline.judges.clone(),
             cases: tool.cases.iter().map(case).collect(),
         }
@@ -160,25 +165,20 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1, excluded: bool) -> CaseSide {
     }
     CaseSide {
         goldens: short_hash(goldens.as_bytes()),
-        fields: BTreeMap::new(),
+        fields: fields(info),
+        categories: info.categories.clone(),
         values: result.metrics.iter().filter_map(|(id, estimate)| Some((id.clone(), estimate.value?))).collect(),
-        sums: verdicts(info, &trials),
+        sums: result.sums.clone(),
         found,
         titles,
     }
 }
 
-/// What a case adds to metrics over verdicts.
-fn verdicts(info: &CaseInfoV1, trials: &[&TrialResultV1]) -> BTreeMap<String, f64> {
-    let mut sums = BTreeMap::new();
-    for trial in trials {
-        let name = match (info.verdict, trial.verdict_correct) {
-            (Verdict::Vulnerable, true) => "verdict.tp",
-            (Verdict::Vulnerable, false) => "verdict.fn",
-            (Verdict::Safe, true) => "verdict.tn",
-            (Verdict::Safe, false) => "verdict.fp",
-        };
-        *sums.entry(name.to_owned()).or_insert(0.0) += 1.0 / trials.len() as f64;
+/// What a case says of itself, its categories among it.
+fn fields(info: &CaseInfoV1) -> BTreeMap<String, String> {
+    let mut fields = info.fields.clone();
+    if !info.categories.is_empty() {
+        fields.insert("category".to_owned(), info.categories.join(", "));
     }
-    sums
+    fields
 }

@@ -5,6 +5,8 @@ use karat_core::golden::{Acceptance, Severity};
 use karat_core::matching::outcome::Flag;
 use karat_core::metric::table::Direction;
 use karat_core::profile::Method;
+use karat_core::scorecard::{Intervals, Proportions};
+use karat_core::stats::bootstrap::Kind;
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use schemars::JsonSchema;
@@ -29,6 +31,9 @@ pub struct ReportV1 {
     pub profile: ProfileV1,
     /// Where random numbers start from.
     pub seed: u64,
+    /// How intervals were made.
+    #[serde(default)]
+    pub intervals: IntervalsV1,
     /// The goldens of every case.
     pub cases: Vec<CaseInfoV1>,
     /// The tools, in the order in which they first appear.
@@ -61,6 +66,48 @@ pub struct ProfileV1 {
     pub others: BTreeMap<String, serde_json::Value>,
 }
 
+/// How intervals were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalsV1 {
+    /// How often they hold the truth.
+    pub level: f64,
+    /// How many samples were drawn.
+    pub resamples: usize,
+    /// How the ends come from the samples: `bca` or `percentile`.
+    pub bootstrap: String,
+    /// Which interval a plain proportion has: `wilson` or `clopper-pearson`.
+    pub proportions: String,
+    /// The field whose values are clusters of cases that are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+}
+
+impl Default for IntervalsV1 {
+    fn default() -> Self {
+        Self::from(&Intervals::default())
+    }
+}
+
+impl From<&Intervals> for IntervalsV1 {
+    fn from(intervals: &Intervals) -> Self {
+        let bootstrap = match intervals.kind {
+            Kind::Bca => "bca",
+            Kind::Percentile => "percentile",
+        };
+        let proportions = match intervals.proportions {
+            Proportions::Wilson => "wilson",
+            Proportions::ClopperPearson => "clopper-pearson",
+        };
+        Self {
+            level: Intervals::LEVEL,
+            resamples: intervals.resamples,
+            bootstrap: bootstrap.to_owned(),
+            proportions: proportions.to_owned(),
+            cluster: intervals.cluster.clone(),
+        }
+    }
+}
+
 /// What was scored against.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteV1 {
@@ -84,6 +131,12 @@ pub struct CaseInfoV1 {
     pub name: Option<String>,
     /// The truth about it as a whole.
     pub verdict: Verdict,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// What it says of itself: `language`, `difficulty`, `repo`, `meta.NAME`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
     /// What a good tool reports.
     pub issues: Vec<IssueInfoV1>,
 }
@@ -122,12 +175,21 @@ pub struct EstimateV1 {
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// The 95 % interval.
+    /// The interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci: Option<[f64; 2]>,
+    /// How often such intervals hold the truth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
     /// How the value or its interval came about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// Why there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_ci: Option<String>,
+    /// The standard error of a mean of cases, clustered where clusters are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
     /// How many cases it rests on; of a pooled one, how many items.
     pub n: usize,
     /// Cases left out because the metric is undefined on them.
@@ -182,6 +244,15 @@ pub struct ToolV1 {
     /// Goldens found in some trials and not in others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<FlakyV1>,
+    /// Vulnerable cases that were called so without their target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lucky: Vec<LuckyV1>,
+    /// The points of the reliability diagram of its verdicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<BinV1>,
+    /// What thresholds on its findings would leave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<SweepV1>,
     /// Every case of the suite.
     pub cases: Vec<CaseResultV1>,
 }
@@ -232,6 +303,56 @@ pub struct FlakyV1 {
     pub trials: usize,
 }
 
+/// A trial that called a vulnerable case so, and did not find its target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LuckyV1 {
+    /// The case.
+    pub case: String,
+    /// The number of the trial.
+    pub trial: u32,
+}
+
+/// A point of a reliability diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BinV1 {
+    /// Where the bin starts.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// The mean confidence in it.
+    pub confidence: f64,
+    /// The share that was right.
+    pub accuracy: f64,
+    /// How much it weighs: so many cases.
+    pub weight: f64,
+}
+
+/// All thresholds on one thing findings state, from the strictest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepV1 {
+    /// What the threshold is laid on: `confidence` or `severity` (info 1, low 2, medium 3, high 4, critical 5).
+    pub by: String,
+    /// Σ (recall gained) · precision.
+    pub average_precision: Option<f64>,
+    /// The strictest threshold with the highest F1.
+    pub best: Option<OperatingV1>,
+    /// Points to draw; of very many, some at equal steps.
+    pub points: Vec<OperatingV1>,
+}
+
+/// What is left at one threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperatingV1 {
+    /// Findings from here on are shown; null: all of them.
+    pub threshold: Option<f64>,
+    /// The precision of those shown.
+    pub precision: f64,
+    /// The share of required goldens they find.
+    pub recall: f64,
+    /// Of the two.
+    pub f1: f64,
+}
+
 /// One tool on one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResultV1 {
@@ -241,6 +362,9 @@ pub struct CaseResultV1 {
     pub pass: bool,
     /// Means over trials.
     pub metrics: MetricsV1,
+    /// What it adds to metrics that are ratios of sums, by name; what is 0 is left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sums: BTreeMap<String, f64>,
     /// The trials, by number.
     pub trials: Vec<TrialResultV1>,
 }

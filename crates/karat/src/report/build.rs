@@ -1,19 +1,23 @@
 //! From a scorecard to a report.
 
 use crate::format::report::{
-    CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
-    FindingInfoV1, FlakyV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, MatchV1, MeasuredV1,
-    MetricsV1, MissV1, PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, ToolV1, TrialResultV1,
+    BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
+    FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1,
+    MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1, PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1,
+    SweepV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::matching::outcome::{Candidate, DecidedBy, Match, Parts};
+use karat_core::metric::calibration::Bin;
 use karat_core::metric::counts::Counts;
 use karat_core::metric::estimate::Estimate;
+use karat_core::metric::sums::Sums;
+use karat_core::metric::sweep::{Operating, Sweep};
 use karat_core::metric::table;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{CaseScore, Scorecard, ToolScore, TrialScore};
+use karat_core::scorecard::{CaseScore, Intervals, Scorecard, ToolScore, TrialScore};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +34,8 @@ pub struct Scored<'a> {
     pub profile: &'a Profile,
     /// Where random numbers start from.
     pub seed: u64,
+    /// How intervals were made.
+    pub intervals: &'a Intervals,
     /// What came of it.
     pub scorecard: &'a Scorecard,
     /// Things noticed before scoring.
@@ -55,6 +61,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         },
         profile: profile_as_printed(scored.profile),
         seed: scored.seed,
+        intervals: IntervalsV1::from(scored.intervals),
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
         judges: judges(scored),
@@ -103,6 +110,8 @@ fn case_info(case: &Case) -> CaseInfoV1 {
         case: case.id.to_string(),
         name: case.name.clone(),
         verdict: case.verdict,
+        categories: case.categories.clone(),
+        fields: case.fields().map(|(field, value)| (field, value.to_owned())).collect(),
         issues: case.goldens.iter().map(issue).collect(),
     }
 }
@@ -150,7 +159,26 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
                 trials: f.trials,
             })
             .collect(),
+        lucky: score.lucky.iter().map(|l| LuckyV1 { case: l.case.to_string(), trial: l.trial }).collect(),
+        reliability: score.reliability.iter().map(bin).collect(),
+        sweeps: score.sweeps.iter().map(sweep).collect(),
         cases: score.cases.iter().map(|c| case_result(c, scored)).collect(),
+    }
+}
+
+fn bin(bin: &Bin) -> BinV1 {
+    let Bin { low, high, confidence, accuracy, weight } = *bin;
+    BinV1 { low, high, confidence, accuracy, weight }
+}
+
+fn sweep(sweep: &Sweep) -> SweepV1 {
+    let point =
+        |p: &Operating| OperatingV1 { threshold: p.threshold, precision: p.precision, recall: p.recall, f1: p.f1 };
+    SweepV1 {
+        by: sweep.by.as_str().to_owned(),
+        average_precision: sweep.average_precision.ok(),
+        best: sweep.best.as_ref().map(point),
+        points: sweep.points.iter().map(point).collect(),
     }
 }
 
@@ -167,7 +195,10 @@ fn estimate_v1(e: &Estimate) -> EstimateV1 {
         value: e.value,
         undefined: e.undefined.map(str::to_owned),
         ci: e.ci,
-        method: e.method.map(str::to_owned),
+        level: e.ci.map(|_| Intervals::LEVEL),
+        method: e.method.as_deref().map(str::to_owned),
+        no_ci: e.no_ci.map(str::to_owned),
+        se: e.se,
         n: e.n,
         left_out: e.left_out,
         std_trials: e.std_trials,
@@ -189,8 +220,13 @@ fn case_result(score: &CaseScore, scored: &Scored<'_>) -> CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
         metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
+        sums: sums(&score.sums, scored.profile.calibration.bins as usize),
         trials: score.trials.iter().map(|t| trial_result(t, case, scored)).collect(),
     }
+}
+
+fn sums(sums: &Sums, bins: usize) -> BTreeMap<String, f64> {
+    Sums::names(bins).into_iter().zip(sums.to_row(bins)).filter(|(_, value)| *value != 0.0).collect()
 }
 
 fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialResultV1 {

@@ -9,7 +9,8 @@ mod ratings;
 mod resample;
 mod shares;
 
-pub use super::interval::NoInterval;
+use super::interval::NoInterval;
+pub use crate::stats::proportion::wilson_of_share;
 pub use cohen::{Weights, cohen};
 pub use krippendorff::{Level, krippendorff};
 pub use ratings::{Rating, Ratings};
@@ -110,7 +111,8 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
     let mut percent = next(n);
     if ratings.at_most_two() {
         // With two ratings an item agrees or does not, and a share of items has an interval of its own.
-        percent.interval = percent.value.map_err(|_| NoInterval::Undefined).map(|share| Interval::wilson(share, n));
+        let share = percent.value.map_err(|_| NoInterval::Undefined);
+        percent.interval = share.and_then(|share| wilson_of_share(share, n, 0.95)).map(Interval::from);
     }
     let (fleiss, ac1) = (next(n), next(n));
     let (nominal, ordinal, interval) = (next(n), next(n), next(n));

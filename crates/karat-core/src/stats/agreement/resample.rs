@@ -20,16 +20,9 @@ pub struct Interval {
     pub method: &'static str,
 }
 
-impl Interval {
-    /// Wilson's interval of a share of `n` items.
-    pub fn wilson(share: f64, n: usize) -> Self {
-        let n = n as f64;
-        let z = quantile(0.975);
-        let centre = share + z * z / (2.0 * n);
-        let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-        let whole = 1.0 + z * z / n;
-        let (low, high) = ((centre - half) / whole, (centre + half) / whole);
-        Self { low: low.clamp(0.0, 1.0), high: high.clamp(0.0, 1.0), method: "wilson" }
+impl From<crate::stats::interval::Interval> for Interval {
+    fn from(other: crate::stats::interval::Interval) -> Self {
+        Self { low: other.low, high: other.high, method: other.method }
     }
 }
 

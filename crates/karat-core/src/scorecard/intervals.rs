@@ -1,0 +1,292 @@
+//! How far each number can be trusted: intervals and standard errors, added to a finished scorecard.
+
+use super::aggregate::{OF_COUNTS, OVER_TRIALS, trial_value};
+use super::{CaseScore, Metrics, Scorecard, ToolScore, tiers};
+use crate::metric::estimate::Estimate;
+use crate::metric::sums::{Part, Sums};
+use crate::metric::table;
+use crate::profile::Profile;
+use crate::stats::bootstrap::{Cases, Kind, Options, RESAMPLES, Trials, joint};
+use crate::stats::cluster::{Correction, standard_error};
+use crate::stats::interval::{Estimate as Figure, Interval, NoInterval};
+use crate::stats::proportion::{clopper_pearson_of_share, wilson_of_share};
+use crate::suite::Suite;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How intervals are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intervals {
+    /// Where random numbers start from; none takes a seed from the data.
+    pub seed: Option<u64>,
+    /// How many samples are drawn.
+    pub resamples: usize,
+    /// How the ends come from the samples.
+    pub kind: Kind,
+    /// Which interval a plain proportion gets.
+    pub proportions: Proportions,
+    /// The field whose values are clusters of cases that are alike: `repo`, `language`, `difficulty` or `meta.NAME`.
+    pub cluster: Option<String>,
+}
+
+/// Which interval a plain proportion gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proportions {
+    /// Wilson's, which covers as often as it says on average.
+    Wilson,
+    /// Clopper and Pearson's, which never covers less often.
+    ClopperPearson,
+}
+
+impl Intervals {
+    /// How often intervals hold the truth.
+    pub const LEVEL: f64 = 0.95;
+}
+
+impl Default for Intervals {
+    fn default() -> Self {
+        Self { seed: None, resamples: RESAMPLES, kind: Kind::Bca, proportions: Proportions::Wilson, cluster: None }
+    }
+}
+
+impl Scorecard {
+    /// Adds to every metric of every tool its interval, or why there is none. Slices have none.
+    pub fn add_intervals(&mut self, suite: &Suite, profile: &Profile, intervals: &Intervals) {
+        let clusters = intervals.cluster.as_deref().map(|field| clusters(suite, field));
+        for tool in &mut self.tools {
+            Work { suite, profile, intervals, clusters: clusters.as_deref() }.add_to(tool);
+        }
+    }
+}
+
+/// The cluster of every case: cases with the same value of a field share one, and those without it stand alone.
+fn clusters(suite: &Suite, field: &str) -> Vec<usize> {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut clusters = Vec::with_capacity(suite.cases.len());
+    for (at, case) in suite.cases.iter().enumerate() {
+        let next = numbers.len();
+        let value = case.fields().find(|(own, _)| own == field).map(|(_, value)| value);
+        clusters.push(value.map_or(usize::MAX - at, |value| *numbers.entry(value).or_insert(next)));
+    }
+    clusters
+}
+
+struct Work<'a> {
+    suite: &'a Suite,
+    profile: &'a Profile,
+    intervals: &'a Intervals,
+    clusters: Option<&'a [usize]>,
+}
+
+/// The metrics of a tool by how their intervals come about.
+struct Sorted {
+    means: Vec<&'static str>,
+    sums: Vec<&'static str>,
+    pooled: Vec<&'static str>,
+    /// The dimension of the headline, its groups, and the verdict metrics over it.
+    groups: Vec<BTreeSet<usize>>,
+    grouped: Vec<&'static str>,
+}
+
+impl Work<'_> {
+    fn add_to(&self, tool: &mut ToolScore) {
+        let sorted = self.sorted(tool);
+        let bins = self.profile.calibration.bins as usize;
+        let cases: Vec<&CaseScore> = tool.cases.iter().filter(|case| case.counted().next().is_some()).collect();
+        let trials: Vec<Vec<Vec<Option<f64>>>> =
+            cases.iter().map(|case| self.trial_values(case, &sorted.means)).collect();
+        let rows: Vec<Vec<f64>> = cases.iter().map(|case| self.row(case, &sorted, bins)).collect();
+        let clusters: Option<Vec<usize>> =
+            self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
+        let figures = |row: &[f64]| self.figures(row, &sorted, bins);
+        let options = Options {
+            resamples: self.intervals.resamples,
+            seed: self.intervals.seed,
+            level: Intervals::LEVEL,
+            kind: self.intervals.kind,
+            trials: Trials::Resampled,
+        };
+        let all = Cases { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
+        let found = joint(&all, &figures, &options);
+        let errors: Vec<Option<f64>> =
+            (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
+        let total = rows_total(&tool.cases);
+        for ((id, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
+            if let Some(estimate) = find(&mut tool.metrics, id) {
+                estimate.se = se;
+                set(estimate, self.or_share(id, figure, estimate.n), false);
+            }
+        }
+        let mut figures = found.figures.into_iter();
+        for (id, figure) in sorted.sums.iter().zip(&mut figures) {
+            let proportion = self.proportion(total.proportion(id));
+            if let Some(estimate) = find(&mut tool.metrics, id) {
+                let pooled = table::find(id).is_some_and(|m| m.aggregation == table::Aggregation::Pooled);
+                set(estimate, proportion.unwrap_or(figure.interval), pooled);
+            }
+        }
+        for (id, figure) in sorted.pooled.iter().zip(&mut figures) {
+            let proportion = self.proportion(total.pooled_proportion(id));
+            if let Some(estimate) = find(&mut tool.micro, id) {
+                set(estimate, proportion.unwrap_or(figure.interval), true);
+            }
+        }
+        let dimension = self.profile.headline_macro_by.as_deref().unwrap_or_default();
+        if let Some(metrics) = tool.macro_by.get_mut(dimension) {
+            for (id, figure) in sorted.grouped.iter().zip(&mut figures) {
+                if let Some(estimate) = find(metrics, id) {
+                    set(estimate, figure.interval, false);
+                }
+            }
+        }
+        let without = |(_, estimate): &&mut (&'static str, Estimate)| estimate.value.is_some() && estimate.ci.is_none();
+        for (_, estimate) in tool.metrics.iter_mut().filter(without) {
+            estimate.no_ci.get_or_insert("it is no mean or ratio over cases, so cases cannot be drawn again for it");
+        }
+    }
+
+    /// Only what has a value gets an interval.
+    fn sorted(&self, tool: &ToolScore) -> Sorted {
+        let defined = |metrics: &Metrics, id: &str| metrics.iter().any(|(own, e)| *own == id && e.value.is_some());
+        let of_cases = OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]);
+        let nothing = Sums::default();
+        let of_sums = |id: &&str| nothing.value(id, self.profile).is_some();
+        let (groups, grouped) = match self.profile.headline_macro_by.as_deref() {
+            None => (Vec::new(), Vec::new()),
+            Some(dimension) => {
+                let verdicts = table::METRICS.iter().filter(|metric| metric.tier == 1).map(|metric| metric.id);
+                let there = tool.macro_by.get(dimension);
+                let wanted = verdicts.filter(|id| there.is_some_and(|metrics| defined(metrics, id)));
+                (groups(self.suite, dimension), wanted.collect())
+            }
+        };
+        Sorted {
+            means: of_cases.copied().filter(|id| defined(&tool.metrics, id)).collect(),
+            sums: tool
+                .metrics
+                .iter()
+                .map(|(id, _)| *id)
+                .filter(of_sums)
+                .filter(|id| defined(&tool.metrics, id))
+                .collect(),
+            pooled: tool.micro.iter().filter(|(_, e)| e.value.is_some()).map(|(id, _)| *id).collect(),
+            groups,
+            grouped,
+        }
+    }
+
+    fn trial_values(&self, score: &CaseScore, ids: &[&'static str]) -> Vec<Vec<Option<f64>>> {
+        let case = &self.suite.cases[score.case];
+        let whole = |id: &str| score.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
+        let of_trial = |trial| {
+            let value = |id: &&'static str| {
+                if OVER_TRIALS.contains(id) { whole(id) } else { trial_value(id, case, trial, self.profile).ok() }
+            };
+            ids.iter().map(value).collect()
+        };
+        score.counted().map(of_trial).collect()
+    }
+
+    /// What a case adds up to, and behind it its verdicts once more for each group it belongs to.
+    fn row(&self, case: &CaseScore, sorted: &Sorted, bins: usize) -> Vec<f64> {
+        let mut row = case.sums.to_row(bins);
+        let verdicts: Vec<f64> = row[..VERDICTS].to_vec();
+        for group in &sorted.groups {
+            let own = group.contains(&case.case);
+            row.extend(verdicts.iter().map(|v| if own { *v } else { 0.0 }));
+        }
+        row
+    }
+
+    fn figures(&self, row: &[f64], sorted: &Sorted, bins: usize) -> Vec<Option<f64>> {
+        let (own, groups) = row.split_at(row.len() - VERDICTS * sorted.groups.len());
+        let sums = Sums::from_row(own, bins);
+        let of_sums = sorted.sums.iter().map(|id| sums.value(id, self.profile).and_then(Result::ok));
+        let pooled = sorted.pooled.iter().map(|id| sums.pooled(id, self.profile).and_then(Result::ok));
+        let groups: Vec<Sums> = groups.chunks(VERDICTS).map(|verdicts| Sums::from_row(verdicts, 0)).collect();
+        let grouped = sorted.grouped.iter().map(|id| {
+            let values: Vec<f64> =
+                groups.iter().filter_map(|sums| sums.value(id, self.profile).and_then(Result::ok)).collect();
+            crate::stats::summary::mean(&values)
+        });
+        of_sums.chain(pooled).chain(grouped).collect()
+    }
+
+    /// The interval of a plain proportion of independent items; none where items come in clusters.
+    fn proportion(&self, part: Option<Part>) -> Option<Result<Interval, NoInterval>> {
+        let Part { part, whole } = part.filter(|_| self.clusters.is_none())?;
+        let (share, n) = (part / whole, whole.round() as usize);
+        Some(self.of_share(share, n))
+    }
+
+    fn of_share(&self, share: f64, n: usize) -> Result<Interval, NoInterval> {
+        match self.intervals.proportions {
+            Proportions::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
+            Proportions::ClopperPearson => clopper_pearson_of_share(share, n, Intervals::LEVEL),
+        }
+    }
+
+    /// Where every case has the same share of 0 or 1, resampling says nothing, and all that is known is how many there are.
+    fn or_share(&self, id: &str, figure: Figure, n: usize) -> Result<Interval, NoInterval> {
+        let share = figure.value.filter(|value| *value == 0.0 || *value == 1.0);
+        let of_shares = table::find(id).is_some_and(|metric| metric.unit == "share");
+        match (figure.interval, share) {
+            (Err(NoInterval::NothingVaries), Some(share)) if of_shares && self.clusters.is_none() => {
+                self.of_share(share, n)
+            }
+            (interval, _) => interval,
+        }
+    }
+}
+
+/// How many numbers of a row are about verdicts; they come first.
+const VERDICTS: usize = 4;
+
+fn rows_total(cases: &[CaseScore]) -> Sums {
+    let mut total = Sums::default();
+    cases.iter().for_each(|case| total += &case.sums);
+    total
+}
+
+/// The cases of each value of a dimension.
+fn groups(suite: &Suite, dimension: &str) -> Vec<BTreeSet<usize>> {
+    let mut groups: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (at, case) in suite.cases.iter().enumerate() {
+        let values: Vec<String> = if dimension == "category" {
+            case.categories.clone()
+        } else {
+            case.fields().filter(|(own, _)| own == dimension).map(|(_, value)| value.to_owned()).collect()
+        };
+        for value in values {
+            groups.entry(value).or_default().insert(at);
+        }
+    }
+    groups.into_values().collect()
+}
+
+fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
+    metrics.iter_mut().find(|(own, _)| *own == id).map(|(_, estimate)| estimate)
+}
+
+fn set(estimate: &mut Estimate, interval: Result<Interval, NoInterval>, pooled: bool) {
+    match interval {
+        Ok(interval) => {
+            estimate.ci = Some([interval.low, interval.high]);
+            let method = interval.method;
+            estimate.method = Some(if pooled { format!("{method} over pooled items").into() } else { method.into() });
+        }
+        Err(why) => estimate.no_ci = Some(why.reason()),
+    }
+}
+
+/// The standard error of a mean of cases.
+fn error(trials: &[Vec<Vec<Option<f64>>>], at: usize, clusters: Option<&[usize]>) -> Option<f64> {
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    for (case, trials) in trials.iter().enumerate() {
+        let own: Vec<f64> = trials.iter().filter_map(|trial| trial[at]).collect();
+        if let Some(mean) = crate::stats::summary::mean(&own) {
+            values.push(mean);
+            names.push(clusters.map_or(case, |names| names[case]));
+        }
+    }
+    standard_error(&values, clusters.map(|_| names.as_slice()), Correction::Cr1)
+}

@@ -1,0 +1,360 @@
+//! Many figures of the same cases, resampled together: drawing the cases is the work, and it is done once for all of them.
+
+use super::{Kind, Options, Trials, acceleration, ends, sum};
+use crate::stats::interval::{Estimate, Interval, NoInterval, checked};
+use crate::stats::random::{Random, seed_of};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// What is known of every case.
+#[derive(Clone, Copy, Debug)]
+pub struct Cases<'a> {
+    /// By case, then by trial: the values whose means are wanted; none where one is undefined there.
+    pub trials: &'a [Vec<Vec<Option<f64>>>],
+    /// By case: numbers that add up over cases.
+    pub rows: &'a [Vec<f64>],
+    /// The cluster of every case; clusters are then drawn whole.
+    pub clusters: Option<&'a [usize]>,
+}
+
+/// Means, and figures of sums, each with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// The mean over cases of each value's mean over trials.
+    pub means: Vec<Estimate>,
+    /// What the figures come to.
+    pub figures: Vec<Estimate>,
+}
+
+/// Estimates of all values and figures by the same samples.
+///
+/// Means are drawn by case and then by trial, as the module above says; figures by case, with the trials it has, whose noise
+/// its sums already hold. `figures` turns the sums over cases into figures, always as many and in the same order, none where
+/// one is undefined. Neither the order of cases, nor that of trials, nor the number of threads changes a digit.
+pub fn joint(cases: &Cases<'_>, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync), options: &Options) -> Joint {
+    let sample = Sample::new(cases, options);
+    let known = sample.figures_of(&sample.all(), figures);
+    let width = known.len();
+    let mut drawn = vec![f64::NAN; if sample.units() < 2 { 0 } else { options.resamples * width }];
+    if width > 0 {
+        drawn.par_chunks_mut(width).with_min_len(16).enumerate().for_each_init(
+            || sample.empty(),
+            |totals, (number, out)| {
+                totals.clear();
+                // Each sample has a stream of its own, whichever thread draws it.
+                sample.draw(&mut Random::new(sample.seed, number as u64), totals);
+                for (out, value) in out.iter_mut().zip(sample.figures_of(totals, figures)) {
+                    *out = value.unwrap_or(f64::NAN);
+                }
+            },
+        );
+    }
+    let left_out = match options.kind {
+        Kind::Percentile => Vec::new(),
+        Kind::Bca => sample.left_out(figures),
+    };
+    let estimate = |at: usize| {
+        let column = || drawn.iter().skip(at).step_by(width).copied().filter(|v| v.is_finite()).collect();
+        let without: Vec<f64> = left_out.iter().filter_map(|values| values[at]).filter(|v| v.is_finite()).collect();
+        sample.estimate(at, known[at], column, &without, options)
+    };
+    let mut means: Vec<Estimate> = (0..width).into_par_iter().map(estimate).collect();
+    let figures = means.split_off(sample.means);
+    Joint { means, figures }
+}
+
+/// Cases in an order that depends on their values alone, laid out for drawing.
+struct Sample {
+    /// How many means there are; a mean takes two columns, its sum and its count.
+    means: usize,
+    /// By case and choice of its trials: sum and count of every mean.
+    choices: Vec<f64>,
+    /// Where each case's choices start, and where the last ones end.
+    places: Vec<usize>,
+    /// By case: sum and count of every mean, with the trials it has.
+    plain: Vec<f64>,
+    /// By case: the columns that are not 0 everywhere.
+    rows: Vec<f64>,
+    /// Which columns these are, and how many there are in all.
+    live: Vec<usize>,
+    width: usize,
+    /// Where each cluster starts among the cases, and where the last one ends. Without clusters every case is its own.
+    starts: Vec<usize>,
+    /// In how many clusters each mean is defined.
+    defined: Vec<usize>,
+    again: bool,
+    seed: u64,
+}
+
+/// Sums of a sample.
+struct Totals {
+    means: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl Totals {
+    fn clear(&mut self) {
+        self.means.fill(0.0);
+        self.rows.fill(0.0);
+    }
+}
+
+/// All choices of a case's trials are laid out up to so many of them; of more, so many are drawn.
+const CHOICES: usize = 256;
+
+impl Sample {
+    fn new(cases: &Cases<'_>, options: &Options) -> Self {
+        let (ordered, starts) = ordered(cases);
+        let means = ordered.iter().flat_map(|case| &case.trials).map(|trial| trial.len()).next().unwrap_or(0);
+        let numbers = ordered.iter().flat_map(|case| {
+            let trials = case.trials.iter().copied().flatten().map(|v| v.unwrap_or(f64::MIN));
+            [case.trials.len() as f64].into_iter().chain(trials).chain(case.row.iter().copied())
+        });
+        let seed = options.seed.unwrap_or_else(|| seed_of(numbers));
+        let width = ordered.first().map_or(0, |case| case.row.len());
+        let live: Vec<usize> = (0..width).filter(|at| ordered.iter().any(|case| case.row[*at] != 0.0)).collect();
+        let rows = ordered.iter().flat_map(|case| live.iter().map(|at| case.row[*at])).collect();
+        let again = options.trials == Trials::Resampled;
+        let plain: Vec<f64> = ordered.iter().flat_map(|case| mean_pairs(&case.trials, means)).collect();
+        let shrunk: Vec<(f64, f64)> = (0..means)
+            .map(|k| if again { shrinking(&ordered, &plain, k, means, &starts) } else { (0.0, 1.0) })
+            .collect();
+        let mut sample = Self {
+            means,
+            choices: Vec::new(),
+            places: vec![0],
+            plain,
+            rows,
+            live,
+            width,
+            defined: (0..means).map(|_| 0).collect(),
+            starts,
+            again,
+            seed,
+        };
+        for (at, case) in ordered.iter().enumerate() {
+            sample.lay_out(at, &case.trials, &shrunk);
+        }
+        for cluster in sample.starts.windows(2) {
+            for (k, defined) in sample.defined.iter_mut().enumerate() {
+                let any = (cluster[0]..cluster[1]).any(|case| sample.plain[(case * means + k) * 2 + 1] > 0.0);
+                *defined += usize::from(any);
+            }
+        }
+        sample
+    }
+
+    /// All values a draw of this case can have.
+    fn lay_out(&mut self, case: usize, trials: &[&[Option<f64>]], shrunk: &[(f64, f64)]) {
+        let plain = self.plain[case * self.means * 2..(case + 1) * self.means * 2].to_vec();
+        let m = trials.len();
+        let all = m.checked_pow(m as u32).filter(|count| *count <= CHOICES);
+        let picks: Vec<Vec<&[Option<f64>]>> = match all {
+            _ if !self.again || m < 2 => vec![trials.to_vec()],
+            Some(count) => (0..count).map(|choice| chosen(trials, choice)).collect(),
+            None => {
+                let mut random = Random::new(self.seed, u64::MAX - case as u64);
+                (0..CHOICES).map(|_| (0..m).map(|_| trials[random.below(m)]).collect()).collect()
+            }
+        };
+        let from = self.choices.len();
+        for pick in &picks {
+            self.choices.extend(mean_pairs(pick, self.means));
+        }
+        let laid = &mut self.choices[from..];
+        for k in 0..self.means {
+            let count = laid.iter().skip(2 * k + 1).step_by(2 * self.means).sum::<f64>();
+            let centre = laid.iter().skip(2 * k).step_by(2 * self.means).sum::<f64>() / count;
+            let (middle, shrink) = shrunk[k];
+            let own = plain[2 * k];
+            for choice in laid.chunks_exact_mut(2 * self.means).filter(|choice| choice[2 * k + 1] > 0.0) {
+                // The choice's own distance from its case stays whole, the case's distance from the middle shrinks.
+                choice[2 * k] = middle + shrink * (own - middle) + (choice[2 * k] - centre);
+            }
+        }
+        self.places.push(self.places[case] + picks.len());
+    }
+
+    fn units(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn empty(&self) -> Totals {
+        Totals { means: vec![0.0; self.means * 2], rows: vec![0.0; self.live.len()] }
+    }
+
+    /// The sums over all cases, as they are.
+    fn all(&self) -> Totals {
+        let mut totals = self.empty();
+        (0..self.places.len() - 1).for_each(|case| self.add(case, 1.0, &mut totals));
+        totals
+    }
+
+    /// Adds a case as it is, or takes it away.
+    fn add(&self, case: usize, times: f64, totals: &mut Totals) {
+        let (means, rows) = (self.means * 2, self.live.len());
+        let plain = &self.plain[case * means..(case + 1) * means];
+        totals.means.iter_mut().zip(plain).for_each(|(sum, value)| *sum += times * value);
+        let row = &self.rows[case * rows..(case + 1) * rows];
+        totals.rows.iter_mut().zip(row).for_each(|(sum, value)| *sum += times * value);
+    }
+
+    fn draw(&self, random: &mut Random, totals: &mut Totals) {
+        let (means, rows) = (self.means * 2, self.live.len());
+        for _ in 0..self.units() {
+            let cluster = random.below(self.units());
+            for case in self.starts[cluster]..self.starts[cluster + 1] {
+                let (from, to) = (self.places[case], self.places[case + 1]);
+                let choice = if to - from == 1 { from } else { from + random.below(to - from) };
+                let drawn = &self.choices[choice * means..(choice + 1) * means];
+                totals.means.iter_mut().zip(drawn).for_each(|(sum, value)| *sum += value);
+                let row = &self.rows[case * rows..(case + 1) * rows];
+                totals.rows.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+            }
+        }
+    }
+
+    /// All means, then all figures.
+    fn figures_of(&self, totals: &Totals, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync)) -> Vec<Option<f64>> {
+        let mut row = vec![0.0; self.width];
+        for (at, value) in self.live.iter().zip(&totals.rows) {
+            row[*at] = *value;
+        }
+        let means = totals.means.chunks_exact(2).map(|pair| (pair[1] > 0.0).then(|| pair[0] / pair[1]));
+        means.chain(figures(&row)).collect()
+    }
+
+    /// Means and figures without each cluster.
+    fn left_out(&self, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync)) -> Vec<Vec<Option<f64>>> {
+        let all = self.all();
+        let without = |cluster: &[usize]| {
+            let mut rest = Totals { means: all.means.clone(), rows: all.rows.clone() };
+            (cluster[0]..cluster[1]).for_each(|case| self.add(case, -1.0, &mut rest));
+            // What is left of a sum when all that it was made of is taken away may not be exactly 0.
+            rest.means.iter_mut().chain(&mut rest.rows).filter(|v| v.abs() < 1e-9).for_each(|v| *v = 0.0);
+            self.figures_of(&rest, figures)
+        };
+        self.starts.par_windows(2).map(without).collect()
+    }
+
+    fn estimate(
+        &self,
+        at: usize,
+        value: Option<f64>,
+        drawn: impl Fn() -> Vec<f64>,
+        left_out: &[f64],
+        options: &Options,
+    ) -> Estimate {
+        let value = value.filter(|v| v.is_finite());
+        let units = self.defined.get(at).copied().unwrap_or(self.units());
+        let Some(known) = value else { return Estimate::without(None, NoInterval::Undefined) };
+        if units < 2 {
+            return Estimate::without(value, NoInterval::OneUnit);
+        }
+        let skewed = (options.kind == Kind::Bca).then(|| acceleration(left_out));
+        let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
+        let method = self.method(at < self.means, options.kind);
+        let of = |(low, high)| Interval { low, high, method, level: options.level, n: units };
+        Estimate { value, interval: ends.map(of) }
+    }
+
+    fn method(&self, mean: bool, kind: Kind) -> &'static str {
+        let clustered = self.units() + 1 < self.places.len();
+        match (mean && self.again, clustered, kind) {
+            (true, false, Kind::Bca) => "hierarchical-bootstrap-bca",
+            (true, true, Kind::Bca) => "hierarchical-cluster-bootstrap-bca",
+            (false, false, Kind::Bca) => "bootstrap-bca",
+            (false, true, Kind::Bca) => "cluster-bootstrap-bca",
+            (true, false, Kind::Percentile) => "hierarchical-bootstrap-percentile",
+            (true, true, Kind::Percentile) => "hierarchical-cluster-bootstrap-percentile",
+            (false, false, Kind::Percentile) => "bootstrap-percentile",
+            (false, true, Kind::Percentile) => "cluster-bootstrap-percentile",
+        }
+    }
+}
+
+/// A case, its trials sorted by their values.
+struct Ordered<'a> {
+    cluster: usize,
+    trials: Vec<&'a [Option<f64>]>,
+    row: &'a [f64],
+}
+
+/// Cases sorted by their values within clusters, clusters sorted likewise, and where each cluster starts.
+fn ordered<'a>(cases: &Cases<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
+    let by_value = |a: &Option<f64>, b: &Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => a.total_cmp(b),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    };
+    let by_trial = |a: &&[Option<f64>], b: &&[Option<f64>]| first(a.iter().zip(*b).map(|(a, b)| by_value(a, b)));
+    let by_case = |a: &Ordered<'_>, b: &Ordered<'_>| {
+        let row = a.row.iter().zip(b.row).map(|(a, b)| a.total_cmp(b));
+        let trials = a.trials.iter().zip(&b.trials).map(|(a, b)| by_trial(a, b));
+        first(row.chain(trials)).then(a.trials.len().cmp(&b.trials.len()))
+    };
+    let case = |(at, (trials, row)): (usize, (&'a Vec<Vec<Option<f64>>>, &'a Vec<f64>))| {
+        let mut trials: Vec<&[Option<f64>]> = trials.iter().map(Vec::as_slice).collect();
+        trials.sort_by(by_trial);
+        // A case whose cluster is not named stands alone.
+        let alone = usize::MAX - at;
+        let cluster = cases.clusters.map_or(alone, |names| names.get(at).copied().unwrap_or(alone));
+        Ordered { cluster, trials, row }
+    };
+    let mut all: Vec<Ordered<'a>> = cases.trials.iter().zip(cases.rows).enumerate().map(case).collect();
+    all.sort_by(|a, b| a.cluster.cmp(&b.cluster).then_with(|| by_case(a, b)));
+    let mut groups: Vec<Vec<Ordered<'a>>> = Vec::new();
+    for case in all {
+        match groups.last_mut() {
+            Some(group) if group[0].cluster == case.cluster => group.push(case),
+            _ => groups.push(vec![case]),
+        }
+    }
+    groups.sort_by(|a, b| first(a.iter().zip(b).map(|(a, b)| by_case(a, b))).then(a.len().cmp(&b.len())));
+    let mut starts = vec![0];
+    for group in &groups {
+        starts.push(starts[starts.len() - 1] + group.len());
+    }
+    (groups.into_iter().flatten().collect(), starts)
+}
+
+/// The first that tells two apart.
+fn first(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// The trials that a number chooses: its digits, in base of how many trials there are.
+fn chosen<'a>(trials: &[&'a [Option<f64>]], mut choice: usize) -> Vec<&'a [Option<f64>]> {
+    let pick = |_| {
+        let trial = trials[choice % trials.len()];
+        choice /= trials.len();
+        trial
+    };
+    (0..trials.len()).map(pick).collect()
+}
+
+/// The mean of the trials where a value is defined with a count of 1, or twice 0; for each value.
+fn mean_pairs(trials: &[&[Option<f64>]], means: usize) -> Vec<f64> {
+    let mut pairs = Vec::with_capacity(means * 2);
+    for k in 0..means {
+        let defined = || trials.iter().filter_map(|trial| trial.get(k).copied().flatten());
+        let count = defined().count();
+        pairs.extend(if count == 0 { [0.0, 0.0] } else { [sum(defined()) / count as f64, 1.0] });
+    }
+    pairs
+}
+
+/// The middle, and by how much distances of cases from it shrink, since their trials are drawn again.
+fn shrinking(cases: &[Ordered<'_>], plain: &[f64], k: usize, means: usize, starts: &[usize]) -> (f64, f64) {
+    let own = |case: usize| (plain[(case * means + k) * 2], plain[(case * means + k) * 2 + 1]);
+    let count = sum((0..cases.len()).map(|case| own(case).1));
+    let middle = sum((0..cases.len()).map(|case| own(case).0)) / count.max(1.0);
+    let noise = |(case, ordered): (usize, &Ordered<'_>)| {
+        let values: Vec<f64> = ordered.trials.iter().filter_map(|trial| trial[k]).collect();
+        let m = values.len().max(1) as f64;
+        sum(values.iter().map(|v| (v - own(case).0).powi(2))) / (m * m)
+    };
+    let trials = sum(cases.iter().enumerate().map(noise));
+    let distance = |case: usize| own(case).1 * (own(case).0 - middle);
+    let spread = sum(starts.windows(2).map(|cluster| sum((cluster[0]..cluster[1]).map(distance)).powi(2)));
+    (middle, if spread > 0.0 { (1.0 - trials / spread).max(0.0).sqrt() } else { 1.0 })
+}
