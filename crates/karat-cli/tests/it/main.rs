@@ -5,6 +5,7 @@
 
 mod agree;
 mod check;
+mod compare;
 mod data;
 mod docs;
 mod explain;

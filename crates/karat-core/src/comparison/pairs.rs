@@ -41,8 +41,9 @@ impl std::fmt::Debug for Pairs<'_> {
     }
 }
 
-/// Values as far apart are the same: means of the same trials in another order may differ in their last digits.
-const SAME: f64 = 1e-12;
+/// Values no further apart are the same: means of the same trials in another order may differ in their last digits, and what was
+/// kept may have been rounded to six.
+const SAME: f64 = 1e-6;
 
 impl Pairs<'_> {
     /// How many pairs there are.
@@ -79,27 +80,40 @@ impl Pairs<'_> {
     }
 
     /// How much each case contributes to the difference: its own difference, or what leaving it out changes (the jackknife's
-    /// pseudovalues, which are the same where the metric is a mean). Where leaving one out leaves nothing, the difference.
-    pub(super) fn contributions(&self) -> Vec<f64> {
-        let (rows, columns, value) = match self {
-            Self::Values(values) => return values.iter().map(|[a, b]| b - a).collect(),
-            Self::Sums { rows, columns, value } => (rows, *columns, value),
-        };
-        let [Some(a), Some(b)] = self.sides() else { return Vec::new() };
-        let mut totals = [vec![0.0; columns], vec![0.0; columns]];
+    /// pseudovalues, which are the same where the metric is a mean).
+    pub fn contributions(&self) -> Vec<f64> {
+        match self {
+            Self::Values(values) => values.iter().map(|[a, b]| b - a).collect(),
+            Self::Sums { .. } => self.left_out(|[a, b]| Some(b? - a?)),
+        }
+    }
+
+    /// The same of the second side's figure alone.
+    pub fn of_second(&self) -> Vec<f64> {
+        match self {
+            Self::Values(values) => values.iter().map(|[_, b]| *b).collect(),
+            Self::Sums { .. } => self.left_out(|[_, b]| b),
+        }
+    }
+
+    /// What leaving out each case changes of a figure of both sides. Where leaving one out leaves nothing, the figure itself.
+    fn left_out(&self, figure: impl Fn([Option<f64>; 2]) -> Option<f64>) -> Vec<f64> {
+        let Self::Sums { rows, columns, value } = self else { return Vec::new() };
+        let Some(whole) = figure(self.sides()) else { return Vec::new() };
+        let mut totals = [vec![0.0; *columns], vec![0.0; *columns]];
         for pair in rows {
             totals.iter_mut().zip(pair).for_each(|(total, row)| add(total, row, 1.0));
         }
-        let (whole, n) = (b - a, rows.len() as f64);
-        let left_out = |pair: &[Row; 2]| {
-            let without = |side: usize| {
+        let n = rows.len() as f64;
+        let without = |pair: &[Row; 2]| {
+            let side = |side: usize| {
                 let mut rest = totals[side].clone();
                 add(&mut rest, &pair[side], -1.0);
                 value(&rest).filter(|v| v.is_finite())
             };
-            without(1).zip(without(0)).map_or(whole, |(b, a)| n * whole - (n - 1.0) * (b - a))
+            figure([side(0), side(1)]).map_or(whole, |rest| n * whole - (n - 1.0) * rest)
         };
-        rows.iter().map(left_out).collect()
+        rows.iter().map(without).collect()
     }
 
     /// The interval of the difference: cases are drawn, or clusters, with the trials they have, since a case's mean already

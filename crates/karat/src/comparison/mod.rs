@@ -199,3 +199,30 @@ fn moved(pair: &Paired<'_>, id: &str, compared: &Compared, measured: &Measured) 
     };
     order.into_iter().take(MOST_MOVED).map(of).collect()
 }
+
+/// What each case adds to a difference, or to one side's figure.
+#[derive(Clone, Debug)]
+pub struct ByCase {
+    /// One number a case.
+    pub values: Vec<f64>,
+    /// The cluster of each, where clusters are named.
+    pub clusters: Option<Vec<usize>>,
+}
+
+/// How much each case contributes to the difference between two sides.
+pub fn contributions(a: &Side, b: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
+    let pair = pairing::pair(a, b, false)?;
+    let measured = measure::measure(&pair, id);
+    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
+    let values = measured.comparand(measure::direction(id)).pairs.contributions();
+    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+}
+
+/// How much each case contributes to the figure of one side.
+pub fn single(side: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
+    let pair = pairing::pair(side, side, false)?;
+    let measured = measure::measure(&pair, id);
+    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
+    let values = measured.comparand(measure::direction(id)).pairs.of_second();
+    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+}

@@ -42,14 +42,10 @@ fn paint(text: &str, style: Style, look: &Look) -> String {
     if plain { text.to_owned() } else { format!("{}{text}{}", style.render(), style.render_reset()) }
 }
 
-/// Text within the width, two blanks in; further lines two more.
+/// Text within the width, two blanks in.
 fn indented(text: &str, style: Style, look: &Look) -> String {
-    let lines = grid::wrap(&harmless(text), look.width.saturating_sub(4));
-    let line = |(at, line): (usize, &String)| {
-        let blanks = if at == 0 { "  " } else { "    " };
-        format!("{blanks}{}\n", paint(line, style, look))
-    };
-    lines.iter().enumerate().map(line).collect()
+    let lines = grid::wrap(&harmless(text), look.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, style, look))).collect()
 }
 
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, look: &Look) -> String {
