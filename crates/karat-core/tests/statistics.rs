@@ -277,6 +277,62 @@ fn the_plain_and_the_general_way_agree() {
     }
 }
 
+/// Means and figures resampled together say what they say alone.
+#[test]
+fn figures_together_agree_with_each_by_itself() {
+    let mut random = karat_core::stats::random::Random::new(3, 0);
+    for (trials, clusters) in [(1, false), (3, false), (6, false), (3, true)] {
+        let mut unit = || (random.unit() * 8.0).floor() / 8.0;
+        let values: Vec<Vec<Vec<Option<f64>>>> = (0..60)
+            .map(|case| {
+                let hard = unit();
+                // The second value is there for two cases of three.
+                (0..trials).map(|_| vec![Some(hard * unit()), (case % 3 > 0).then(&mut unit)]).collect()
+            })
+            .collect();
+        let rows: Vec<Vec<f64>> = (0..60).map(|_| vec![unit(), 0.0, 1.0 + unit()]).collect();
+        let names: Vec<usize> = (0..60).map(|case| case / 4).collect();
+        let clusters = clusters.then_some(names.as_slice());
+        let options = Options { resamples: 20_000, ..Options::default() };
+        let ratio = |row: &[f64]| vec![(row[2] > 0.0).then(|| row[0] / row[2]), None];
+        let cases = bootstrap::Cases { trials: &values, rows: &rows, clusters };
+        let together = bootstrap::joint(&cases, &ratio, &options);
+        for at in 0..2 {
+            let alone: Vec<Vec<f64>> =
+                values.iter().map(|trials| trials.iter().filter_map(|trial| trial[at]).collect()).collect();
+            let alone = bootstrap::interval_of_mean(&alone, clusters, &options);
+            let mean = together.means[at];
+            near(mean.value.expect("a value"), alone.value.expect("a value"), 1e-12, "mean");
+            let (found, expected) = (mean.interval.expect("one"), alone.interval.expect("one"));
+            assert_eq!((found.method, found.n), (expected.method, expected.n));
+            // Of a value that some cases lack, how many of them are drawn varies, which widens a little.
+            let within = if at == 0 { 0.05 } else { 0.12 } * (expected.high - expected.low) / 2.0;
+            near(found.low, expected.low, within, &format!("low end of {at}, {trials} trials"));
+            near(found.high, expected.high, within, &format!("high end of {at}, {trials} trials"));
+        }
+        let alone: Vec<Vec<[f64; 2]>> = rows.iter().map(|row| vec![[row[0], row[2]]]).collect();
+        let share = |values: &[[f64; 2]]| {
+            let total = values.iter().fold([0.0, 0.0], |sum, v| [sum[0] + v[0], sum[1] + v[1]]);
+            Some(total[0] / total[1])
+        };
+        let kept = Options { trials: Trials::Kept, ..options };
+        let expected = bootstrap::interval(&alone, clusters, &share, &kept).interval.expect("one");
+        let found = together.figures[0].interval.expect("one");
+        assert_eq!((found.method, found.n), (expected.method, expected.n));
+        let within = 0.05 * (expected.high - expected.low) / 2.0;
+        near(found.low, expected.low, within, "low end of the ratio");
+        near(found.high, expected.high, within, "high end of the ratio");
+        assert_eq!(together.figures[1].interval, Err(NoInterval::Undefined));
+        // Neither the order of cases nor that of trials changes a digit.
+        let turned: Vec<Vec<Vec<Option<f64>>>> =
+            values.iter().rev().map(|trials| trials.iter().rev().cloned().collect()).collect();
+        let (rows, names): (Vec<_>, Vec<_>) = rows.into_iter().zip(names.iter().copied()).rev().unzip();
+        let clusters = clusters.map(|_| names.as_slice());
+        let again = bootstrap::joint(&bootstrap::Cases { trials: &turned, rows: &rows, clusters }, &ratio, &options);
+        assert_eq!(again, together);
+    }
+}
+
 #[test]
 fn verdicts() {
     let check = |low: f64, high: f64, expected: Verdict| {

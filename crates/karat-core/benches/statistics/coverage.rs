@@ -1,6 +1,6 @@
 //! Simulated suites whose truth is known: how often do intervals hold it, and how often is there a false alarm?
 
-use karat_core::stats::bootstrap::{Kind, Options, interval_of_mean};
+use karat_core::stats::bootstrap::{Cases, Kind, Options, interval_of_mean, joint};
 use karat_core::stats::cluster::{Reference, interval};
 use karat_core::stats::correct::{Label, ppi_mean, rogan_gladen};
 use karat_core::stats::distribution::quantile;
@@ -67,6 +67,16 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
                 interval_of_mean(&cases, Some(names), &options).interval.ok().map(|i| i.holds(0.0))
             })
         },
+    },
+    Scenario {
+        name: "ratio of sums, BCa, 60 cases, findings right or wrong",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| ratio_of_sums(random, resamples, 60, 1),
+    },
+    Scenario {
+        name: "ratio of sums, cluster BCa, 50 clusters of 4",
+        wanted: Wanted::Coverage,
+        holds: |random, resamples| ratio_of_sums(random, resamples, 50, 4),
     },
     Scenario {
         name: "clustered standard error CR1 with t, 50 clusters of 10",
@@ -136,6 +146,25 @@ fn hierarchical(random: &mut Random, resamples: usize, kind: Kind, trials: usize
         .collect();
     let options = Options { resamples, kind, ..Options::default() };
     interval_of_mean(&cases, None, &options).interval.ok().map(|i| i.holds(0.6))
+}
+
+/// Pooled precision: cases report more or fewer findings, and those of a cluster are right more or less often.
+fn ratio_of_sums(random: &mut Random, resamples: usize, clusters: usize, size: usize) -> Option<bool> {
+    let (mut rows, mut names) = (Vec::new(), Vec::new());
+    for cluster in 0..clusters {
+        let chance = 0.3 + 0.6 * random.unit();
+        for _ in 0..size {
+            let reported = 1 + random.below(5);
+            let right = (0..reported).filter(|_| random.unit() < chance).count();
+            rows.push(vec![right as f64, reported as f64]);
+            names.push(cluster);
+        }
+    }
+    let trials = vec![Vec::new(); rows.len()];
+    let cases = Cases { trials: &trials, rows: &rows, clusters: (size > 1).then_some(&names) };
+    let share = |row: &[f64]| vec![(row[1] > 0.0).then(|| row[0] / row[1])];
+    let found = joint(&cases, &share, &Options { resamples, ..Options::default() });
+    found.figures[0].interval.ok().map(|i| i.holds(0.6))
 }
 
 /// Differences around 0 in 50 clusters of 10 that are alike within.

@@ -13,7 +13,7 @@
 mod coverage;
 
 use coverage::{SCENARIOS, Wanted};
-use karat_core::stats::bootstrap::{Kind, Options, interval_of_mean};
+use karat_core::stats::bootstrap::{Cases, Kind, Options, interval_of_mean, joint};
 use karat_core::stats::random::Random;
 use std::io::Write;
 use std::path::Path;
@@ -54,6 +54,34 @@ fn simulate(suites: usize, resamples: usize) -> ExitCode {
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// All figures of a tool by the same samples, against one figure by itself.
+fn many(seconds: &dyn Fn(&dyn Fn()) -> f64) {
+    println!();
+    println!("| cases x trials | means | sums | together | one mean | together / (figures x one mean) |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    for (cases, trials, means, sums) in [(500, 3, 15, 30), (500, 1, 15, 30), (5000, 3, 15, 30)] {
+        let mut random = Random::new(1, 0);
+        let values: Vec<Vec<Vec<Option<f64>>>> = (0..cases)
+            .map(|_| (0..trials).map(|_| (0..means).map(|_| Some(random.unit())).collect()).collect())
+            .collect();
+        let rows: Vec<Vec<f64>> = (0..cases).map(|_| (0..sums).map(|_| random.unit()).collect()).collect();
+        let figures = |row: &[f64]| row.iter().map(|v| Some(v / row[0])).collect();
+        let options = Options::default();
+        let together = seconds(&|| {
+            let all = Cases { trials: &values, rows: &rows, clusters: None };
+            std::hint::black_box(joint(&all, &figures, &options).means.len());
+        });
+        let plain: Vec<Vec<f64>> =
+            values.iter().map(|trials| trials.iter().filter_map(|trial| trial[0]).collect()).collect();
+        let one = seconds(&|| {
+            std::hint::black_box(interval_of_mean(&plain, None, &options).value);
+        });
+        let share = together / ((means + sums) as f64 * one);
+        println!("| {cases} x {trials} | {means} | {sums} | {together:.3} s | {one:.4} s | {share:.2} |");
+    }
+    println!();
+}
+
 fn time() -> ExitCode {
     let mut random = Random::new(1, 0);
     let cases: Vec<Vec<f64>> = (0..500)
@@ -64,7 +92,7 @@ fn time() -> ExitCode {
         .collect();
     let options = Options { kind: Kind::Percentile, ..Options::default() };
     let seconds = |work: &dyn Fn()| {
-        let times = (0..7).map(|_| {
+        let times = (0..5).map(|_| {
             let start = Instant::now();
             work();
             start.elapsed().as_secs_f64()
@@ -76,9 +104,10 @@ fn time() -> ExitCode {
         std::hint::black_box(interval_of_mean(&cases, None, &options).value);
     };
     let (single, all) = (seconds(&|| one.install(resample)), seconds(&resample));
-    println!("10,000 hierarchical resamples of 500 cases x 3 trials, percentile, best of 7:");
+    println!("10,000 hierarchical resamples of 500 cases x 3 trials, percentile, best of 5:");
     println!("karat, one thread:   {single:.4} s");
     println!("karat, {:2} threads:   {all:.4} s", rayon::current_num_threads());
+    many(&seconds);
     let Ok(python) = std::env::var("KARAT_BENCH_PYTHON") else {
         println!("SciPy: skipped: KARAT_BENCH_PYTHON does not name a Python with SciPy");
         return ExitCode::SUCCESS;

@@ -330,3 +330,32 @@ const FIXED: [&str; 25] = [
     "audits",
     "class.unconfirmed_bonus",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_a_row_has_a_name_and_comes_back() {
+        for bins in [0, 1, 10] {
+            let names = Sums::names(bins);
+            let row: Vec<f64> = (1..=names.len()).map(|number| number as f64).collect();
+            assert_eq!(Sums::from_row(&row, bins).to_row(bins), row);
+            let once: std::collections::BTreeSet<&String> = names.iter().collect();
+            assert_eq!(once.len(), names.len());
+        }
+        // A row that is too short lacks what is last.
+        assert_eq!(
+            Sums::from_row(&[1.0], 10),
+            Sums { verdicts: Confusion { tp: 1.0, ..Confusion::default() }, ..Sums::default() }
+        );
+    }
+
+    #[test]
+    fn sums_of_two_lots_are_the_sums_of_both() {
+        let row: Vec<f64> = (0..Sums::names(3).len()).map(|number| f64::from(1 + number as u32 % 7)).collect();
+        let mut both = Sums::from_row(&row, 3);
+        both += &Sums::from_row(&row, 3);
+        assert_eq!(both.to_row(3), row.iter().map(|v| 2.0 * v).collect::<Vec<_>>());
+    }
+}

@@ -230,9 +230,7 @@ impl Work<'_> {
         let share = figure.value.filter(|value| *value == 0.0 || *value == 1.0);
         let of_shares = table::find(id).is_some_and(|metric| metric.unit == "share");
         match (figure.interval, share) {
-            (Err(NoInterval::NothingVaries), Some(share)) if of_shares && self.clusters.is_none() => {
-                self.of_share(share, n)
-            }
+            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => self.of_share(share, n),
             (interval, _) => interval,
         }
     }

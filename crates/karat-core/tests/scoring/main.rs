@@ -3,6 +3,7 @@
 
 mod asking;
 mod audits;
+mod intervals;
 mod metrics;
 mod outcomes;
 mod properties;

@@ -1,6 +1,6 @@
 //! A report for a pull request or a step summary.
 
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title};
 use super::{Look, judges};
 use crate::format::report::ReportV1;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -25,8 +25,11 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         for id in ids {
-            let value = three(headline(report, tool).get(id).and_then(|e| e.value));
+            let estimate = headline(report, tool).get(id);
+            let value = three(estimate.and_then(|e| e.value));
             let value = if is_best(report, tool, id) { format!("**{value}**") } else { value };
+            let ci = estimate.and_then(|e| e.ci).map(|ci| format!(" ({})", span(Some(ci))));
+            let value = format!("{value}{}", ci.unwrap_or_default());
             out.push_str(&format!(" {value} |"));
         }
         if report.profile.expect_pass {
@@ -36,6 +39,8 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
         out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.r#fn));
         out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
     }
+    let percent = report.intervals.level * 100.0;
+    out.push_str(&format!("\nIn brackets: {percent} % intervals.\n"));
     let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));

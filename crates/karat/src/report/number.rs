@@ -26,6 +26,19 @@ pub fn p_value(p: Option<f64>) -> String {
     }
 }
 
+/// Both ends of an interval in two decimals, as short as they can be: `.65–.88`; a dash where there is none.
+pub fn span(ci: Option<[f64; 2]>) -> String {
+    let end = |v: f64| {
+        let text = format!("{v:.2}");
+        match text.as_str() {
+            "1.00" => "1".to_owned(),
+            "0.00" | "-0.00" => "0".to_owned(),
+            _ => text.replacen("0.", ".", usize::from(v.abs() < 1.0)),
+        }
+    };
+    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{}–{}", end(low), end(high)))
+}
+
 /// A metric's title, or its id where it is not in the table.
 pub fn title(id: &str) -> &str {
     table::find(id).map_or(id, |metric| metric.title)

@@ -1,8 +1,10 @@
 //! A report for people at a terminal.
 
+mod composites;
+
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, three, title};
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title};
 use crate::diagnostic::harmless;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
@@ -27,6 +29,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     out.push('\n');
     out.push_str(&leaderboard(report, look));
     out.push_str(&footnotes(report, look));
+    out.push_str(&composites::draw(report, look));
     out.push_str(&judges(report, look));
     out.push_str(&isolation(report, look));
     if report.profile.method == Method::Recorded {
@@ -36,7 +39,9 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
         out.push_str(&cases(report, look));
         out.push_str(&missed(report, look));
         out.push_str(&flaky(report, look));
+        out.push_str(&thresholds(report, look));
     }
+    out.push_str(&lucky(report, look));
     if report.profile.expect_pass {
         out.push_str(&expectations(report, look));
     }
@@ -91,7 +96,7 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
     for tool in ranked(report) {
         let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
         for id in &ids {
-            row.push(metric_cell(report, tool, id, wide));
+            row.push(metric_cell(report, tool, id));
         }
         if !verdicts_only {
             let counts = [tool.counts.tp, tool.counts.fp, tool.counts.r#fn];
@@ -112,16 +117,17 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
             row.push(Cell::right(cost.map_or("–".to_owned(), |usd| format!("{usd:.2}"))));
         }
         rows.push(row);
+        let spans: Vec<String> =
+            ids.iter().map(|id| span(headline(report, tool).get(*id).and_then(|e| e.ci))).collect();
+        let beneath = [Cell::left("")].into_iter().chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
+        rows.push(beneath.collect());
     }
     grid::draw(&rows, look.width, look.colour)
 }
 
-fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str, wide: bool) -> Cell {
+fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
     let estimate = headline(report, tool).get(id);
     let mut text = three(estimate.and_then(|e| e.value));
-    if let Some(spread) = estimate.and_then(|e| e.std_trials).filter(|_| wide) {
-        text.push_str(&format!(" ±{spread:.3}"));
-    }
     let best = is_best(report, tool, id);
     text.push(if best { '*' } else { ' ' });
     let style = if best { GOOD } else { Style::new() };
@@ -137,15 +143,18 @@ fn footnotes(report: &ReportV1, look: &Look) -> String {
         Some(dimension) => notes.push(format!("mean over {}", harmless(dimension))),
         None => notes.push("mean over cases".to_owned()),
     }
-    if look.width >= 120 {
-        notes.push("± over trials".to_owned());
-    }
+    let percent = report.intervals.level * 100.0;
+    notes.push(match &report.intervals.cluster {
+        Some(field) => format!("{percent} % intervals beneath, clustered by {}", harmless(field)),
+        None => format!("{percent} % intervals beneath"),
+    });
     let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
     if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
-    format!("  {}\n", paint(&notes.join(" · "), DIM, look))
+    let lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }
 
 fn one_to_one(report: &ReportV1, look: &Look) -> String {
@@ -318,6 +327,61 @@ fn flaky(report: &ReportV1, look: &Look) -> String {
     }
     if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Found in some trials only", BOLD, look)) }
 }
+
+/// Cases that were called vulnerable by tools that did not find what makes them so.
+fn lucky(report: &ReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    for tool in ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()) {
+        let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
+        tool.lucky.iter().for_each(|guess| *cases.entry(&guess.case).or_default() += 1);
+        let told: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
+        let more =
+            if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
+        let line = format!("  {}: {}{more}", tool.tool, told.join(", "));
+        out.push_str(&grid::fit(&harmless(&line), look.width));
+        out.push('\n');
+    }
+    if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Called vulnerable without the target", BOLD, look)) }
+}
+
+/// So many lucky cases are named.
+const MOST_LUCKY: usize = 3;
+
+/// Where hiding findings below a threshold would gain something, and what.
+fn thresholds(report: &ReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    for tool in ranked(report) {
+        let Some(now) = tool.micro.get("f1").and_then(|e| e.value) else { continue };
+        let points = tool.sweeps.iter().filter_map(|sweep| {
+            let best = sweep.best?;
+            Some((best, sweep.by.as_str(), best.threshold?))
+        });
+        let best = points.reduce(|best, next| if next.0.f1 > best.0.f1 { next } else { best });
+        let Some((best, by, from)) = best.filter(|(best, _, _)| best.f1 >= now + WORTH_A_THRESHOLD) else { continue };
+        let from = match from as usize {
+            level if by == "severity" => SEVERITIES[level.clamp(1, 5) - 1].to_owned(),
+            _ => from.to_string(),
+        };
+        let line = format!(
+            "{}: findings from {by} {from} on have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
+            tool.tool, best.f1, best.precision, best.recall
+        );
+        for (number, line) in grid::wrap(&harmless(&line), look.width.saturating_sub(4)).iter().enumerate() {
+            out.push_str(&format!("{}{line}\n", if number == 0 { "  " } else { "    " }));
+        }
+    }
+    if out.is_empty() {
+        return out;
+    }
+    let aside = paint("(chosen on these very cases, so it promises too much)", DIM, look);
+    format!("\n{} {aside}\n{out}", paint("A threshold would help", BOLD, look))
+}
+
+/// Severities as a threshold counts them, from 1.
+const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
+
+/// A pooled F1 that is better by so much is worth telling of.
+const WORTH_A_THRESHOLD: f64 = 0.01;
 
 /// What an exact suite expected and did not get, and what it got and did not expect.
 fn expectations(report: &ReportV1, look: &Look) -> String {

@@ -37,17 +37,14 @@ pub fn joint(cases: &Cases<'_>, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> +
     let width = known.len();
     let mut drawn = vec![f64::NAN; if sample.units() < 2 { 0 } else { options.resamples * width }];
     if width > 0 {
-        drawn.par_chunks_mut(width).with_min_len(16).enumerate().for_each_init(
-            || sample.empty(),
-            |totals, (number, out)| {
-                totals.clear();
-                // Each sample has a stream of its own, whichever thread draws it.
-                sample.draw(&mut Random::new(sample.seed, number as u64), totals);
+        drawn.par_chunks_mut(width * BLOCK).enumerate().for_each(|(block, out)| {
+            let totals = sample.draw(block * BLOCK, out.len() / width);
+            for (out, totals) in out.chunks_exact_mut(width).zip(&totals) {
                 for (out, value) in out.iter_mut().zip(sample.figures_of(totals, figures)) {
                     *out = value.unwrap_or(f64::NAN);
                 }
-            },
-        );
+            }
+        });
     }
     let left_out = match options.kind {
         Kind::Percentile => Vec::new(),
@@ -92,12 +89,12 @@ struct Totals {
     rows: Vec<f64>,
 }
 
-impl Totals {
-    fn clear(&mut self) {
-        self.means.fill(0.0);
-        self.rows.fill(0.0);
-    }
+fn add(sums: &mut [f64], values: &[f64], times: f64) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
 }
+
+/// So many samples go through the cases together.
+const BLOCK: usize = 16;
 
 /// All choices of a case's trials are laid out up to so many of them; of more, so many are drawn.
 const CHOICES: usize = 256;
@@ -193,25 +190,46 @@ impl Sample {
     /// Adds a case as it is, or takes it away.
     fn add(&self, case: usize, times: f64, totals: &mut Totals) {
         let (means, rows) = (self.means * 2, self.live.len());
-        let plain = &self.plain[case * means..(case + 1) * means];
-        totals.means.iter_mut().zip(plain).for_each(|(sum, value)| *sum += times * value);
-        let row = &self.rows[case * rows..(case + 1) * rows];
-        totals.rows.iter_mut().zip(row).for_each(|(sum, value)| *sum += times * value);
+        add(&mut totals.means, &self.plain[case * means..(case + 1) * means], times);
+        add(&mut totals.rows, &self.rows[case * rows..(case + 1) * rows], times);
     }
 
-    fn draw(&self, random: &mut Random, totals: &mut Totals) {
+    /// The sums of so many samples, from that number on.
+    ///
+    /// First it is drawn how often each cluster comes up, then all samples go through the cases together: what a case can
+    /// add is then read once for all of them, and in the order in which it lies in memory.
+    fn draw(&self, first: usize, count: usize) -> Vec<Totals> {
         let (means, rows) = (self.means * 2, self.live.len());
-        for _ in 0..self.units() {
-            let cluster = random.below(self.units());
-            for case in self.starts[cluster]..self.starts[cluster + 1] {
-                let (from, to) = (self.places[case], self.places[case + 1]);
-                let choice = if to - from == 1 { from } else { from + random.below(to - from) };
-                let drawn = &self.choices[choice * means..(choice + 1) * means];
-                totals.means.iter_mut().zip(drawn).for_each(|(sum, value)| *sum += value);
+        let mut all: Vec<Totals> = (0..count).map(|_| self.empty()).collect();
+        // Each sample has a stream of its own, whichever thread draws it.
+        let mut streams: Vec<Random> =
+            (0..count).map(|number| Random::new(self.seed, (first + number) as u64)).collect();
+        let mut times = vec![0_u32; self.units() * count];
+        for (number, random) in streams.iter_mut().enumerate() {
+            (0..self.units()).for_each(|_| times[random.below(self.units()) * count + number] += 1);
+        }
+        for (cluster, times) in self.starts.windows(2).zip(times.chunks_exact(count)) {
+            for case in cluster[0]..cluster[1] {
+                let choices = &self.choices[self.places[case] * means..self.places[case + 1] * means];
                 let row = &self.rows[case * rows..(case + 1) * rows];
-                totals.rows.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+                let choices_there = self.places[case + 1] - self.places[case];
+                for ((totals, random), times) in all.iter_mut().zip(&mut streams).zip(times) {
+                    if *times == 0 {
+                        continue;
+                    }
+                    add(&mut totals.rows, row, f64::from(*times));
+                    if choices_there == 1 {
+                        add(&mut totals.means, choices, f64::from(*times));
+                        continue;
+                    }
+                    for _ in 0..*times {
+                        let choice = random.below(choices_there) * means;
+                        add(&mut totals.means, &choices[choice..choice + means], 1.0);
+                    }
+                }
             }
         }
+        all
     }
 
     /// All means, then all figures.

@@ -1,0 +1,158 @@
+//! Which metric gets which interval, from what, and when it has none.
+
+use crate::story::{case, profile, suite, trial};
+use karat_core::metric::estimate::Estimate;
+use karat_core::metric::table::METRICS;
+use karat_core::profile::Profile;
+use karat_core::scorecard::{Intervals, Metrics, Proportions, ToolScore, score};
+use karat_core::stats::bootstrap::{Kind, interval_of_mean};
+use karat_core::stats::cluster::{Correction, standard_error};
+use karat_core::stats::proportion::{clopper_pearson, wilson};
+use karat_core::suite::{Suite, Verdict};
+use karat_core::trial::Trial;
+
+/// Forty cases of one golden in ten repositories; the tool finds it in three of four, and has something to say on every fifth
+/// of the ten clean ones.
+fn forty() -> (Suite, Vec<Trial>) {
+    let (mut cases, mut trials) = (Vec::new(), Vec::new());
+    for number in 0..50 {
+        let name = format!("c{number}");
+        let golden = if number < 40 { "g1 a.py:5 kw=sql sev=high | x" } else { "" };
+        let mut one = case(&name, golden);
+        one.repo = Some(format!("repo{}", number % 10));
+        one.verdict = if number < 40 { Verdict::Vulnerable } else { Verdict::Safe };
+        one.categories = vec![format!("kind{}", number % 2)];
+        cases.push(one);
+        let finding = if (number % 10 < 3 || number % 4 > 0) && number < 40 {
+            "f1 a.py:5 sev=high | sql"
+        } else if number % 5 == 0 {
+            "f1 z.rb:1 sev=low | noise"
+        } else {
+            ""
+        };
+        trials.push(trial(&name, 1, finding));
+    }
+    (suite(cases), trials)
+}
+
+fn scored(suite: &Suite, trials: &[Trial], profile: &Profile, intervals: &Intervals) -> ToolScore {
+    let mut card = score(suite, trials, &[], profile);
+    card.add_intervals(suite, profile, intervals);
+    card.tools.remove(0)
+}
+
+fn of<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
+    &metrics.iter().find(|(own, _)| *own == id).unwrap_or_else(|| panic!("{id}")).1
+}
+
+#[test]
+fn means_of_cases_are_resampled_and_proportions_are_not() {
+    let (suite, trials) = forty();
+    let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals::default());
+    let found: Vec<Vec<f64>> = tool.cases[..40].iter().map(|c| vec![c.trials[0].counts.tp as f64]).collect();
+    let hits = found.iter().filter(|v| v[0] > 0.0).count();
+    let recall = of(&tool.metrics, "recall");
+    assert_eq!(recall.method.as_deref(), Some("hierarchical-bootstrap-bca"));
+    let [low, high] = recall.ci.unwrap();
+    let alone = interval_of_mean(&found, None, &Default::default()).interval.unwrap();
+    assert!((low - alone.low).abs() < 0.03 && (high - alone.high).abs() < 0.03, "{low} {high}, alone {alone:?}");
+    let plain: Vec<f64> = found.iter().map(|v| v[0]).collect();
+    assert_eq!(recall.se, standard_error(&plain, None, Correction::Cr1));
+    let tpr = of(&tool.metrics, "tpr");
+    let expected = wilson(hits, 40, 0.95).unwrap();
+    assert_eq!((tpr.ci, tpr.method.as_deref()), (Some([expected.low, expected.high]), Some("wilson")));
+    let pooled = of(&tool.micro, "recall");
+    assert_eq!(pooled.ci, tpr.ci);
+    assert_eq!(pooled.method.as_deref(), Some("wilson over pooled items"));
+    assert_eq!(of(&tool.micro, "f1").method.as_deref(), Some("bootstrap-bca over pooled items"));
+    assert_eq!(of(&tool.metrics, "youden").method.as_deref(), Some("bootstrap-bca"));
+}
+
+#[test]
+fn percentile_and_clopper_pearson_on_request() {
+    let (suite, trials) = forty();
+    let wanted = Intervals {
+        kind: Kind::Percentile,
+        proportions: Proportions::ClopperPearson,
+        resamples: 2000,
+        ..Intervals::default()
+    };
+    let tool = scored(&suite, &trials, &profile("karat", ""), &wanted);
+    assert_eq!(of(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
+    let fpr = of(&tool.metrics, "fpr");
+    let expected = clopper_pearson(2, 10, 0.95).unwrap();
+    assert_eq!(fpr.value, Some(0.2));
+    let [low, high] = fpr.ci.unwrap();
+    assert!((low - expected.low).abs() < 1e-12 && (high - expected.high).abs() < 1e-12);
+}
+
+#[test]
+fn clusters_are_drawn_whole() {
+    let (suite, trials) = forty();
+    let rules = profile("karat", "");
+    let alone = scored(&suite, &trials, &rules, &Intervals::default());
+    let wanted = Intervals { cluster: Some("repo".to_owned()), ..Intervals::default() };
+    let together = scored(&suite, &trials, &rules, &wanted);
+    let (one, many) = (of(&alone.metrics, "recall"), of(&together.metrics, "recall"));
+    assert_eq!(many.method.as_deref(), Some("hierarchical-cluster-bootstrap-bca"));
+    assert_ne!(one.se, many.se);
+    // Items of a cluster are not independent, so no interval that takes them to be is given.
+    assert_eq!(of(&together.metrics, "tpr").method.as_deref(), Some("cluster-bootstrap-bca"));
+    assert_eq!(of(&together.micro, "precision").method.as_deref(), Some("cluster-bootstrap-bca over pooled items"));
+}
+
+#[test]
+fn what_does_not_vary_is_a_share_of_so_many_or_has_no_interval() {
+    let names: Vec<String> = (0..8).map(|n| format!("c{n}")).collect();
+    let cases = names.iter().map(|name| case(name, "g1 a.py:5 kw=sql sev=high | x\n g2 b.py:5 kw=race | y")).collect();
+    let trials: Vec<Trial> = names.iter().map(|name| trial(name, 1, "f1 a.py:5 sev=high | sql")).collect();
+    let tool = scored(&suite(cases), &trials, &profile("karat", ""), &Intervals::default());
+    let precision = of(&tool.metrics, "precision");
+    let expected = wilson(8, 8, 0.95).unwrap();
+    assert_eq!((precision.ci, precision.value), (Some([expected.low, 1.0]), Some(1.0)));
+    // Half of the goldens in every case: nothing tells how sure that is.
+    let recall = of(&tool.metrics, "recall");
+    assert_eq!((recall.value, recall.ci), (Some(0.5), None));
+    assert!(recall.no_ci.unwrap().contains("every resample gives the same"), "{:?}", recall.no_ci);
+}
+
+#[test]
+fn the_mean_over_categories_is_resampled_by_case() {
+    let (suite, trials) = forty();
+    let tool = scored(&suite, &trials, &profile("owasp", ""), &Intervals::default());
+    let youden = of(&tool.macro_by["category"], "youden");
+    let [low, high] = youden.ci.unwrap();
+    assert!(low < youden.value.unwrap() && youden.value.unwrap() < high);
+    assert_eq!(youden.method.as_deref(), Some("bootstrap-bca"));
+}
+
+/// Every value has an interval that holds it, or says why there is none; what has no value has neither.
+#[test]
+fn every_metric_has_an_interval_or_a_reason() {
+    let (suite, trials) = forty();
+    let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals { resamples: 500, ..Intervals::default() });
+    for metric in METRICS {
+        let estimate = of(&tool.metrics, metric.id);
+        match (estimate.value, estimate.ci, estimate.no_ci) {
+            (Some(value), Some([low, high]), None) => {
+                assert!(low <= value + 1e-9 && value <= high + 1e-9, "{}: {value} not in {low} to {high}", metric.id);
+            }
+            (Some(_), None, Some(_)) | (None, None, None) => {}
+            other => panic!("{}: {other:?}", metric.id),
+        }
+    }
+}
+
+#[test]
+fn seeds_decide_and_threads_do_not() {
+    let (suite, trials) = forty();
+    let rules = profile("karat", "");
+    let with = |seed: Option<u64>| {
+        let tool = scored(&suite, &trials, &rules, &Intervals { seed, resamples: 500, ..Intervals::default() });
+        of(&tool.metrics, "recall").ci
+    };
+    assert_eq!(with(Some(1)), with(Some(1)));
+    assert_ne!(with(Some(1)), with(Some(2)));
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(alone.install(|| with(None)), with(None));
+}
