@@ -44,30 +44,25 @@ pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'
         metric: id.to_owned(),
         direction: measure::direction(id),
         tools: ranked,
-        statement: statement(&undecided, tools.len()),
+        statement: statement(&undecided),
         undecided: undecided.into_iter().map(|(first, last)| [first, last]).collect(),
     });
     Ok(compared)
 }
 
 /// What the ranks come to, in a sentence.
-fn statement(undecided: &[(usize, usize)], tools: usize) -> String {
-    match undecided {
-        [] => "Every tool is told apart from the next.".to_owned(),
-        [(1, last)] if *last == tools => {
-            format!("Ranks 1–{last} cannot be told apart: no tool differs from the next by more than chance.")
-        }
-        some => {
-            let stretches: Vec<String> = some.iter().map(|(first, last)| format!("{first}–{last}")).collect();
-            let list = match stretches.as_slice() {
-                [one] => one.clone(),
-                [all @ .., last] => format!("{} and {last}", all.join(", ")),
-                [] => String::new(),
-            };
-            let each = if some.len() == 1 { "" } else { ", each for itself" };
-            format!(
-                "Ranks {list} cannot be told apart{each}: within, no tool differs from the next by more than chance."
-            )
-        }
+fn statement(undecided: &[(usize, usize)]) -> String {
+    let stretches: Vec<String> = undecided.iter().map(|(first, last)| format!("{first}–{last}")).collect();
+    let list = match stretches.as_slice() {
+        [] => return "Every tool is told apart from the next.".to_owned(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    };
+    // In a long stretch every step is too small to be seen, but the way from its first tool to its last may not be.
+    if undecided.iter().any(|(first, last)| last - first > 1) {
+        return format!(
+            "Ranks {list} cannot be told apart from one to the next; tools further apart may be (--all-pairs)."
+        );
     }
+    format!("Ranks {list} cannot be told apart.")
 }
