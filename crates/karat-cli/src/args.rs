@@ -1,5 +1,6 @@
 //! What can be typed. What it means is resolved by the commands.
 
+mod calibrate;
 mod compare;
 mod judge;
 mod label;
@@ -10,6 +11,7 @@ mod shipped;
 mod store;
 mod suite;
 
+pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
 pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
@@ -166,6 +168,8 @@ Examples:
     Drift(DriftArgs),
     /// Ask, probe, fit and measure judges, and see how far they agree.
     Judge(JudgeArgs),
+    /// Fit numbers of a profile to what people say: rankings of tools, and labels of pairs.
+    Calibrate(CalibrateArgs),
     /// Say whether findings report goldens: blind, by any number of people, never overwritten.
     #[command(after_help = "\
 Examples:

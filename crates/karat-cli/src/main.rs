@@ -59,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Expect(args) => commands::expect::run(&args),
         Command::Drift(args) => commands::drift::run(&args),
         Command::Judge(args) => commands::judge::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Label(args) => commands::label::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),

@@ -58,6 +58,8 @@ pub struct PairDecision {
     pub confidence: Option<f64>,
     /// The judge's words.
     pub explanation: Option<String>,
+    /// The probability with which the pair was picked to be looked at; `None` where chance had no part in it.
+    pub probability: Option<f64>,
 }
 
 /// The decisions an audit makes about one trial.

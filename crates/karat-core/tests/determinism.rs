@@ -41,6 +41,7 @@ fn judgements(suite: &Suite, tool: &str) -> Vec<Judgement> {
         judge: JudgeName::new("drawn"),
         exchange: None,
         decision: Decision::Pair(PairDecision {
+            probability: None,
             golden: Some(GoldenId::new(format!("g{}", index % 8))),
             finding: FindingId::new(format!("f{}", index % 7)),
             matched: index.is_multiple_of(2),

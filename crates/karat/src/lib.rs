@@ -14,6 +14,7 @@ pub mod import;
 pub mod judge;
 pub mod power;
 pub mod profile;
+pub mod ranking;
 pub mod recorded;
 pub mod report;
 pub mod run;

@@ -6,7 +6,7 @@ use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{Intervals, Scorecard, score};
+use karat_core::scorecard::{Intervals, Picked, Scorecard, corrected, picked, score};
 use karat_core::trial::Trial;
 use std::collections::BTreeMap;
 
@@ -36,6 +36,8 @@ pub struct Work {
     pub profile: Profile,
     /// Where random numbers start from; taken from the data where absent.
     pub seed: Option<u64>,
+    /// What people said of some pairs. It decides nothing, and shows how far the judge errs.
+    pub labels: Vec<Judgement>,
     /// How intervals are made; their seed is that above.
     pub intervals: Intervals,
     /// Things noticed on the way, for the report's warnings.
@@ -58,6 +60,7 @@ impl Work {
             judgements: Vec::new(),
             profile,
             seed: None,
+            labels: Vec::new(),
             intervals: Intervals::default(),
             notes: Vec::new(),
             isolation: BTreeMap::new(),
@@ -70,7 +73,8 @@ impl Work {
 
 /// Scores trials against a suite.
 pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
-    let Work { mut trials, judgements, profile, seed, intervals, notes, isolation, voices, asked, spent } = work;
+    let Work { mut trials, judgements, profile, seed, labels, intervals, mut notes, isolation, voices, asked, spent } =
+        work;
     if profile.method == Method::Identity {
         fill_symbols(loaded, &mut trials);
     }
@@ -78,6 +82,8 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     let seed = seed.unwrap_or_else(|| seed_from(&loaded.suite));
     let intervals = Intervals { seed: Some(seed), ..intervals };
     scorecard.add_intervals(&loaded.suite, &profile, &intervals);
+    let corrected = corrected(&scorecard, &loaded.suite, &trials, &labels, &profile, Intervals::LEVEL);
+    notes.extend(on_labels(&labels, corrected.len()));
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let report = report(&Scored {
         suite: &loaded.suite,
@@ -86,6 +92,7 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         profile: &profile,
         seed,
         intervals: &intervals,
+        corrected: &corrected,
         scorecard: &scorecard,
         notes: &notes,
         isolation: &isolation,
@@ -93,6 +100,22 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         spent: &spent,
     });
     Scoring { trials, judgements, voices, profile, scorecard, report }
+}
+
+/// What to know of labels before believing what they correct.
+fn on_labels(labels: &[Judgement], tools: usize) -> Option<String> {
+    match picked(labels) {
+        _ if labels.is_empty() => None,
+        _ if tools == 0 => Some("labels: none is about a finding or golden that was scored".to_owned()),
+        Picked::Alike => Some(
+            "labels do not say with which probability their pairs were picked; corrected figures hold only if all were as likely"
+                .to_owned(),
+        ),
+        Picked::Stated { left_out: 0 } => None,
+        Picked::Stated { left_out } => {
+            Some(format!("labels that do not say with which probability their pair was picked: {left_out}; left out"))
+        }
+    }
 }
 
 /// Reads the symbol around every finding of the cases whose goldens are named by symbol; parsing the others would be in vain.

@@ -32,6 +32,10 @@ pub(crate) struct ScoreArgs {
     /// Write what the judges said to a file of judgements (.jsonl), each member of a panel for itself.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_judgements: Option<PathBuf>,
+    /// Labels by people (judgements, as `karat label export` writes them). They decide nothing: they show how far the judge errs,
+    /// and precision, recall and F1 are told without its errors, too. May be given again.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) labels: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// Where random numbers start from; taken from the data where absent.

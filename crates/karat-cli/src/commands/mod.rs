@@ -1,6 +1,7 @@
 //! One file for each verb.
 
 pub(crate) mod baseline;
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;

@@ -37,6 +37,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
         quiet: false,
     };
     judging::sit(sitting, &mut work)?;
+    work.labels = inputs::judgements(&args.labels, &loaded.suite)?;
     work.intervals = inputs::intervals(&args.intervals, &loaded.suite)?;
     let expect_pass = work.profile.expect_pass;
     let scoring = scoring::run(&loaded, work);

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod agree;
+mod calibrate;
 mod check;
 mod compare;
 mod data;

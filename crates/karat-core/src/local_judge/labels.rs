@@ -125,6 +125,7 @@ mod tests {
             let golden = (golden != "-").then(|| golden.into());
             let matched = decision == "yes";
             let pair = PairDecision {
+                probability: None,
                 golden,
                 finding: finding.into(),
                 matched,

@@ -3,6 +3,7 @@
 mod aggregate;
 mod audited;
 mod consult;
+mod corrected;
 mod intervals;
 mod slice;
 mod tiers;
@@ -10,6 +11,7 @@ mod trial;
 
 pub use audited::Audited;
 pub use consult::{Answer, Consulted, Order, Question, consult};
+pub use corrected::{CorrectedMetric, CorrectedTool, Picked, corrected, picked};
 pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};
 pub use trial::TrialScore;
@@ -205,7 +207,7 @@ fn rank_stability(tools: &mut [ToolScore], trials: &[Trial], profile: &Profile) 
     }
 }
 
-fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
+pub(crate) fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     let goldens = || suite.cases.iter().flat_map(|c| &c.goldens);
     if profile.method != Method::Score || !goldens().any(|golden| compares_prose_of(golden, profile)) {
         return Vocabulary::default();

@@ -63,6 +63,7 @@ fn judgement(trial: &Trial, golden: &str, finding: &str, answers: &[(bool, f64)]
         judge: JudgeName::new("drawn"),
         exchange: None,
         decision: Decision::Pair(PairDecision {
+            probability: None,
             golden: Some(GoldenId::new(golden)),
             finding: karat_core::ids::FindingId::new(finding),
             matched,

@@ -3,6 +3,7 @@
 
 mod asking;
 mod audits;
+mod corrected;
 mod intervals;
 mod metrics;
 mod outcomes;

@@ -132,6 +132,7 @@ pub(crate) fn judgement(line: &str) -> Judgement {
         judge: JudgeName::new(*judge),
         exchange: None,
         decision: Decision::Pair(PairDecision {
+            probability: None,
             golden: (*golden != "-").then(|| GoldenId::new(*golden)),
             finding: FindingId::new(*finding),
             matched: *verdict == "yes",

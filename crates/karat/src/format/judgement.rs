@@ -44,6 +44,10 @@ pub enum JudgementV1 {
         /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<String>,
+        /// The probability with which the pair was picked to be looked at; absent where chance had no part in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        probability: Option<f64>,
     },
     /// Nothing: the judge was asked whether a finding reports a golden, and failed to answer.
     Unjudged {
@@ -161,8 +165,10 @@ impl JudgementV1 {
                 confidence,
                 explanation,
                 exchange,
+                probability,
             } => {
                 share(&["confidence"], confidence);
+                share(&["probability"], probability);
                 let decision = PairDecision {
                     golden: golden.map(GoldenId::new),
                     finding: FindingId::new(finding),
@@ -170,6 +176,7 @@ impl JudgementV1 {
                     partial,
                     confidence,
                     explanation,
+                    probability,
                 };
                 (case, tool, trial, judge, exchange, Decision::Pair(decision))
             }
@@ -259,6 +266,7 @@ impl From<&Judgement> for JudgementV1 {
                 confidence: pair.confidence,
                 explanation: pair.explanation.clone(),
                 exchange,
+                probability: pair.probability,
             },
             Decision::Unjudged(pair) => Self::Unjudged {
                 case,

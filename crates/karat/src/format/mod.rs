@@ -13,6 +13,7 @@ pub mod patterns;
 pub mod power;
 pub mod probe;
 pub(crate) mod quantity;
+pub mod ranking;
 pub mod report;
 pub mod run;
 pub mod schemas;

@@ -241,6 +241,9 @@ pub struct ToolV1 {
     pub by: BTreeMap<String, BTreeMap<String, SliceV1>>,
     /// The plain mean over the values of each dimension.
     pub macro_by: BTreeMap<String, MetricsV1>,
+    /// What pooled figures would be without the judge's errors, where people labelled pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedToolV1>,
     /// Goldens found in some trials and not in others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<FlakyV1>,
@@ -255,6 +258,56 @@ pub struct ToolV1 {
     pub sweeps: Vec<SweepV1>,
     /// Every case of the suite.
     pub cases: Vec<CaseResultV1>,
+}
+
+/// What pooled figures would be without the judge's errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CorrectedToolV1 {
+    /// Countable findings with a label.
+    pub labelled_findings: usize,
+    /// Required goldens of trials with a label.
+    pub labelled_goldens: usize,
+    /// Pooled precision.
+    pub precision: CorrectedMetricV1,
+    /// Pooled recall.
+    pub recall: CorrectedMetricV1,
+    /// Pooled F1.
+    pub f1: CorrectedMetricV1,
+}
+
+/// A pooled figure as the judge has it, and as it would be without errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CorrectedMetricV1 {
+    /// As the judge has it.
+    pub raw: Option<f64>,
+    /// By the judge's sensitivity and specificity (Rogan and Gladen).
+    pub rogan_gladen: CorrectedV1,
+    /// By what labels add to what the judge says of all items (PPI++).
+    pub ppi: CorrectedV1,
+}
+
+/// A corrected figure, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CorrectedV1 {
+    /// The figure.
+    Value {
+        /// The figure.
+        value: f64,
+        /// Its interval.
+        ci: [f64; 2],
+        /// How often such intervals hold the truth.
+        level: f64,
+        /// How it came about.
+        method: String,
+        /// How many labels it rests on.
+        n: usize,
+    },
+    /// There is none.
+    Refused {
+        /// Why.
+        refused: String,
+    },
 }
 
 /// True positives, false positives and misses.
@@ -638,8 +691,11 @@ pub struct MeasuredV1 {
 /// How long trials took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyV1 {
-    /// The mean over trials that say so.
+    /// The mean over trials that say so: the time of one case.
     pub mean_ms: f64,
+    /// All trials together for each required golden found; null where none was.
+    #[serde(default)]
+    pub ms_per_tp: Option<f64>,
     /// How many say so.
     pub n: usize,
 }
@@ -649,8 +705,17 @@ pub struct LatencyV1 {
 pub struct CostV1 {
     /// All trials together.
     pub usd: f64,
+    /// For one trial of one case, of those that say what they cost.
+    #[serde(default)]
+    pub usd_per_case: f64,
     /// For each required golden found; null where none was.
     pub usd_per_tp: Option<f64>,
+    /// Tokens, sent and received, for one trial of one case.
+    #[serde(default)]
+    pub tokens_per_case: f64,
+    /// The same for each required golden found; null where none was.
+    #[serde(default)]
+    pub tokens_per_tp: Option<f64>,
     /// Tokens sent.
     pub tokens_in: u64,
     /// Tokens received.

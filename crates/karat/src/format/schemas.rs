@@ -8,6 +8,7 @@ use super::gate::{DemandsV1, GateV1};
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
 use super::power::PowerV1;
+use super::ranking::RankedV1;
 use super::report::ReportV1;
 use super::run::PlanV1;
 use super::submission::TrialV1;
@@ -41,6 +42,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<DemandsV1>("gate-rules.json", "demands for `karat gate --rules`"),
     published::<GateV1>("gate.json", "what came of a gate's demands"),
     published::<PowerV1>("power.json", "how many cases a difference needs"),
+    published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {

@@ -251,6 +251,7 @@ fn judgement(label: &Label, trial: &Trial, finding: &Finding) -> Judgement {
         judge: label.annotator.judge(),
         exchange: None,
         decision: Decision::Pair(PairDecision {
+            probability: label.picked_with_probability,
             golden: Some(label.golden.clone()),
             finding: finding.id.clone(),
             matched: label.answer.matched,

@@ -1,10 +1,10 @@
 //! From a scorecard to a report.
 
 use crate::format::report::{
-    BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1,
-    FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1,
-    MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1, PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1,
-    SweepV1, ToolV1, TrialResultV1,
+    BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
+    CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1, JudgeSpentV1,
+    JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1, PartsV1,
+    ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
@@ -17,7 +17,8 @@ use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::{Operating, Sweep};
 use karat_core::metric::table;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{CaseScore, Intervals, Scorecard, ToolScore, TrialScore};
+use karat_core::scorecard::{CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, ToolScore, TrialScore};
+use karat_core::stats::correct::{Corrected, Refused};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use std::collections::{BTreeMap, HashMap};
@@ -38,6 +39,8 @@ pub struct Scored<'a> {
     pub intervals: &'a Intervals,
     /// What came of it.
     pub scorecard: &'a Scorecard,
+    /// Figures without the judge's errors, of tools that people labelled pairs of.
+    pub corrected: &'a [CorrectedTool],
     /// Things noticed before scoring.
     pub notes: &'a [String],
     /// By tool: the isolation that was in force when it ran.
@@ -63,7 +66,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         seed: scored.seed,
         intervals: IntervalsV1::from(scored.intervals),
         cases: suite.cases.iter().map(case_info).collect(),
-        tools: scored.scorecard.tools.iter().map(|t| tool(t, scored)).collect(),
+        tools: scored.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, scored)).collect(),
         judges: judges(scored),
         measured: measured(scored),
         warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),
@@ -126,7 +129,7 @@ fn one_line(text: &str) -> String {
     }
 }
 
-fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
+fn tool(at: usize, score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
     let slice = |s: &karat_core::scorecard::Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
     let slices = |values: &BTreeMap<String, karat_core::scorecard::Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
@@ -149,6 +152,7 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
         micro: metrics(&score.micro),
         by: score.by.iter().map(|(dimension, values)| (dimension.clone(), slices(values))).collect(),
         macro_by: score.macro_by.iter().map(|(dimension, m)| (dimension.clone(), metrics(m))).collect(),
+        corrected: scored.corrected.iter().find(|own| own.tool == at).map(corrected),
         flaky: score
             .flaky
             .iter()
@@ -163,6 +167,31 @@ fn tool(score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
         reliability: score.reliability.iter().map(bin).collect(),
         sweeps: score.sweeps.iter().map(sweep).collect(),
         cases: score.cases.iter().map(|c| case_result(c, scored)).collect(),
+    }
+}
+
+fn corrected(own: &CorrectedTool) -> CorrectedToolV1 {
+    let figure = |found: Result<Corrected, Refused>| match found {
+        Ok(Corrected { value, interval }) => CorrectedV1::Value {
+            value,
+            ci: [interval.low, interval.high],
+            level: interval.level,
+            method: interval.method.to_owned(),
+            n: interval.n,
+        },
+        Err(why) => CorrectedV1::Refused { refused: why.reason().to_owned() },
+    };
+    let metric = |m: &CorrectedMetric| CorrectedMetricV1 {
+        raw: m.raw,
+        rogan_gladen: figure(m.rogan_gladen),
+        ppi: figure(m.ppi),
+    };
+    CorrectedToolV1 {
+        labelled_findings: own.findings,
+        labelled_goldens: own.goldens,
+        precision: metric(&own.precision),
+        recall: metric(&own.recall),
+        f1: metric(&own.f1),
     }
 }
 
@@ -398,11 +427,21 @@ fn measured(scored: &Scored<'_>) -> MeasuredV1 {
     }
     for (tool, cost) in &mut measured.cost {
         let tp = found.get(tool.as_str()).copied().unwrap_or_default();
-        *cost = CostV1 { usd_per_tp: (tp > 0).then(|| cost.usd / tp as f64), ..*cost };
+        let tokens = cost.tokens_in.saturating_add(cost.tokens_out) as f64;
+        let per_tp = |sum: f64| (tp > 0).then(|| sum / tp as f64);
+        *cost = CostV1 {
+            usd_per_case: cost.usd / cost.n as f64,
+            usd_per_tp: per_tp(cost.usd),
+            tokens_per_case: tokens / cost.n as f64,
+            tokens_per_tp: per_tp(tokens),
+            ..*cost
+        };
     }
     for (tool, values) in times {
         let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default().min(f64::MAX);
-        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, n: values.len() });
+        let tp = found.get(tool).copied().unwrap_or_default();
+        let ms_per_tp = (tp > 0).then(|| (mean_ms * values.len() as f64 / tp as f64).min(f64::MAX));
+        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, ms_per_tp, n: values.len() });
     }
     measured
 }

@@ -1,6 +1,7 @@
 //! A report for people at a terminal.
 
 mod composites;
+mod corrected;
 
 use super::Look;
 use super::grid::{self, Cell};
@@ -30,6 +31,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     out.push_str(&leaderboard(report, look));
     out.push_str(&footnotes(report, look));
     out.push_str(&composites::draw(report, look));
+    out.push_str(&corrected::draw(report, look));
     out.push_str(&judges(report, look));
     out.push_str(&isolation(report, look));
     if report.profile.method == Method::Recorded {

@@ -225,6 +225,7 @@ fn decide(
         let confidence = hit.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
         let explanation = hit.reasoning.0.or_else(|| golden.is_none().then(|| UNKNOWN_GOLDEN.to_owned()));
         decisions.push(PairDecision {
+            probability: None,
             golden,
             finding: texts.id(at),
             matched: true,
@@ -257,7 +258,7 @@ fn decide(
 }
 
 fn decision(finding: FindingId, matched: bool, explanation: Option<String>) -> PairDecision {
-    PairDecision { golden: None, finding, matched, partial: None, confidence: None, explanation }
+    PairDecision { golden: None, finding, matched, partial: None, confidence: None, explanation, probability: None }
 }
 
 /// The goldens of a case, by their texts.

@@ -26,6 +26,7 @@ pub(super) fn by_weights(local: &LocalJudge, name: &JudgeName, questions: &[Ques
         let judged = asked.iter().zip(opinions).map(|(question, opinion)| {
             let sure = if opinion.matched { opinion.probability } else { 1.0 - opinion.probability };
             let decision = PairDecision {
+                probability: None,
                 golden: Some(question.golden.id.clone()),
                 finding: question.finding.id.clone(),
                 matched: opinion.matched,
@@ -99,6 +100,7 @@ fn decided(question: &Question<'_>, exchange: &Exchange) -> Decision {
     let (golden, finding) = (question.golden.id.clone(), question.finding.id.clone());
     match &exchange.outcome {
         Outcome::Decided(answer) => Decision::Pair(PairDecision {
+            probability: None,
             golden: Some(golden),
             finding,
             matched: answer["match"].as_bool().unwrap_or(false),

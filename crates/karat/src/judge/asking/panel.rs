@@ -113,6 +113,7 @@ impl<'a> Bench<'a> {
         let decision = match ruling {
             None => Decision::Unjudged(UnjudgedPair { golden, finding, why: DIVIDED.to_owned() }),
             Some(ruling) => Decision::Pair(PairDecision {
+                probability: None,
                 golden: Some(golden),
                 finding,
                 matched: ruling.matched,

@@ -103,7 +103,7 @@ impl<'a> Desk<'a> {
             answer: Answer { matched: decision.matched, partial: decision.partial },
             confidence: decision.confidence,
             note: decision.explanation.clone(),
-            picked_with_probability: None,
+            picked_with_probability: decision.probability,
             source: Source::Imported,
         })
     }

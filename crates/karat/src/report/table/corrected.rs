@@ -1,0 +1,52 @@
+//! Pooled figures as the judge has them, and as they would be without its errors.
+
+use super::{BOLD, DIM, Look, paint};
+use crate::diagnostic::harmless;
+use crate::format::report::{CorrectedToolV1, CorrectedV1, ReportV1};
+use crate::report::grid::{self, Cell};
+use crate::report::number::{count, ranked, span, three};
+use std::collections::BTreeSet;
+
+/// The corrected figures of every tool with labels.
+pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
+    let head = ["tool", "", "judge says", "Rogan–Gladen", "", "PPI++", ""];
+    let mut rows = vec![head.map(|name| Cell::right(name).styled(DIM)).to_vec()];
+    rows[0][0] = Cell::left("tool").styled(DIM);
+    let (mut labels, mut refused) = (Vec::new(), BTreeSet::new());
+    for tool in ranked(report) {
+        let Some(own) = &tool.corrected else { continue };
+        let CorrectedToolV1 { precision, recall, f1, .. } = own;
+        for (number, (name, metric)) in
+            [("precision", precision), ("recall", recall), ("F1", f1)].into_iter().enumerate()
+        {
+            let mut row = vec![Cell::left(if number == 0 { tool.tool.as_str() } else { "" }), Cell::left(name)];
+            row.push(Cell::right(three(metric.raw)));
+            for figure in [&metric.rogan_gladen, &metric.ppi] {
+                let (value, ci) = match figure {
+                    CorrectedV1::Value { value, ci, .. } => (Some(*value), Some(*ci)),
+                    CorrectedV1::Refused { refused: why } => {
+                        refused.insert(format!("{} {name}: {why}", harmless(&tool.tool)));
+                        (None, None)
+                    }
+                };
+                row.push(Cell::right(three(value)));
+                row.push(Cell::left(ci.map_or_else(String::new, |ci| span(Some(ci)))).styled(DIM));
+            }
+            rows.push(row);
+        }
+        let (findings, goldens) = (count(own.labelled_findings, "finding"), count(own.labelled_goldens, "golden"));
+        labels.push(format!("{}: labels of {findings} and {goldens}", harmless(&tool.tool)));
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    let heading = paint("Without the judge's errors", BOLD, look);
+    let mut out = format!("\n{heading} {}\n", paint("(pooled over cases)", DIM, look));
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    for line in labels.iter().chain(&refused) {
+        for line in grid::wrap(line, look.width.saturating_sub(2)) {
+            out.push_str(&format!("  {}\n", paint(&line, DIM, look)));
+        }
+    }
+    out
+}
