@@ -4,6 +4,7 @@
 //! environment, or depends on the order of a hash map; the same values in give the same values out, to the bit.
 
 pub mod calibrate;
+pub mod comparison;
 pub mod finding;
 pub mod golden;
 pub mod identity;
