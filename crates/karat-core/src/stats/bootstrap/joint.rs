@@ -1,6 +1,6 @@
 //! Many figures of the same cases, resampled together: drawing the cases is the work, and it is done once for all of them.
 
-use super::{Kind, Options, Trials, acceleration, ends, sum};
+use super::{Kind, Options, Trials, acceleration, ends, method, sum};
 use crate::stats::interval::{Estimate, Interval, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
@@ -271,23 +271,9 @@ impl Sample {
         }
         let skewed = (options.kind == Kind::Bca).then(|| acceleration(left_out));
         let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
-        let method = self.method(at < self.means, options.kind);
+        let method = method(options.kind, self.units() + 1 < self.places.len(), self.again && at < self.means);
         let of = |(low, high)| Interval { low, high, method, level: options.level, n: units };
         Estimate { value, interval: ends.map(of) }
-    }
-
-    fn method(&self, mean: bool, kind: Kind) -> &'static str {
-        let clustered = self.units() + 1 < self.places.len();
-        match (mean && self.again, clustered, kind) {
-            (true, false, Kind::Bca) => "hierarchical-bootstrap-bca",
-            (true, true, Kind::Bca) => "hierarchical-cluster-bootstrap-bca",
-            (false, false, Kind::Bca) => "bootstrap-bca",
-            (false, true, Kind::Bca) => "cluster-bootstrap-bca",
-            (true, false, Kind::Percentile) => "hierarchical-bootstrap-percentile",
-            (true, true, Kind::Percentile) => "hierarchical-cluster-bootstrap-percentile",
-            (false, false, Kind::Percentile) => "bootstrap-percentile",
-            (false, true, Kind::Percentile) => "cluster-bootstrap-percentile",
-        }
     }
 }
 
