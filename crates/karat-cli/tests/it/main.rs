@@ -6,6 +6,7 @@
 mod agree;
 mod calibrate;
 mod check;
+mod compare;
 mod data;
 mod docs;
 mod explain;

@@ -2,11 +2,10 @@
 
 use super::{check, row, table, tell_of_overrides, write};
 use crate::args::SuiArgs;
-use crate::commands::compare;
 use crate::exit::{Exit, Failure};
 use crate::judging::{self, Sitting};
 use crate::terminal::{look, note, notes, print, print_json};
-use crate::{inputs, store_place};
+use crate::{inputs, sources, store_place};
 use karat::diagnostic::harmless;
 use karat::format::report::ReportV1;
 use karat::ranking::{LeftOut, Ranked, fit_together, put, read};
@@ -105,7 +104,7 @@ fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure
     let folder = args.store.folder.as_deref();
     let is_report = |name: &String| Path::new(name).is_file() || store_place::names_run(name, folder);
     if args.trials.submissions.is_empty() && args.of.iter().any(is_report) {
-        let named = |name: &String| Ok((name.clone(), compare::report(name, folder)?));
+        let named = |name: &String| Ok((name.clone(), sources::report(name, &args.store)?));
         let reports = args.of.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
         let profile = rules(args, &reports)?;
         return Ok((reports, profile));
