@@ -4,7 +4,7 @@ use super::audited::Audited;
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{Flag, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::match_trial;
@@ -176,20 +176,19 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
 }
 
-/// Extras, without those that an audit calls valid, and those the profile leaves out because they lie outside the change.
+/// Extras, without those that somebody calls valid, and those the profile leaves out because they lie outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     let left_out =
         |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
-    let valid = |why: ExtraReason| matches!(why, ExtraReason::Audited(class) if class.is_valid());
-    result.extras.iter().filter(move |e| !left_out(&e.flags) && !valid(e.why)).map(|e| e.finding)
+    result.extras.iter().filter(move |e| !left_out(&e.flags) && !e.why.is_valid()).map(|e| e.finding)
 }
 
 impl TrialScore {
-    /// Countable extras that nobody said anything about: neither a trap nor audited.
-    pub(crate) fn unlabelled_extras(&self, profile: &Profile) -> usize {
+    /// Countable extras that nobody said anything about, by index of the finding: neither a trap nor audited nor labelled.
+    pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
         let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();
-        let labelled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
-        self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !labelled(e.why)).count()
+        let open = self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !e.why.is_labelled());
+        open.map(|e| e.finding).collect()
     }
 }
 
@@ -252,7 +251,7 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
     Counts {
         tp: chosen.len(),
         // What was matched and is now left over repeats a golden that was found: no false positive.
-        fp: result.extras.len(),
+        fp: result.extras.iter().filter(|extra| !extra.why.is_valid()).count(),
         fn_: case.required().count() - chosen.len(),
     }
 }

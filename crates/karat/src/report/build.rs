@@ -346,6 +346,7 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
         Decision::Pair(pair) => (pair.confidence, pair.explanation.clone()),
         Decision::Audit(audit) => (None, audit.explanation.clone()),
         Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
+        Decision::Extra(extra) => (None, extra.explanation.clone()),
     };
     let exchange = judgement.exchange.clone();
     JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation, exchange }
