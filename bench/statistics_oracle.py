@@ -136,8 +136,16 @@ def components():
         line("components", trials, values, [found.cov_re[0, 0], found.scale])
 
 
+def orders():
+    # Their own draws, so that the figures above stay as they are.
+    drawn = np.random.default_rng(SEED + 1)
+    for n, levels in [(4, 100), (5, 3), (8, 4), (12, 1000), (40, 7)]:
+        a, b = drawn.integers(0, levels, n), drawn.integers(0, levels, n)
+        line("orders", a, b, [stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic])
+
+
 versions = ", ".join(f"{name} {metadata.version(name)}" for name in ["numpy", "scipy", "statsmodels", "ppi-python"])
 print(f"# {versions}; seed {SEED}, {RESAMPLES} resamples")
 print("# Written by: python bench/statistics_oracle.py > crates/karat-core/tests/data/statistics_packages.txt")
-for figures in [bootstraps, proportions, quantiles, clusters, paired, corrections, components]:
+for figures in [bootstraps, proportions, quantiles, clusters, paired, corrections, components, orders]:
     figures()

@@ -1,5 +1,7 @@
 //! What can be typed. What it means is resolved by the commands.
 
+mod calibrate;
+mod compare;
 mod judge;
 mod label;
 mod read;
@@ -9,6 +11,8 @@ mod shipped;
 mod store;
 mod suite;
 
+pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
+pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
 pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
@@ -17,7 +21,7 @@ pub(crate) use label::{
     LabellingCommand, SeenArgs,
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
-pub(crate) use run::{CompareArgs, ReplayArgs, RunArgs, StorePlace};
+pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
 pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
@@ -37,7 +41,7 @@ Examples:
   karat explain sqli --tool my-reviewer          why each golden was found or missed
   karat init my-suite                            a small suite to start from
 
-Exit codes: 0 ok · 1 expectation failed · 2 usage · 3 inconclusive · 4 bad input · 5 system failed · 70 internal")]
+Exit codes: 0 ok · 1 gate or expectation not met · 2 usage · 3 inconclusive · 4 bad input · 5 system failed · 70 internal")]
 pub(crate) struct Arguments {
     /// Threads to use; all cores where absent. The result is the same with any number.
     #[arg(short = 'j', long = "threads", global = true, value_name = "N", value_parser = threads)]
@@ -79,13 +83,42 @@ recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --t
     /// Show a stored run again, as it went.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
     Replay(ReplayArgs),
-    /// Put two runs, two reports or two tools side by side: metrics, and which goldens moved.
+    /// Hold runs, reports or tools against each other: is one better, and could that be chance?
     #[command(after_help = "\
 Examples:
   karat compare before.json after.json
   karat compare nightly latest --metric f1 --metric recall
-  karat compare latest --tools patterns,careful-reviewer")]
+  karat compare latest --tools patterns,careful-reviewer
+  karat compare latest --ranks                      which ranks of a leaderboard cannot be told apart
+  karat compare latest --all-pairs --cluster repo   all against all; cases of one repository count as one
+  karat compare old.json new.json --intersection    where goldens were added in between
+  karat compare before.json after.json -o compare.md
+
+Each case is compared with itself, so that hard cases drop out. The verdict is better, worse, equivalent or inconclusive;
+the exit code is 0 whatever it is. `karat gate` is for CI.")]
     Compare(CompareArgs),
+    /// Hold results against demands, for CI: met, not met, or not to be told.
+    #[command(after_help = "\
+Examples:
+  karat gate report.json --min f1=0.6 --max fpr=0.1
+  karat gate latest --no-worse-than karat-baseline.json
+  karat gate latest --no-worse-than main.json --metric recall --margin 0.05
+  karat gate latest --rules gate.toml --max-cost 5 -o gate.xml
+  karat gate latest --min f1=0.6 --require-judge-licence
+
+A demand is held against an interval, not a number: it holds where the whole interval does, and fails where none of it does.
+Exit codes: 0 all hold · 1 one fails · 3 none fails, and one cannot be told. With GITHUB_STEP_SUMMARY the summary gets a table.")]
+    Gate(GateArgs),
+    /// Write what tools did to a small file that can be committed.
+    Baseline(BaselineArgs),
+    /// How many cases would it take to see a difference, and what do more trials buy?
+    #[command(after_help = "\
+Examples:
+  karat power --effect 0.05 latest --tools old,new     from how much two tools differ, case by case
+  karat power --effect 0.05 report.json --metric recall
+  karat power --effect 0.05 --std 0.3                  before there is any report
+  karat power --effect 0.05 judged-a.json judged-b.json --tool mine    judges too")]
+    Power(PowerArgs),
     /// Score submissions, or a scanner's own output, against a suite.
     #[command(after_help = "\
 Examples:
@@ -135,6 +168,8 @@ Examples:
     Drift(DriftArgs),
     /// Ask, probe, fit and measure judges, and see how far they agree.
     Judge(JudgeArgs),
+    /// Fit numbers of a profile to what people say: rankings of tools, and labels of pairs.
+    Calibrate(CalibrateArgs),
     /// Say whether findings report goldens: blind, by any number of people, never overwritten.
     #[command(after_help = "\
 Examples:

@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     NotMet = 1,
     /// The command was called wrongly.
     Usage = 2,
+    /// The data cannot tell.
+    Inconclusive = 3,
     /// An input is bad.
     BadInput = 4,
     /// A tool, a judge, the store or the system failed.

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod drawings;
 mod exit;
 mod hints;
 mod inputs;
@@ -9,6 +10,7 @@ mod judging;
 mod outputs;
 mod progress;
 mod signals;
+mod sources;
 mod store_place;
 mod stored;
 mod terminal;
@@ -46,6 +48,9 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Run(args) => commands::run::run(&args, arguments.threads),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Gate(args) => commands::gate::run(&args),
+        Command::Baseline(args) => commands::baseline::run(&args),
+        Command::Power(args) => commands::power::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
@@ -54,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Expect(args) => commands::expect::run(&args),
         Command::Drift(args) => commands::drift::run(&args),
         Command::Judge(args) => commands::judge::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Label(args) => commands::label::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),

@@ -31,8 +31,14 @@ pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure>
 
 /// Adds the Markdown to the step summary of a CI that asks for one.
 pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
+    let draw = named("markdown")?.draw;
+    add_to_summary(&|| draw(report, &Look { width: 100, colour: false }))
+}
+
+/// Adds any Markdown to the step summary of a CI that asks for one.
+pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<(), Failure> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
-    let text = (named("markdown")?.draw)(report, &Look { width: 100, colour: false });
+    let text = draw();
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     let result = file.and_then(|mut file| file.write_all(text.as_bytes()));
     result.map_err(|error| Failure::unwritten(format!("{} (GITHUB_STEP_SUMMARY)", Path::new(&path).display()), error))

@@ -3,6 +3,8 @@
 //! Goldens and findings go in, a scorecard comes out: [`scorecard::score`]. Nothing here opens a file, reads a clock or the
 //! environment, or depends on the order of a hash map; the same values in give the same values out, to the bit.
 
+pub mod calibrate;
+pub mod comparison;
 pub mod finding;
 pub mod golden;
 pub mod identity;

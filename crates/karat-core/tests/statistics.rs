@@ -16,6 +16,7 @@ use karat_core::stats::paired::{
     Verdict, cohens_dz, holm, mcnemar, minimum_detectable, sample_size, sign_flip, verdict,
 };
 use karat_core::stats::proportion::{clopper_pearson, wilson};
+use karat_core::stats::rank::{kendall, spearman};
 use karat_core::stats::variance::{Components, Observation, components};
 use proptest::prelude::*;
 
@@ -37,6 +38,15 @@ fn near(value: f64, expected: f64, within: f64, what: &str) {
 
 fn whole(values: &[f64]) -> Vec<usize> {
     values.iter().map(|v| *v as usize).collect()
+}
+
+#[test]
+fn orders_agree_as_scipy_says() {
+    for line in lines("orders") {
+        let [a, b, figures] = &line[..] else { panic!("orders") };
+        near(spearman(a, b).expect("an order"), figures[0], 1e-12, "Spearman's rho");
+        near(kendall(a, b).expect("an order"), figures[1], 1e-12, "Kendall's tau-b");
+    }
 }
 
 #[test]

@@ -98,21 +98,3 @@ fn speed(text: &str) -> Result<f64, String> {
         _ => Err("expected a number above 0".to_owned()),
     }
 }
-
-#[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
-    /// Runs (ids, beginnings of ids, names, latest) or report JSON files. The first is what the others are held against.
-    #[arg(value_name = "RUN|REPORT", required = true)]
-    pub(crate) reports: Vec<String>,
-    /// These tools only; with one report, the first against each of the others.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) tools: Vec<String>,
-    /// These metrics instead of the profile's; may be given again.
-    #[arg(long = "metric", value_name = "ID")]
-    pub(crate) metrics: Vec<String>,
-    #[command(flatten)]
-    pub(crate) store: StorePlace,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}

@@ -1,112 +1,150 @@
-//! `karat compare`: two runs, two reports, or two tools of one, side by side.
+//! `karat compare`: runs, reports or tools held against each other, case by case.
 
 use crate::args::CompareArgs;
+use crate::drawings::{self, Drawing};
 use crate::exit::{Exit, Failure};
+use crate::sources::{self, Source};
 use crate::terminal::{look, print, print_json};
-use crate::{inputs, store_place, stored};
-use karat::format::report::{ReportV1, ToolV1};
-use karat::report::compare::{Comparison, Side, compare, draw};
+use karat::comparison::{Refusal, Request, Side, compare, ranks};
+use karat::format::comparison::ComparisonV1;
+use karat::report::compare::{draw, markdown};
+use karat::report::{Look, number::rank_metric};
+use karat_core::comparison::Rules;
+
+/// What a comparison can be written as.
+const EXTENSIONS: [&str; 3] = ["json", "md", "txt"];
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    drawings::check(&args.outputs, &EXTENSIONS)?;
     for id in &args.metrics {
         super::metrics::named(id)?;
     }
-    let mut reports = Vec::new();
-    for reference in &args.reports {
-        reports.push((reference.as_str(), report(reference, args)?));
-    }
-    let sides = sides(&reports, &args.tools)?;
-    let mut comparisons = Vec::new();
-    for (a, b) in &sides {
-        let compared = compare(a.side(), b.side(), &args.metrics);
-        comparisons.push(compared.map_err(|error| Failure::bad_input(error.to_string()))?);
-    }
+    let comparison = if args.ranks { ranked(args)? } else { compared(args)? };
     if args.json {
-        print_json(&comparisons)?;
+        print_json(&comparison)?;
     } else {
-        let drawn: Vec<String> = comparisons.iter().map(|c: &Comparison| draw(c, &look())).collect();
-        print(&drawn.join("\n"))?;
+        print(&draw(&comparison, &look()))?;
     }
+    let drawn = [
+        Drawing { extension: "json", draw: &|| drawings::json(&comparison) },
+        Drawing { extension: "md", draw: &|| markdown::draw(&comparison) },
+        Drawing { extension: "txt", draw: &|| draw(&comparison, &Look { width: 100, colour: false }) },
+    ];
+    drawings::write(&args.outputs, &drawn)?;
     Ok(Exit::Ok)
 }
 
-/// A report by file or by run.
-fn report(reference: &str, args: &CompareArgs) -> Result<ReportV1, Failure> {
-    if std::path::Path::new(reference).is_file() {
-        return inputs::report(std::path::Path::new(reference));
-    }
-    let mut store = store_place::open(args.store.folder.as_deref())?;
-    let (info, report) = stored::report(&mut store, reference)?;
-    let done: u64 = info.outcomes.values().sum();
-    if done < info.planned {
-        return Err(Failure::bad_input(format!(
-            "run {} is not finished: {done} of {} trials are done, and those that never ran would count as missed; go on with: karat run --resume {}",
-            info.short_id, info.planned, info.short_id
-        )));
-    }
-    Ok(report)
-}
-
-/// One side, and what it is called.
-struct Named<'a> {
-    label: String,
-    report: &'a ReportV1,
-    tool: &'a ToolV1,
-}
-
-impl Named<'_> {
-    fn side(&self) -> Side<'_> {
-        Side { label: &self.label, report: self.report, tool: self.tool }
+fn request(args: &CompareArgs) -> Request<'_> {
+    Request {
+        metrics: &args.metrics,
+        cluster: args.cluster.as_deref(),
+        rules: Rules { margin: args.margin, seed: args.seed, ..Rules::default() },
+        intersection: args.intersection,
     }
 }
 
-/// Which tool is held against which: two of one report, or each tool of the first against its namesake in every other.
-fn sides<'a>(reports: &'a [(&str, ReportV1)], tools: &[String]) -> Result<Vec<(Named<'a>, Named<'a>)>, Failure> {
-    let pick = |report: &'a (&str, ReportV1), name: &str, label: String| {
-        let found = report.1.tools.iter().find(|tool| tool.tool == name);
-        let tool = found.ok_or_else(|| {
-            let there: Vec<&str> = report.1.tools.iter().map(|tool| tool.tool.as_str()).collect();
-            Failure::usage(format!("{} has no tool `{name}`; there are {}", report.0, there.join(", ")))
-        })?;
-        Ok::<_, Failure>(Named { label, report: &report.1, tool })
+fn compared(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
+    let mut results = Vec::new();
+    for reference in &args.reports {
+        results.push((reference.as_str(), sources::source(reference, &args.store)?));
+    }
+    let sides = sides(&results, args)?;
+    let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
+    compare(&pairs, &request(args)).map_err(refused)
+}
+
+fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
+    let [reference] = args.reports.as_slice() else {
+        return Err(Failure::usage("--ranks orders the tools of one report; give one run or report"));
     };
-    match reports {
-        [only] => {
-            let names: Vec<&str> = match tools {
-                [] => only.1.tools.iter().map(|tool| tool.tool.as_str()).collect(),
-                some => some.iter().map(String::as_str).collect(),
-            };
-            let [first, others @ ..] = names.as_slice() else { return Err(nothing_to_compare()) };
-            if others.is_empty() {
-                return Err(nothing_to_compare());
-            }
-            let pair =
-                |other: &&str| Ok((pick(only, first, (*first).to_owned())?, pick(only, other, (*other).to_owned())?));
-            others.iter().map(pair).collect()
-        }
+    let report = sources::report(reference, &args.store)?;
+    let tools = sources::tools(&report, &args.tools, reference)?;
+    if tools.len() < 2 {
+        return Err(nothing_to_compare());
+    }
+    let id = match args.metrics.as_slice() {
+        [] => rank_metric(&report),
+        [id] => id,
+        _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
+    };
+    ranks(&report, &tools, id, &request(args)).map_err(refused)
+}
+
+/// What was typed can be mended where it was typed; what reports hold is input.
+pub(crate) fn refused(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::NoField { .. } => Failure::usage(refusal.to_string()),
+        _ => Failure::bad_input(refusal.to_string()),
+    }
+}
+
+/// Which tool is held against which: tools of one report, or each tool of the first against its namesake in every other.
+fn sides(results: &[(&str, Source)], args: &CompareArgs) -> Result<Vec<(Side, Side)>, Failure> {
+    match results {
+        [only] => within(only, args),
         [first, others @ ..] => {
+            if args.all_pairs {
+                return Err(Failure::usage("--all-pairs compares the tools of one report; give one run or report"));
+            }
             let mut pairs = Vec::new();
             for other in others {
-                let shared = first.1.tools.iter().filter(|tool| other.1.tools.iter().any(|o| o.tool == tool.tool));
-                let mut names: Vec<(&str, &str)> = match tools {
-                    [] => shared.map(|tool| (tool.tool.as_str(), tool.tool.as_str())).collect(),
-                    some => some.iter().map(|name| (name.as_str(), name.as_str())).collect(),
-                };
-                if let ([], [a], [b]) = (names.as_slice(), first.1.tools.as_slice(), other.1.tools.as_slice()) {
-                    names.push((&a.tool, &b.tool));
-                }
-                if names.is_empty() {
-                    return Err(Failure::usage(format!("{} and {} have no tool in common", first.0, other.0)));
-                }
-                for (a, b) in names {
-                    let label = |report: &(&str, ReportV1), tool: &str| format!("{tool} ({})", report.0);
-                    pairs.push((pick(first, a, label(first, a))?, pick(other, b, label(other, b))?));
+                for (a, b) in between(first, other, &args.tools)? {
+                    let label = |result: &(&str, Source), tool: &str| format!("{tool} ({})", result.0);
+                    pairs.push((side(first, a, label(first, a))?, side(other, b, label(other, b))?));
                 }
             }
             Ok(pairs)
         }
         [] => Err(nothing_to_compare()),
     }
+}
+
+/// The first tool of one result against each of the others, or all against all.
+fn within(only: &(&str, Source), args: &CompareArgs) -> Result<Vec<(Side, Side)>, Failure> {
+    let names: Vec<&str> = match args.tools.as_slice() {
+        [] => only.1.tools(),
+        some => some.iter().map(String::as_str).collect(),
+    };
+    let firsts = if args.all_pairs { names.len() } else { 1 };
+    let mut pairs = Vec::new();
+    for (at, a) in names.iter().enumerate().take(firsts) {
+        for b in &names[at + 1..] {
+            pairs.push((side(only, a, (*a).to_owned())?, side(only, b, (*b).to_owned())?));
+        }
+    }
+    if pairs.is_empty() { Err(nothing_to_compare()) } else { Ok(pairs) }
+}
+
+/// The tools of two results that belong together: those named, those of the same name, or the only ones.
+fn between<'n>(
+    first: &'n (&str, Source),
+    other: &'n (&str, Source),
+    tools: &'n [String],
+) -> Result<Vec<(&'n str, &'n str)>, Failure> {
+    let (ours, theirs) = (first.1.tools(), other.1.tools());
+    if let [a, b] = tools
+        && ours.contains(&a.as_str())
+        && theirs.contains(&b.as_str())
+        && !(ours.contains(&b.as_str()) && theirs.contains(&a.as_str()))
+    {
+        return Ok(vec![(a, b)]);
+    }
+    let shared: Vec<(&str, &str)> = match tools {
+        [] => ours.iter().filter(|tool| theirs.contains(tool)).map(|tool| (*tool, *tool)).collect(),
+        some => some.iter().map(|name| (name.as_str(), name.as_str())).collect(),
+    };
+    match (shared.is_empty(), ours.as_slice(), theirs.as_slice()) {
+        (false, ..) => Ok(shared),
+        (true, [a], [b]) => Ok(vec![(a, b)]),
+        (true, ..) => Err(Failure::usage(format!(
+            "{} and {} have no tool in common; name one of each with --tools x,y",
+            first.0, other.0
+        ))),
+    }
+}
+
+fn side(result: &(&str, Source), tool: &str, label: String) -> Result<Side, Failure> {
+    result.1.side(tool, label).ok_or_else(|| sources::no_tool(result.0, tool, &result.1.tools()))
 }
 
 fn nothing_to_compare() -> Failure {

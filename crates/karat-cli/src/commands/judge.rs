@@ -4,7 +4,7 @@ mod agree;
 mod ask;
 mod eval;
 mod fit;
-mod labels;
+pub(super) mod labels;
 mod probe;
 mod show;
 

@@ -155,3 +155,31 @@ fn a_published_table_is_recomputed() {
         assert!(one_to_one != expected, "{name}: one to one changes nothing, which these data do not say");
     }
 }
+
+/// Twelve tools on fifty changes, by three judges: intervals are wide, and neighbours seldom can be told apart.
+#[test]
+fn a_published_ranking_says_what_it_cannot_tell() {
+    let Some(bench) = shared("code-review-bench") else { return };
+    let mut judges: Vec<PathBuf> =
+        std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    judges.sort();
+    for judge in judges {
+        let project = Project::new();
+        let goldens = text(&bench.join("golden_comments"));
+        project.run_list(&["import", "--from", "code-review-bench", &goldens, &text(&judge), "-o", "bench"]).expect(0);
+        let file = std::fs::read_dir(project.path("bench/judgements")).unwrap().next().unwrap().unwrap().path();
+        let score = ["score", "bench", "--profile", "recorded", "--judgements", &text(&file), "-o", "r.json"];
+        project.run_list(&score).expect(0);
+        let json = project.json("compare r.json --ranks --json");
+        let tools = json["ranks"]["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), 12);
+        for tool in tools {
+            let (value, ci) = (tool["value"].as_f64().unwrap(), &tool["ci"]);
+            assert!(ci[0].as_f64().unwrap() < value && value < ci[1].as_f64().unwrap(), "{tool}");
+        }
+        let statement = json["ranks"]["statement"].as_str().unwrap();
+        assert!(statement.contains("cannot be told apart"), "{statement}");
+        let shown = project.ok("compare r.json --ranks");
+        assert!(shown.contains("cannot be told apart"), "{shown}");
+    }
+}

@@ -4,7 +4,9 @@
 #![cfg(test)]
 
 mod agree;
+mod calibrate;
 mod check;
+mod compare;
 mod data;
 mod docs;
 mod explain;

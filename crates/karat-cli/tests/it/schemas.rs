@@ -99,6 +99,13 @@ fn what_the_command_writes_fits_the_schemas() {
     for profile in karat::profile::SHIPPED {
         check("profile.json", profile.name, &project.json(&format!("profile show {} --json", profile.name)));
     }
+    project.ok("score starter -o r.json");
+    check("comparison.json", "a comparison", &project.json("compare r.json --json"));
+    check("comparison.json", "ranks", &project.json("compare r.json --ranks --json"));
+    check("baseline.json", "a baseline", &project.json("baseline write r.json"));
+    check("power.json", "an answer", &project.json("power r.json --effect 0.05 --json"));
+    let gate = project.run("gate r.json --min f1=0.1 --no-worse-than r.json --max-cost 1 --json").expect(3);
+    check("gate.json", "a gate", &serde_json::from_str(&gate.out).unwrap());
     let bench = crate::project::fixture("code-review-bench");
     project.run_list(&["import", "--from", "code-review-bench", &bench, "-o", "bench"]).expect(0);
     for (folder, file) in [("submissions", "submission.json"), ("judgements", "judgement.json")] {

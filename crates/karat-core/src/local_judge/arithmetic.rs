@@ -57,8 +57,14 @@ const INVERSES: [f64; 15] = {
 };
 
 /// A probability from log-odds.
-pub(super) fn probability(log_odds: f64) -> f64 {
+pub(crate) fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + exp(-log_odds))
+}
+
+/// How bad it is that something with these log-odds happened after all: the negative logarithm of its probability.
+pub(crate) fn log_loss(log_odds: f64) -> f64 {
+    let beyond = ln(1.0 + exp(-log_odds.abs()));
+    if log_odds < 0.0 { beyond - log_odds } else { beyond }
 }
 
 /// Puts the probability in the place of each of some log-odds.
@@ -97,6 +103,13 @@ mod tests {
         into_probabilities(&mut found);
         for (x, found) in all.into_iter().zip(found) {
             assert_eq!(found.to_bits(), probability(x).to_bits(), "{x}");
+        }
+    }
+
+    #[test]
+    fn what_was_sure_costs_nothing_and_what_was_ruled_out_costs_much() {
+        for (log_odds, expect) in [(0.0, LN_2), (800.0, 0.0), (-800.0, 800.0), (2.0, 0.126_928_011_042_972_52)] {
+            assert!((log_loss(log_odds) - expect).abs() < 1e-12, "{log_odds}: {}", log_loss(log_odds));
         }
     }
 

@@ -234,12 +234,18 @@ impl Seen {
                 recall: goldens.recall().ok(),
                 n: self.goldens.len(),
             },
-            pairs: Pairs { auc: auc(&self.pairs), f1: pairs.f(1.0).ok(), ece: ece(&self.pairs), n: self.pairs.len() },
+            pairs: Pairs {
+                auc: auc(self.pairs.iter().map(|pair| (pair.probability, pair.matched))),
+                f1: pairs.f(1.0).ok(),
+                ece: ece(&self.pairs),
+                n: self.pairs.len(),
+            },
         }
     }
 }
 
-fn counts(items: impl Iterator<Item = (bool, bool)>) -> Counts {
+/// Truths beside decisions, counted.
+pub(crate) fn counts(items: impl Iterator<Item = (bool, bool)>) -> Counts {
     let mut counts = Counts::default();
     for (truth, decision) in items {
         counts.tp += usize::from(truth && decision);
@@ -249,9 +255,9 @@ fn counts(items: impl Iterator<Item = (bool, bool)>) -> Counts {
     counts
 }
 
-/// The area under the curve, ties counting half.
-fn auc(pairs: &[SeenPair]) -> Option<f64> {
-    let mut sorted: Vec<(f64, bool)> = pairs.iter().map(|pair| (pair.probability, pair.matched)).collect();
+/// The area under the curve of scores beside truths, ties counting half.
+pub(crate) fn auc(pairs: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
+    let mut sorted: Vec<(f64, bool)> = pairs.collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut won, mut below) = (0.0, 0.0);
     for tied in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -297,7 +303,8 @@ mod tests {
                 (Some(a), Some(b)) => (a - b).abs() < 1e-12,
                 (a, b) => a == b,
             };
-            assert!(near(auc(&pairs), area), "{text}: area {:?}", auc(&pairs));
+            let found = auc(pairs.iter().map(|pair| (pair.probability, pair.matched)));
+            assert!(near(found, area), "{text}: area {found:?}");
             assert!(near(ece(&pairs), error), "{text}: error {:?}", ece(&pairs));
         };
         check("+0.9 -0.1", Some(1.0), Some(0.1));

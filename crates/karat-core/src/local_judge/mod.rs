@@ -6,7 +6,7 @@
 //! values in give the same bits out, on every machine.
 
 mod agreement;
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod concepts;
 pub mod evaluate;
 pub mod features;

@@ -20,20 +20,8 @@ pub struct HeldOut {
 
 /// Judges each group by parameters that were fitted on all others; `group` names the group of each trial.
 pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -> Result<HeldOut, FitError> {
-    let mut names: Vec<String> = trials.iter().map(|own| group(own.case)).collect();
-    let of_trial = names.clone();
-    names.sort();
-    names.dedup();
-    let part = |name: &String, inside: bool| -> Vec<LabelledTrial<'_>> {
-        trials
-            .iter()
-            .zip(&of_trial)
-            .filter(|(_, own)| (*own == name) == inside)
-            .map(|(trial, _)| trial.clone())
-            .collect()
-    };
-    let parts: Vec<_> = names.into_iter().map(|name| (part(&name, false), part(&name, true), name)).collect();
-    let judged = parts.into_par_iter().map(|(others, own, name)| {
+    let turns = turns(trials, |own| group(own.case));
+    let judged = turns.into_par_iter().map(|Turn { name, others, own }| {
         let params = fit(&others, Provenance::default())?;
         let threshold = params.threshold;
         let judge = LocalJudge::new(params).map_err(|_| FitError::NoMatches)?;
@@ -47,4 +35,27 @@ pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -
         all.append(seen);
     }
     Ok(HeldOut { groups, pooled: all.figures() })
+}
+
+/// One group beside all others.
+pub(crate) struct Turn<T> {
+    /// The name of the group.
+    pub(crate) name: String,
+    /// What to learn from.
+    pub(crate) others: Vec<T>,
+    /// What to be measured on.
+    pub(crate) own: Vec<T>,
+}
+
+/// Every group in turn, in the order of their names; what is in a group keeps its order.
+pub(crate) fn turns<T: Clone>(items: &[T], group: impl Fn(&T) -> String) -> Vec<Turn<T>> {
+    let of_item: Vec<String> = items.iter().map(group).collect();
+    let mut names = of_item.clone();
+    names.sort();
+    names.dedup();
+    let part = |name: &String, inside: bool| -> Vec<T> {
+        let wanted = |(_, own): &(&T, &String)| (*own == name) == inside;
+        items.iter().zip(&of_item).filter(wanted).map(|(item, _)| item.clone()).collect()
+    };
+    names.into_iter().map(|name| Turn { others: part(&name, false), own: part(&name, true), name }).collect()
 }

@@ -10,7 +10,7 @@ use crate::golden::Golden;
 use crate::identity::key::normal_rule;
 use crate::lines::Lines;
 use crate::path::RepoPath;
-use crate::profile::{Profile, Requirement, Unstated};
+use crate::profile::{Profile, Requirement, Unstated, Weights};
 use crate::suite::Case;
 use std::collections::HashMap;
 
@@ -158,7 +158,7 @@ impl<'a> PreparedCase<'a> {
         });
         let text = g.prose.as_ref().map(|prose| prose.covered(findings.terms.of(finding)));
         let parts = Parts { file, line, keyword, text, judge: None };
-        Some((weigh(&parts, profile), parts))
+        Some((weigh(&parts, &profile.weights, profile.unstated), parts))
     }
 }
 
@@ -210,8 +210,8 @@ fn read(finding: &Finding, text: &mut String) {
     }
 }
 
-fn weigh(parts: &Parts, profile: &Profile) -> f64 {
-    let weights = &profile.weights;
+/// The score that parts add up to, without the judge's.
+pub(crate) fn weigh(parts: &Parts, weights: &Weights, unstated: Unstated) -> f64 {
     let weighted = [
         (parts.file, weights.file),
         (parts.line, weights.line),
@@ -219,7 +219,7 @@ fn weigh(parts: &Parts, profile: &Profile) -> f64 {
         (parts.text, weights.text),
     ];
     let sum: f64 = weighted.iter().filter_map(|(part, weight)| part.map(|p| p * weight)).sum();
-    match profile.unstated {
+    match unstated {
         Unstated::Zero => sum,
         Unstated::LeaveOut => {
             let total: f64 = weighted.iter().filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();

@@ -19,6 +19,9 @@ pub struct SuiParts {
 }
 
 impl SuiParts {
+    /// The metrics that the parts are, in the order of the weights.
+    pub const IDS: [&'static str; 5] = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "ece"];
+
     fn values(&self) -> [Value; 5] {
         let calibration = self.ece.map(|ece| 1.0 - ece);
         [self.verdict_f2, self.target_detection_rate, self.finding_precision, self.reasoning, calibration]
@@ -29,6 +32,17 @@ impl SuiParts {
         let [f2, target, precision, reasoning, calibration] = self.values();
         let or = |value: Value, default: f64| Ok(value.unwrap_or(default));
         [or(f2, 0.0), or(target, 0.0), or(precision, 0.0), or(reasoning, 0.0), or(calibration, 0.5)]
+    }
+
+    /// The parts as numbers, calibration being 1 less its error; the id of the first that is undefined, unless what is missing is
+    /// filled in.
+    pub fn known(&self, fill: bool) -> Result<[f64; 5], &'static str> {
+        let parts = if fill { self.filled() } else { self.values() };
+        let mut known = [0.0; 5];
+        for (own, (part, id)) in known.iter_mut().zip(parts.into_iter().zip(Self::IDS)) {
+            *own = part.map_err(|_| id)?;
+        }
+        Ok(known)
     }
 
     /// The weighted mean of the parts; undefined with the first part that is, unless what is missing is filled in.
@@ -130,6 +144,8 @@ mod tests {
         let bare = parts(0.8, 0.6, 0.5, NONE, NONE);
         assert_eq!(bare.sui(&WEIGHTS, false), NONE);
         close(bare.sui(&WEIGHTS, true), 0.2 + 0.15 + 0.075 + 0.0 + 0.05);
+        assert_eq!(bare.known(false), Err("reasoning"));
+        assert_eq!(bare.known(true), Ok([0.8, 0.6, 0.5, 0.0, 0.5]));
         // Other weights are scaled to 1, and a part of no weight need not be there.
         let two = SuiWeights {
             verdict_f2: 3.0,

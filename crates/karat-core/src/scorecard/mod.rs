@@ -207,7 +207,7 @@ fn rank_stability(tools: &mut [ToolScore], trials: &[Trial], profile: &Profile) 
     }
 }
 
-fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
+pub(crate) fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     let goldens = || suite.cases.iter().flat_map(|c| &c.goldens);
     if profile.method != Method::Score || !goldens().any(|golden| compares_prose_of(golden, profile)) {
         return Vocabulary::default();

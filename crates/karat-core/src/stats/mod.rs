@@ -10,5 +10,6 @@ pub mod interval;
 pub mod paired;
 pub mod proportion;
 pub mod random;
+pub mod rank;
 pub mod summary;
 pub mod variance;

@@ -15,6 +15,7 @@ pub mod yaml;
 mod alternatives;
 mod limits;
 mod naming;
+pub(crate) mod rows;
 mod salvage;
 #[cfg(test)]
 mod tests;

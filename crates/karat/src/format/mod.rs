@@ -1,14 +1,19 @@
 //! Formats at the door: what files hold, as versioned mirrors of the domain. Renaming a domain field breaks a conversion here,
 //! not somebody's suite or last year's results.
 
+pub mod baseline;
 pub mod case;
+pub mod comparison;
 pub mod config;
+pub mod gate;
 pub mod judge;
 pub mod judgement;
 pub mod llm;
 pub mod patterns;
+pub mod power;
 pub mod probe;
 pub(crate) mod quantity;
+pub mod ranking;
 pub mod report;
 pub mod run;
 pub mod schemas;

@@ -691,8 +691,11 @@ pub struct MeasuredV1 {
 /// How long trials took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyV1 {
-    /// The mean over trials that say so.
+    /// The mean over trials that say so: the time of one case.
     pub mean_ms: f64,
+    /// All trials together for each required golden found; null where none was.
+    #[serde(default)]
+    pub ms_per_tp: Option<f64>,
     /// How many say so.
     pub n: usize,
 }
@@ -702,8 +705,17 @@ pub struct LatencyV1 {
 pub struct CostV1 {
     /// All trials together.
     pub usd: f64,
+    /// For one trial of one case, of those that say what they cost.
+    #[serde(default)]
+    pub usd_per_case: f64,
     /// For each required golden found; null where none was.
     pub usd_per_tp: Option<f64>,
+    /// Tokens, sent and received, for one trial of one case.
+    #[serde(default)]
+    pub tokens_per_case: f64,
+    /// The same for each required golden found; null where none was.
+    #[serde(default)]
+    pub tokens_per_tp: Option<f64>,
     /// Tokens sent.
     pub tokens_in: u64,
     /// Tokens received.

@@ -1,9 +1,14 @@
 //! The published JSON Schemas: one line for each format.
 
+use super::baseline::BaselineV1;
 use super::case::CaseV1;
+use super::comparison::ComparisonV1;
 use super::config::ConfigV1;
+use super::gate::{DemandsV1, GateV1};
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
+use super::power::PowerV1;
+use super::ranking::RankedV1;
 use super::report::ReportV1;
 use super::run::PlanV1;
 use super::submission::TrialV1;
@@ -32,6 +37,12 @@ pub static SCHEMAS: &[Published] = &[
     published::<ToolManifestV1>("tool.json", "a tool's manifest"),
     published::<RulesV1>("patterns.json", "rules of the built-in baseline"),
     published::<PlanV1>("plan.json", "the plan of a run"),
+    published::<ComparisonV1>("comparison.json", "a comparison"),
+    published::<BaselineV1>("baseline.json", "a baseline"),
+    published::<DemandsV1>("gate-rules.json", "demands for `karat gate --rules`"),
+    published::<GateV1>("gate.json", "what came of a gate's demands"),
+    published::<PowerV1>("power.json", "how many cases a difference needs"),
+    published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {

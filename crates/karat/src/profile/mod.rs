@@ -181,6 +181,54 @@ pub fn to_toml(profile: &Profile) -> String {
     toml::to_string(profile).unwrap_or_default()
 }
 
+/// A profile as a file that states what differs from the shipped one that it is nearest to. Taken for a profile, the file gives
+/// the same rules, under its own name.
+pub fn to_difference(profile: &Profile) -> String {
+    let mut own = Table::try_from(profile).unwrap_or_default();
+    let named = |table: &mut Table| ["name", "description"].iter().for_each(|key| drop(table.remove(*key)));
+    named(&mut own);
+    let mut nearest: Option<(usize, &str, Table)> = None;
+    for shipped in SHIPPED {
+        let Ok(mut base) = shipped.toml.parse::<Table>() else { continue };
+        named(&mut base);
+        // What a base states and the profile does not could not be taken back.
+        if base.keys().any(|key| !own.contains_key(key)) {
+            continue;
+        }
+        let differs = difference(&own, &base);
+        let size = leaves(&differs);
+        if nearest.as_ref().is_none_or(|(least, ..)| size < *least) {
+            nearest = Some((size, shipped.name, differs));
+        }
+    }
+    let (_, base, differs) = nearest.unwrap_or((0, "karat", own));
+    let text = differs.to_string();
+    let apart = if text.starts_with('[') { "\n" } else { "" };
+    format!("extends = {}\n{apart}{text}", Value::String(base.to_owned()))
+}
+
+/// What of a table is not so in another.
+fn difference(own: &Table, base: &Table) -> Table {
+    let mut differs = Table::new();
+    for (key, value) in own {
+        match (value, base.get(key)) {
+            (Value::Table(own), Some(Value::Table(base))) => {
+                let inner = difference(own, base);
+                if !inner.is_empty() {
+                    differs.insert(key.clone(), Value::Table(inner));
+                }
+            }
+            (value, there) if there == Some(value) => {}
+            (value, _) => drop(differs.insert(key.clone(), value.clone())),
+        }
+    }
+    differs
+}
+
+fn leaves(table: &Table) -> usize {
+    table.values().map(|value| value.as_table().map_or(1, leaves)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +268,28 @@ mod tests {
     fn a_file_states_only_what_differs() {
         let profile = resolved("mine.toml", "extends = \"crb\"\nthreshold = 0.5\n", &[]).unwrap();
         assert_eq!((profile.name.as_str(), profile.threshold, profile.duplicates_are_false), ("mine", 0.5, true));
+    }
+
+    #[test]
+    fn what_differs_gives_the_same_rules_again() {
+        let check = |name: &str, sets: &[&str], expect: &str| {
+            let profile = resolved(name, "", sets).unwrap();
+            let text = to_difference(&profile);
+            assert_eq!(text, expect);
+            let again = resolved("mine.toml", &text, &[]).unwrap();
+            assert_eq!(
+                Profile { name: profile.name.clone(), description: profile.description.clone(), ..again },
+                profile
+            );
+        };
+        check("crb", &[], "extends = \"crb\"\n");
+        check("owasp", &["beta=2.0"], "extends = \"owasp\"\nbeta = 2.0\n");
+        check(
+            "karat",
+            &["weights.file=1", "line_tolerance=3", "threshold=0.45"],
+            "extends = \"karat\"\nline_tolerance = 3\nthreshold = 0.45\n\n[weights]\nfile = 1.0\n",
+        );
+        check("audit", &["sui.reasoning=1"], "extends = \"audit\"\n\n[sui]\nreasoning = 1.0\n");
     }
 
     #[test]

@@ -428,11 +428,21 @@ fn measured(scored: &Scored<'_>) -> MeasuredV1 {
     }
     for (tool, cost) in &mut measured.cost {
         let tp = found.get(tool.as_str()).copied().unwrap_or_default();
-        *cost = CostV1 { usd_per_tp: (tp > 0).then(|| cost.usd / tp as f64), ..*cost };
+        let tokens = cost.tokens_in.saturating_add(cost.tokens_out) as f64;
+        let per_tp = |sum: f64| (tp > 0).then(|| sum / tp as f64);
+        *cost = CostV1 {
+            usd_per_case: cost.usd / cost.n as f64,
+            usd_per_tp: per_tp(cost.usd),
+            tokens_per_case: tokens / cost.n as f64,
+            tokens_per_tp: per_tp(tokens),
+            ..*cost
+        };
     }
     for (tool, values) in times {
         let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default().min(f64::MAX);
-        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, n: values.len() });
+        let tp = found.get(tool).copied().unwrap_or_default();
+        let ms_per_tp = (tp > 0).then(|| (mean_ms * values.len() as f64 / tp as f64).min(f64::MAX));
+        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, ms_per_tp, n: values.len() });
     }
     measured
 }

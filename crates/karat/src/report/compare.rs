@@ -1,205 +1,251 @@
-//! Two tools, or two runs of one, side by side: metrics, and which goldens moved.
+//! A comparison for people at a terminal.
+
+pub mod markdown;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, headline, three, title};
+use super::number::{count, p_value, signed, three, title};
 use crate::diagnostic::harmless;
-use crate::format::report::{ReportV1, ToolV1};
-use anstyle::Style;
-use karat_core::golden::Acceptance;
-use karat_core::metric::table::Direction;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use crate::format::comparison::{
+    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, GoldenMovedV1, PairV1, RanksV1,
+};
+use anstyle::{AnsiColor, Style};
+use karat_core::metric::estimate::RELIABLE_N;
 
-/// One side of a comparison.
-#[derive(Clone, Copy)]
-pub struct Side<'a> {
-    /// What it is called.
-    pub label: &'a str,
-    /// Its report.
-    pub report: &'a ReportV1,
-    /// Its tool.
-    pub tool: &'a ToolV1,
-}
-
-/// What differs between two sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    /// The first side.
-    pub a: String,
-    /// The second side.
-    pub b: String,
-    /// The metrics asked for.
-    pub metrics: Vec<Difference>,
-    /// Goldens that only the second side finds in more than half of its trials.
-    pub gained: Vec<Moved>,
-    /// Goldens that only the first side finds so.
-    pub lost: Vec<Moved>,
-    /// Cases both were run on.
-    pub cases: usize,
-}
-
-/// A metric on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
-    /// The metric.
-    pub metric: String,
-    /// Its value on the first side.
-    pub a: Option<f64>,
-    /// Its value on the second side.
-    pub b: Option<f64>,
-    /// Second minus first; absent where either is undefined.
-    pub difference: Option<f64>,
-    /// Which way is better.
-    pub direction: Direction,
-}
-
-/// A golden that one side finds and the other does not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Moved {
-    /// Its case.
-    pub case: String,
-    /// Its id.
-    pub golden: String,
-    /// Its title.
-    pub title: String,
-}
-
-/// Why two sides cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CompareError {
-    /// They are about different cases or goldens.
-    #[error(
-        "{a} and {b} are about different suites or versions of one ({a_digest} and {b_digest}); score both against the same suite first"
-    )]
-    Suites {
-        /// The first side.
-        a: String,
-        /// The second side.
-        b: String,
-        /// The suite of the first.
-        a_digest: String,
-        /// The suite of the second.
-        b_digest: String,
-    },
-    /// They were run on different parts of the suite.
-    #[error("{a} and {b} were run on different cases of the suite; run both on the same ones")]
-    Cases {
-        /// The first side.
-        a: String,
-        /// The second side.
-        b: String,
-    },
-    /// They were scored by different rules.
-    #[error(
-        "{a} was scored by the profile {a_profile} and {b} by {b_profile}, or values of it differ; score both by the same"
-    )]
-    Profiles {
-        /// The first side.
-        a: String,
-        /// The second side.
-        b: String,
-        /// The rules of the first.
-        a_profile: String,
-        /// The rules of the second.
-        b_profile: String,
-    },
-}
-
-/// Holds two sides against each other; `metrics` that neither has are left out.
-pub fn compare(a: Side<'_>, b: Side<'_>, metrics: &[String]) -> Result<Comparison, CompareError> {
-    let names = || (a.label.to_owned(), b.label.to_owned());
-    if a.report.suite.digest != b.report.suite.digest {
-        let short = |digest: &str| digest.chars().take(19).collect::<String>();
-        let digests = (short(&a.report.suite.digest), short(&b.report.suite.digest));
-        let (a, b) = names();
-        return Err(CompareError::Suites { a, b, a_digest: digests.0, b_digest: digests.1 });
-    }
-    if a.report.cases != b.report.cases {
-        let (a, b) = names();
-        return Err(CompareError::Cases { a, b });
-    }
-    if a.report.profile != b.report.profile {
-        let profiles = (a.report.profile.name.clone(), b.report.profile.name.clone());
-        let (a, b) = names();
-        return Err(CompareError::Profiles { a, b, a_profile: profiles.0, b_profile: profiles.1 });
-    }
-    let ids = if metrics.is_empty() { &a.report.profile.headline } else { metrics };
-    let metric = |id: &String| {
-        let (left, right) = (headline(a.report, a.tool).get(id)?, headline(b.report, b.tool).get(id)?);
-        let difference = left.value.zip(right.value).map(|(left, right)| right - left);
-        let (a, b) = (left.value, right.value);
-        Some(Difference { metric: id.clone(), a, b, difference, direction: left.direction })
-    };
-    let (old, new) = (found(a), found(b));
-    let moved = |(case, golden): &(usize, usize)| {
-        let info = &a.report.cases[*case];
-        let issue = &info.issues[*golden];
-        Moved { case: info.case.clone(), golden: issue.id.clone(), title: issue.title.clone() }
-    };
-    let (label_a, label_b) = names();
-    Ok(Comparison {
-        a: label_a,
-        b: label_b,
-        metrics: ids.iter().filter_map(metric).collect(),
-        gained: new.difference(&old).map(moved).collect(),
-        lost: old.difference(&new).map(moved).collect(),
-        cases: a.report.cases.len(),
-    })
-}
-
-/// The required goldens a side finds in more than half of its trials, by the places of case and golden.
-fn found(side: Side<'_>) -> BTreeSet<(usize, usize)> {
-    let mut found = BTreeSet::new();
-    for (case, (info, result)) in side.report.cases.iter().zip(&side.tool.cases).enumerate() {
-        for (golden, issue) in info.issues.iter().enumerate() {
-            let hits = result.trials.iter().filter(|trial| trial.matches.iter().any(|m| m.golden == issue.id)).count();
-            if issue.acceptance == Acceptance::Required && 2 * hits > result.trials.len() {
-                found.insert((case, golden));
-            }
-        }
-    }
-    found
-}
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const CAREFUL: Style = AnsiColor::Yellow.on_default();
 
 /// So many moved goldens are listed.
-const MOST_MOVED: usize = 12;
+const MOST_MOVED: usize = 8;
 
-/// A comparison for people at a terminal.
-pub fn draw(comparison: &Comparison, look: &Look) -> String {
-    let dim = Style::new().dimmed();
-    let Comparison { a, b, metrics, gained, lost, cases } = comparison;
-    let mut out = format!("{} → {}  {}\n\n", harmless(a), harmless(b), count(*cases, "case"));
-    let heads = [a.as_str(), b, "difference"].map(|head| Cell::right(grid::fit(head, 28)).styled(dim));
-    let mut rows = vec![[Cell::left("metric").styled(dim)].into_iter().chain(heads).collect::<Vec<_>>()];
-    for row in metrics {
-        // Less than half a thousandth either way is shown as nothing.
-        let shown = |d: f64| if d.abs() < 0.0005 { "0.000".to_owned() } else { format!("{d:+.3}") };
-        let difference = row.difference.map_or_else(|| "–".to_owned(), shown);
+/// Every two sides, or the ranks, and what to be careful of.
+pub fn draw(comparison: &ComparisonV1, look: &Look) -> String {
+    let parts: Vec<String> = match &comparison.ranks {
+        Some(ranks) => vec![draw_ranks(comparison, ranks, look)],
+        None => comparison.comparisons.iter().map(|pair| draw_pair(comparison, pair, look)).collect(),
+    };
+    let mut out = parts.join("\n");
+    if !comparison.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", CAREFUL.bold(), look)));
+        for warning in &comparison.warnings {
+            out.push_str(&indented(warning, Style::new(), look));
+        }
+    }
+    out
+}
+
+fn paint(text: &str, style: Style, look: &Look) -> String {
+    let plain = !look.colour || style == Style::new();
+    if plain { text.to_owned() } else { format!("{}{text}{}", style.render(), style.render_reset()) }
+}
+
+/// Text within the width, two blanks in.
+fn indented(text: &str, style: Style, look: &Look) -> String {
+    let lines = grid::wrap(&harmless(text), look.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, style, look))).collect()
+}
+
+fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, look: &Look) -> String {
+    let head = format!("{} → {}", harmless(&pair.a.label), harmless(&pair.b.label));
+    let facts = format!("{} · profile {}", count(pair.cases, "case"), harmless(&comparison.profile));
+    let mut out = format!("{}  {}\n\n", paint(&head, BOLD, look), paint(&facts, DIM, look));
+    let heads = ["from", "to", "change"].map(|head| Cell::right(head).styled(DIM));
+    let level = format!("{:.0} % interval", 100.0 * comparison.level);
+    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+    rows[0].extend(heads);
+    rows[0].extend([Cell::left(level).styled(DIM), Cell::right("p").styled(DIM), Cell::left("verdict").styled(DIM)]);
+    for row in &pair.metrics {
         rows.push(vec![
             Cell::left(title(&row.metric)),
             Cell::right(three(row.a)),
             Cell::right(three(row.b)),
-            Cell::right(difference),
+            Cell::right(signed(row.difference)),
+            Cell::left(interval(row.ci)),
+            Cell::right(p_value(row.p_holm)),
+            Cell::left(row.verdict.word()).styled(style(row.verdict)),
         ]);
     }
     out.push_str(&grid::draw(&rows, look.width, look.colour));
-    for (side, moved) in [(b, gained), (a, lost)] {
+    for line in footnotes(comparison, pair) {
+        out.push_str(&indented(&line, DIM, look));
+    }
+    out.push_str(&goldens(pair, look));
+    out.push_str(&moved(pair, look));
+    out
+}
+
+/// Two ends with signs, or a dash.
+pub(super) fn interval(ci: Option<[f64; 2]>) -> String {
+    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", signed(Some(low)), signed(Some(high))))
+}
+
+fn style(verdict: ConclusionV1) -> Style {
+    match verdict {
+        ConclusionV1::Better => GOOD,
+        ConclusionV1::Worse => BAD,
+        ConclusionV1::Equivalent => Style::new(),
+        ConclusionV1::Inconclusive => CAREFUL,
+    }
+}
+
+/// What the numbers rest on: how p was adjusted, what could have been seen, and what was left out.
+pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
+    let mut lines = Vec::new();
+    let families = comparison.comparisons.len();
+    let margin = format!("differences within ±{} do not matter", three_short(comparison.margin));
+    let adjusted =
+        if families > 1 { format!("p adjusted for {families} comparisons (Holm) · ") } else { String::new() };
+    lines.push(format!("{adjusted}{margin}"));
+    // Metrics that share a reason share its line.
+    let mut shared: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in &pair.metrics {
+        let Some(why) = reason(row) else { continue };
+        match shared.iter_mut().find(|(own, _)| *own == why) {
+            Some((_, metrics)) => metrics.push(title(&row.metric)),
+            None => shared.push((why, vec![title(&row.metric)])),
+        }
+    }
+    lines.extend(shared.iter().map(|(why, metrics)| format!("{}: {why}", metrics.join(", "))));
+    for row in pair.metrics.iter().filter(|row| row.left_out > 0) {
+        let cases = count(row.left_out, "case");
+        lines.push(format!("{}: {cases} left out, on which only one side has a value", title(&row.metric)));
+    }
+    let Some(first) = pair.metrics.first() else { return lines };
+    let noun = if comparison.cluster.is_some() { "cluster" } else { "case" };
+    if let Some(least) = first.detectable {
+        let units = count(first.units, noun);
+        let metric = title(&first.metric);
+        lines.push(format!("{metric}: with {units} a difference of {least:.3} would be seen 4 times out of 5"));
+    }
+    let few = || pair.metrics.iter().filter(|row| row.unreliable && row.n > 0).map(|row| row.units);
+    if let (Some(least), Some(most)) = (few().min(), few().max()) {
+        let n = if least < most { format!("{least} to {most} {noun}s") } else { count(most, noun) };
+        lines.push(format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)"));
+    }
+    lines
+}
+
+/// Why, where the numbers of the line do not say so by themselves.
+fn reason(row: &DifferenceV1) -> Option<&str> {
+    let open = row.verdict == ConclusionV1::Inconclusive && row.p_holm.is_some_and(|p| p > 0.05) && row.ci.is_some();
+    let holds_zero = row.ci.is_some_and(|[low, high]| low <= 0.0 && high >= 0.0);
+    let plain = row.ci.is_some_and(|[low, high]| low != high) && row.verdict != ConclusionV1::Inconclusive;
+    (!(plain || open && holds_zero && !row.unreliable)).then_some(row.because.as_str())
+}
+
+fn three_short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn goldens(pair: &PairV1, look: &Look) -> String {
+    let goldens = &pair.goldens;
+    if goldens.gained.is_empty() && goldens.lost.is_empty() {
+        if goldens.both + goldens.neither == 0 {
+            return String::new();
+        }
+        return "\nBoth find the same goldens in most of their trials.\n".to_owned();
+    }
+    let mut out = format!("\n{}\n", paint("Goldens that moved", BOLD, look));
+    out.push_str(&indented(&mcnemar(pair), DIM, look));
+    for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
         if moved.is_empty() {
             continue;
         }
-        out.push_str(&format!("\nOnly {} finds ({})\n", harmless(side), moved.len()));
+        let head = format!("Only {} finds ({})", side.label, moved.len());
+        out.push_str(&grid::fit(&format!("  {}", harmless(&head)), look.width));
+        out.push('\n');
         for one in moved.iter().take(MOST_MOVED) {
-            let line = format!("  {}: {}", harmless(&one.case), harmless(&one.title));
-            out.push_str(&grid::fit(&line, look.width));
-            out.push('\n');
+            let found = found(one);
+            let line = format!("    {}: {}", harmless(&one.case), harmless(&one.title));
+            let line = grid::fit(&line, look.width.saturating_sub(found.chars().count() + 2));
+            out.push_str(&format!("{line}  {}\n", paint(&found, DIM, look)));
         }
         if moved.len() > MOST_MOVED {
-            out.push_str(&format!("  and {} more\n", moved.len() - MOST_MOVED));
+            let more = format!("and {} more in the JSON", moved.len() - MOST_MOVED);
+            out.push_str(&format!("    {}\n", paint(&more, DIM, look)));
         }
     }
-    if gained.is_empty() && lost.is_empty() {
-        out.push_str("\nBoth find the same goldens in most of their trials.\n");
+    out
+}
+
+fn found(one: &GoldenMovedV1) -> String {
+    let side = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
+    format!("{} → {}", side(one.a), side(one.b))
+}
+
+/// The test of goldens, in a sentence.
+pub(super) fn mcnemar(pair: &PairV1) -> String {
+    let goldens = &pair.goldens;
+    let flaky = match goldens.flaky {
+        0 => String::new(),
+        n => format!("; {n} of them in some trials only"),
+    };
+    format!(
+        "{} gained, {} lost, {} found by both, {} by neither{flaky}: McNemar p {}",
+        goldens.gained.len(),
+        goldens.lost.len(),
+        goldens.both,
+        goldens.neither,
+        equals(Some(goldens.p))
+    )
+}
+
+fn equals(p: Option<f64>) -> String {
+    let text = p_value(p);
+    if text.starts_with('<') { text.replacen('<', "< ", 1) } else { format!("= {text}") }
+}
+
+fn moved(pair: &PairV1, look: &Look) -> String {
+    let (false, Some(first)) = (pair.moved.is_empty(), pair.metrics.first()) else { return String::new() };
+    let heading = format!("Cases that moved most ({})", title(&first.metric));
+    let row = |one: &CaseMovedV1| {
+        vec![
+            Cell::left(&one.case),
+            Cell::right(three(one.a)),
+            Cell::left("→"),
+            Cell::left(three(one.b)),
+            Cell::right(signed(Some(one.difference))),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = pair.moved.iter().map(row).collect();
+    format!("\n{}\n{}", paint(&heading, BOLD, look), grid::draw(&rows, look.width, look.colour))
+}
+
+fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String {
+    let head = format!("{} ranked by {}", harmless(&comparison.suite), title(&ranks.metric));
+    let facts = format!("{} · profile {}", count(ranks.tools.len(), "tool"), harmless(&comparison.profile));
+    let mut out = format!("{}  {}\n\n", paint(&head, BOLD, look), paint(&facts, DIM, look));
+    let heads = ["tool", "rank", title(&ranks.metric), "interval", "to next", "p", "next is"];
+    let mut rows = vec![heads.iter().map(|head| Cell::left(head).styled(DIM)).collect::<Vec<_>>()];
+    for column in [1, 2, 4, 5] {
+        rows[0][column] = Cell::right(heads[column]).styled(DIM);
+    }
+    for tool in &ranks.tools {
+        let ends = tool.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3} … {high:.3}"));
+        let next = tool.next.as_ref();
+        rows.push(vec![
+            Cell::left(&tool.tool).styled(BOLD),
+            Cell::right(tool.rank.to_string()),
+            Cell::right(three(tool.value)),
+            Cell::left(ends),
+            Cell::right(next.map_or_else(String::new, |next| signed(next.difference))),
+            Cell::right(next.map_or_else(String::new, |next| p_value(next.p_holm))),
+            Cell::left(next.map_or("", |next| next.verdict.word()))
+                .styled(next.map_or(DIM, |next| style(next.verdict))),
+        ]);
+    }
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    let tests = ranks.tools.len().saturating_sub(1);
+    if tests > 1 {
+        out.push_str(&indented(&format!("p adjusted for {tests} neighbours (Holm)"), DIM, look));
+    }
+    out.push('\n');
+    for line in grid::wrap(&ranks.statement, look.width) {
+        out.push_str(&format!("{}\n", paint(&line, BOLD, look)));
     }
     out
 }

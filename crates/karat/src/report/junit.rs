@@ -100,7 +100,7 @@ fn story(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
 }
 
 /// XML 1.0 has no place for most control characters, escaped or not.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let allowed = |c: char| matches!(c, '\t' | '\n') || (!c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}'));
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }

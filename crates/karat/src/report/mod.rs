@@ -4,12 +4,14 @@ pub mod build;
 pub mod compare;
 pub mod csv;
 pub mod explain;
+pub mod gate;
 pub mod grid;
 pub mod json;
 pub mod judges;
 pub mod junit;
 pub mod markdown;
 pub mod number;
+pub mod power;
 pub mod sarif;
 pub mod table;
 

@@ -8,6 +8,24 @@ pub fn three(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"))
 }
 
+/// Three decimals with a sign, or a dash; less than half a thousandth either way is shown as nothing.
+pub fn signed(value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(v) if v.abs() < 0.0005 => "0.000".to_owned(),
+        Some(v) => format!("{v:+.3}").replacen('-', "−", 1),
+    }
+}
+
+/// A p value with three decimals, never 0.
+pub fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "–".to_owned(),
+        Some(p) if p < 0.001 => "<0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
 /// Both ends of an interval in two decimals, as short as they can be: `.65–.88`; a dash where there is none.
 pub fn span(ci: Option<[f64; 2]>) -> String {
     let end = |v: f64| {
@@ -55,7 +73,7 @@ pub fn ranked(report: &ReportV1) -> Vec<&ToolV1> {
 }
 
 /// The value turned so that more is better.
-fn goodness(estimate: &EstimateV1) -> Option<f64> {
+pub fn goodness(estimate: &EstimateV1) -> Option<f64> {
     estimate.value.map(|v| if estimate.direction == Direction::Down { -v } else { v })
 }
 

@@ -76,11 +76,13 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
     let ids: Vec<&str> = report.profile.headline.iter().map(String::as_str).collect();
     let verdicts_only = report.profile.method == Method::Verdict;
     let wide = look.width >= 120;
+    // Audits have long names for what they measure; the counts behind them stand in the JSON report.
+    let counts = !verdicts_only && (report.profile.method != Method::Audit || wide);
     // Narrow terminals read of failed trials in the warnings.
     let failed = look.width >= 90 && report.tools.iter().any(|tool| failed_trials(tool) > 0);
     let mut header = vec![Cell::left("tool").styled(DIM)];
     header.extend(ids.iter().map(|id| Cell::right(title(id)).styled(DIM)));
-    if !verdicts_only {
+    if counts {
         header.extend(["TP", "FP", "FN"].map(|name| Cell::right(name).styled(DIM)));
     }
     if report.profile.expect_pass {
@@ -100,7 +102,7 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
         for id in &ids {
             row.push(metric_cell(report, tool, id));
         }
-        if !verdicts_only {
+        if counts {
             let counts = [tool.counts.tp, tool.counts.fp, tool.counts.r#fn];
             row.extend(counts.map(|n| Cell::right(n.to_string())));
         }

@@ -17,9 +17,9 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Everything that was given.
-pub(super) struct Given {
-    pub(super) loaded: LoadedSuite,
-    pub(super) field: Option<Field>,
+pub(in crate::commands) struct Given {
+    pub(in crate::commands) loaded: LoadedSuite,
+    pub(in crate::commands) field: Option<Field>,
     trials: Vec<Trial>,
     judgements: Vec<Judgement>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Given {
 const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
 
 impl Given {
-    pub(super) fn read(args: &LabelArgs) -> Result<Self, Failure> {
+    pub(in crate::commands) fn read(args: &LabelArgs) -> Result<Self, Failure> {
         let from_stdin = args.submissions.iter().chain(&args.judgements).filter(|path| path.as_os_str() == "-").count();
         if from_stdin > 1 {
             return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
@@ -40,7 +40,7 @@ impl Given {
     }
 
     /// The calibration set that lies in the suite itself.
-    pub(super) fn calibration(suite: &str, group_by: Option<&str>) -> Result<Self, Failure> {
+    pub(in crate::commands) fn calibration(suite: &str, group_by: Option<&str>) -> Result<Self, Failure> {
         let field = field(group_by)?;
         let loaded = inputs::suite(suite)?;
         let [submission, judgements] = CALIBRATION.map(|path| own(&loaded, path));
@@ -50,12 +50,12 @@ impl Given {
     }
 
     /// The trials that were judged, and others of the same submissions.
-    pub(super) fn trials(&self) -> &[Trial] {
+    pub(in crate::commands) fn trials(&self) -> &[Trial] {
         &self.trials
     }
 
     /// The pairs that something is known of; what is left out is told.
-    pub(super) fn labels(&self) -> Result<Labels<'_>, Failure> {
+    pub(in crate::commands) fn labels(&self) -> Result<Labels<'_>, Failure> {
         let labels = Labels::of(&self.loaded.suite, &self.trials, &self.judgements);
         if labels.unjudged > 0 {
             note(&format!("{} with findings left out, as nobody judged them", count(labels.unjudged, "trial")));

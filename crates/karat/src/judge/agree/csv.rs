@@ -3,9 +3,9 @@
 use super::item::{Given, Item, Rated};
 use super::opinions::{AgreeError, On, Opinions, gathered};
 use crate::diagnostic::{Diagnostic, Faults};
+use crate::document::rows::{Row, each_row};
 use crate::document::{Fault, Source, suggest};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 /// Ratings as they were read.
 #[derive(Clone, Debug, Default)]
@@ -91,39 +91,22 @@ const HEADER: &str = "ratings start with the line `item,rater,value`";
 impl Sheet<'_> {
     /// Reads the rows; returns all that is wrong with them.
     fn read(&mut self) -> Vec<Fault> {
-        let delimiter = delimiter(self.text);
-        let mut reader = ::csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter)
-            .from_reader(self.text.as_bytes());
-        let mut columns = None;
-        let mut faults = Vec::new();
-        let mut record = ::csv::StringRecord::new();
-        loop {
-            match reader.read_record(&mut record) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    let at = error.position().map_or(0, |position| position.byte() as usize);
-                    faults.push(Fault::new("bad-csv", at..at, format!("this row cannot be read: {error}")));
-                    break;
-                }
-            }
-            let position = record.position();
-            let (start, line) = position.map_or((0, 0), |position| (position.byte() as usize, position.line()));
-            // The reader counts the blank lines before a row to it.
-            let skipped = self.text[start..].find(|c| !matches!(c, '\n' | '\r')).unwrap_or(0);
-            let line = line as usize + self.text[start..start + skipped].matches('\n').count();
-            let row = Row { text: self.text, start: start + skipped, line, delimiter, record: &record };
+        let text = self.text;
+        let (mut columns, mut faults, mut wrong_header) = (None, Vec::new(), None);
+        let unreadable = each_row(text, |row| {
             match &columns {
-                None => match self.header(&row) {
+                None => match self.header(row) {
                     Ok(found) => columns = Some(found),
-                    Err(wrong) => return wrong,
+                    Err(wrong) => wrong_header = Some(wrong),
                 },
-                Some(columns) => faults.extend(self.row(&row, columns)),
+                Some(columns) => faults.extend(self.row(row, columns)),
             }
+            wrong_header.is_none()
+        });
+        if let Some(wrong) = wrong_header {
+            return wrong;
         }
+        faults.extend(unreadable);
         if columns.is_none() && faults.is_empty() {
             faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {HEADER}")));
         }
@@ -143,9 +126,8 @@ impl Sheet<'_> {
             }
         }
         for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
-            let whole = row.span(0).start..row.span(row.record.len().saturating_sub(1)).end;
             let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
-            let span = near.map_or(whole, |(at, _)| row.span(*at));
+            let span = near.map_or_else(|| row.whole(), |(at, _)| row.span(*at));
             let fault = Fault::new("missing-column", span, format!("there is no column `{needed}`; {HEADER}"));
             faults.push(match near {
                 Some(_) => fault.with_help(format!("did you mean `{needed}`?")),
@@ -166,18 +148,13 @@ impl Sheet<'_> {
     }
 
     fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
-        let found = row.record.len();
-        if row.record.iter().all(|field| field.trim().is_empty()) {
+        if row.is_blank() {
             return Vec::new();
         }
-        if found != columns.count {
-            let wanted = columns.count;
-            let message = format!("this row has {found} fields where the header has {wanted}");
-            let help = "quote fields that hold the delimiter, and close every quote";
-            let span = row.span(0).start..row.span(found.saturating_sub(1)).end;
-            return vec![Fault::new("wrong-width", span, message).with_help(help)];
+        if let Some(fault) = row.wrong_width(columns.count) {
+            return vec![fault];
         }
-        let field = |at: usize| row.record.get(at).unwrap_or_default().trim().to_owned();
+        let field = |at: usize| row.field(at).to_owned();
         let mut faults = Vec::new();
         for (at, name) in [(columns.item, "item"), (columns.rater, "rater")] {
             if field(at).is_empty() {
@@ -202,44 +179,6 @@ impl Sheet<'_> {
         self.sheets.rated.push(Rated { item, rater, value: Given::Word(value), explanation });
         faults
     }
-}
-
-/// A row, and where it is written.
-struct Row<'a> {
-    text: &'a str,
-    start: usize,
-    line: usize,
-    delimiter: u8,
-    record: &'a ::csv::StringRecord,
-}
-
-impl Row<'_> {
-    /// The bytes of a field as it is written, quotes included.
-    fn span(&self, field: usize) -> Range<usize> {
-        let (mut quoted, mut at, mut begin) = (false, 0, self.start);
-        for (offset, byte) in self.text.as_bytes()[self.start..].iter().enumerate() {
-            let here = self.start + offset;
-            match byte {
-                b'"' => quoted = !quoted,
-                b'\n' | b'\r' if !quoted => return begin..here,
-                byte if *byte == self.delimiter && !quoted => {
-                    if at == field {
-                        return begin..here;
-                    }
-                    at += 1;
-                    begin = here + 1;
-                }
-                _ => {}
-            }
-        }
-        begin..self.text.len()
-    }
-}
-
-/// The first of comma, semicolon and tab that the first line has.
-fn delimiter(text: &str) -> u8 {
-    let header = text.trim_start().lines().next().unwrap_or_default();
-    [b',', b';', b'\t'].into_iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(b',')
 }
 
 #[cfg(test)]

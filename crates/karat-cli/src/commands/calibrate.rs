@@ -1,0 +1,69 @@
+//! `karat calibrate`: numbers of a profile, fitted to what people say.
+
+mod matching;
+mod sui;
+
+use crate::args::{CalibrateArgs, CalibrateCommand, FittedArgs};
+use crate::exit::{Exit, Failure};
+use crate::hints::word;
+use crate::terminal::{note, tell};
+use karat::profile::to_difference;
+use karat::report::grid::{Cell, draw};
+use karat::suite::LoadedSuite;
+use karat::whole_file;
+use karat_core::profile::Profile;
+use std::path::Path;
+
+pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        CalibrateCommand::Sui(args) => sui::run(args),
+        CalibrateCommand::Match(args) => matching::run(args),
+    }
+}
+
+/// Refuses a file that would not be a profile before any work is done.
+fn check(args: &FittedArgs) -> Result<(), Failure> {
+    match &args.file {
+        Some(path) if path.extension().is_none_or(|extension| extension != "toml") => {
+            let shown = path.display();
+            Err(Failure::usage(format!("{shown}: a profile is a .toml file; the figures as JSON come with --json")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the profile with the fitted numbers, where a file was named, with a line on where they come from.
+fn write(args: &FittedArgs, profile: &Profile, from: &str) -> Result<(), Failure> {
+    let Some(path) = &args.file else { return Ok(()) };
+    let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = format!("# {from}\n{}", to_difference(profile));
+    whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
+        .map_err(|error| Failure::unwritten(path.display(), error))?;
+    tell(&format!("wrote {}; use it with --profile {}", path.display(), shown(path)));
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    word(&path.display().to_string())
+}
+
+/// Tells of fitted values that the suite states itself: what `karat.toml` changes goes before any profile.
+fn tell_of_overrides(loaded: &LoadedSuite, keys: &[&str]) {
+    for key in keys.iter().filter(|key| loaded.config.scoring.overrides.contains_key(**key)) {
+        note(&format!(
+            "karat.toml of the suite states `{key}` itself, which goes before a profile; change it there to use what was fitted"
+        ));
+    }
+}
+
+/// Rows of which the first column is words and the others numbers.
+fn table(rows: &[Vec<String>], width: usize) -> String {
+    let cell = |(column, text): (usize, &String)| if column == 0 { Cell::left(text) } else { Cell::right(text) };
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
+    draw(&cells, width, false)
+}
+
+/// A row of a table.
+fn row(name: &str, numbers: impl IntoIterator<Item = String>) -> Vec<String> {
+    std::iter::once(name.to_owned()).chain(numbers).collect()
+}

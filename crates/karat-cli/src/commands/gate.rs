@@ -1,0 +1,114 @@
+//! `karat gate`: results held against demands.
+
+use super::compare::refused;
+use crate::args::GateArgs;
+use crate::drawings::{self, Drawing};
+use crate::exit::{Exit, Failure};
+use crate::sources::{self, Source};
+use crate::terminal::{look, print, print_json};
+use crate::{outputs, store_place};
+use karat::comparison::Side;
+use karat::format::gate::{BoundV1, DemandsV1, HeldV1};
+use karat::format::report::ReportV1;
+use karat::gate::{self, Demands, NoWorse};
+use karat::report::Look;
+use karat::report::gate::{draw, junit, markdown};
+use karat_core::comparison::{MARGIN, Rules};
+use std::path::Path;
+
+/// What the outcome of a gate can be written as.
+const EXTENSIONS: [&str; 4] = ["json", "md", "xml", "txt"];
+
+pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
+    drawings::check(&args.outputs, &EXTENSIONS)?;
+    let typed = args.min.iter().chain(&args.max).map(|(id, _)| id);
+    for id in typed.chain(&args.metrics) {
+        super::metrics::named(id)?;
+    }
+    let stated = stated(args)?;
+    let report = sources::report(&args.report, &args.store)?;
+    let tools = sources::tools(&report, &args.tools, &args.report)?;
+    let demands = demands(args, stated, &report)?;
+    let gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
+    if args.json {
+        print_json(&gate)?;
+    } else {
+        print(&draw(&gate, &look()))?;
+    }
+    let drawn = [
+        Drawing { extension: "json", draw: &|| drawings::json(&gate) },
+        Drawing { extension: "md", draw: &|| markdown(&gate) },
+        Drawing { extension: "xml", draw: &|| junit::draw(&gate) },
+        Drawing { extension: "txt", draw: &|| draw(&gate, &Look { width: 100, colour: false }) },
+    ];
+    drawings::write(&args.outputs, &drawn)?;
+    outputs::add_to_summary(&|| markdown(&gate))?;
+    Ok(match gate.outcome {
+        HeldV1::Holds => Exit::Ok,
+        HeldV1::Inconclusive => Exit::Inconclusive,
+        HeldV1::Fails => Exit::NotMet,
+    })
+}
+
+/// The demands of a file, if there is one.
+fn stated(args: &GateArgs) -> Result<DemandsV1, Failure> {
+    let Some(path) = &args.rules else { return Ok(DemandsV1::default()) };
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::io(&shown, error))?;
+    Ok(gate::read(&text, &shown)?)
+}
+
+/// All demands: those of the file, and those that were typed, which come first where both say something.
+fn demands(args: &GateArgs, stated: DemandsV1, report: &ReportV1) -> Result<Demands, Failure> {
+    let there: Vec<&str> = report.tools.iter().map(|tool| tool.tool.as_str()).collect();
+    let unknown =
+        stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
+    if let (Some(tool), Some(file)) = (unknown, &args.rules) {
+        let message =
+            format!("{}: {} has no tool `{tool}`; there are {}", file.display(), args.report, there.join(", "));
+        return Err(Failure::bad_input(message));
+    }
+    let typed = |id: &String| BoundV1 { metric: id.clone(), min: None, max: None, tool: None };
+    let min = args.min.iter().map(|(id, least)| BoundV1 { min: Some(*least), ..typed(id) });
+    let max = args.max.iter().map(|(id, most)| BoundV1 { max: Some(*most), ..typed(id) });
+    let margin = args.margin.or(stated.margin).unwrap_or(MARGIN);
+    let metrics = if args.metrics.is_empty() { stated.metrics } else { args.metrics.clone() };
+    let beside = |name: &String| match args.rules.as_deref().and_then(Path::parent) {
+        // A run goes by its name wherever the file lies.
+        Some(folder) if folder.join(name).is_file() => folder.join(name).display().to_string(),
+        _ => name.clone(),
+    };
+    let no_worse = match args.no_worse_than.clone().or_else(|| stated.no_worse_than.as_ref().map(beside)) {
+        None => None,
+        Some(reference) => {
+            let sides = sides(&reference, args)?;
+            let rules = Rules { margin, seed: args.seed, ..Rules::default() };
+            Some(NoWorse { label: reference, sides, metrics, rules, intersection: args.intersection })
+        }
+    };
+    let demands = Demands {
+        bounds: min.chain(max).chain(stated.rules).collect(),
+        no_worse,
+        max_cost: args.max_cost.or(stated.max_cost),
+        licence: args.require_judge_licence.or(stated.judge_licence),
+        allow_small_n: args.allow_small_n || stated.allow_small_n,
+    };
+    let nothing = demands.bounds.is_empty() && demands.no_worse.is_none();
+    if nothing && demands.max_cost.is_none() && demands.licence.is_none() {
+        return Err(Failure::usage(
+            "nothing is demanded; give --min f1=0.6, --no-worse-than BASELINE, or --rules FILE",
+        ));
+    }
+    Ok(demands)
+}
+
+/// Every tool of what is not to be fallen behind.
+fn sides(reference: &str, args: &GateArgs) -> Result<Vec<Side>, Failure> {
+    if !store_place::names_run(reference, args.store.folder.as_deref()) && !Path::new(reference).exists() {
+        let message = format!("{reference} is not there; write it with: karat baseline write RUN -o {reference}");
+        return Err(Failure::bad_input(message));
+    }
+    let old: Source = sources::source(reference, &args.store)?;
+    let side = |tool: &str| old.side(tool, format!("{tool} ({reference})"));
+    Ok(old.tools().into_iter().filter_map(side).collect())
+}

@@ -1,0 +1,129 @@
+//! Finished results by what was typed: a report, a stored run, or a baseline.
+
+use crate::args::StorePlace;
+use crate::exit::Failure;
+use crate::{inputs, store_place, stored};
+use karat::comparison::Side;
+use karat::document::{Syntax, decode_bytes, schema_of};
+use karat::format::baseline::{self, BaselineV1};
+use karat::format::report::{ReportV1, ToolV1};
+use std::path::Path;
+
+/// A finished result.
+pub(crate) enum Source {
+    /// A report, from a file or of a run.
+    Report(Box<ReportV1>),
+    /// A baseline.
+    Baseline(BaselineV1),
+}
+
+/// A report, a run or a baseline.
+pub(crate) fn source(reference: &str, store: &StorePlace) -> Result<Source, Failure> {
+    let path = Path::new(reference);
+    if !store_place::names_run(reference, store.folder.as_deref()) && is_baseline(path) {
+        return Ok(Source::Baseline(baseline(path)?));
+    }
+    Ok(Source::Report(Box::new(report(reference, store)?)))
+}
+
+/// A report by file or by run; a run must be finished.
+pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Failure> {
+    let folder = store.folder.as_deref();
+    if !store_place::names_run(reference, folder) {
+        let path = Path::new(reference);
+        if is_baseline(path) {
+            let message = format!("{reference} is a baseline, which holds too little for this; give a report or a run");
+            return Err(Failure::bad_input(message));
+        }
+        return inputs::report(path);
+    }
+    let mut store = store_place::open(folder)?;
+    let (info, report) = stored::report(&mut store, reference)?;
+    let done: u64 = info.outcomes.values().sum();
+    if done < info.planned {
+        return Err(Failure::bad_input(format!(
+            "run {} is not finished: {done} of {} trials are done, and those that never ran would count as missed; go on with: karat run --resume {}",
+            info.short_id, info.planned, info.short_id
+        )));
+    }
+    Ok(report)
+}
+
+impl Source {
+    /// The names of its tools.
+    pub(crate) fn tools(&self) -> Vec<&str> {
+        match self {
+            Self::Report(report) => report.tools.iter().map(|tool| tool.tool.as_str()).collect(),
+            Self::Baseline(baseline) => baseline.tools.iter().map(|tool| tool.tool.as_str()).collect(),
+        }
+    }
+
+    /// One tool as a side; none where there is no such tool.
+    pub(crate) fn side(&self, tool: &str, label: String) -> Option<Side> {
+        match self {
+            Self::Report(report) => {
+                let found = report.tools.iter().find(|one| one.tool == tool)?;
+                Some(Side::of_report(report, found, label))
+            }
+            Self::Baseline(baseline) => {
+                let found = baseline.tools.iter().find(|one| one.tool == tool)?;
+                Some(Side::of_baseline(baseline, found, label))
+            }
+        }
+    }
+}
+
+/// The tools of a report that were asked for; all where none was.
+pub(crate) fn tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> Result<Vec<&'r ToolV1>, Failure> {
+    if report.tools.is_empty() {
+        return Err(Failure::bad_input(format!("{place} holds no tool; score a submission first")));
+    }
+    if names.is_empty() {
+        return Ok(report.tools.iter().collect());
+    }
+    let there: Vec<&str> = report.tools.iter().map(|tool| tool.tool.as_str()).collect();
+    let pick = |name: &String| {
+        let found = report.tools.iter().find(|tool| tool.tool == *name);
+        found.ok_or_else(|| no_tool(place, name, &there))
+    };
+    names.iter().map(pick).collect()
+}
+
+/// That there is no tool of that name.
+pub(crate) fn no_tool(place: &str, name: &str, there: &[&str]) -> Failure {
+    let near = karat::document::suggest::nearest(name, there.iter().copied());
+    let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+    Failure::usage(format!("{place} has no tool `{name}`{hint} There are: {}", there.join(", ")))
+}
+
+/// Whether a file says of itself that it is a baseline, of whatever version.
+fn is_baseline(path: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Schema {
+        schema: Option<String>,
+    }
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let stated = serde_json::from_slice::<Schema>(&bytes).ok().and_then(|file| file.schema);
+    stated.is_some_and(|schema| schema.starts_with("karat.baseline/"))
+}
+
+/// A baseline, whole and of this version.
+fn baseline(path: &Path) -> Result<BaselineV1, Failure> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
+    let decoded = decode_bytes::<BaselineV1>(&shown, &bytes, Syntax::Json, &schema_of::<BaselineV1>());
+    let read: BaselineV1 = decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0;
+    if read.schema != baseline::SCHEMA {
+        let message =
+            format!("{shown}: the schema is {:?}, and this version reads {:?}", read.schema, baseline::SCHEMA);
+        return Err(Failure::bad_input(message));
+    }
+    for tool in &read.tools {
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = tool.cases.iter().find(|case| !seen.insert(&case.case)) {
+            let message = format!("{shown}: the case {:?} stands twice under {:?}", twice.case, tool.tool);
+            return Err(Failure::bad_input(format!("{message}; write the baseline anew")));
+        }
+    }
+    Ok(read)
+}

@@ -1,0 +1,299 @@
+//! `karat calibrate`: numbers of a profile from what people say.
+
+use crate::data::shared;
+use crate::project::{Project, lines, number, suite, trial};
+use serde_json::{Value, json};
+
+/// What an audited tool is like: in how many of three cases it finds the target and says so, how well it understands it, whether
+/// it invents something besides, and how sure it says it is.
+struct Tool(&'static str, usize, f64, bool, f64);
+
+const TOOLS: [Tool; 6] = [
+    Tool("ash", 3, 0.25, true, 0.5),
+    Tool("birch", 2, 1.0, false, 0.75),
+    Tool("cedar", 3, 0.5, true, 1.0),
+    Tool("elm", 1, 1.0, false, 0.25),
+    Tool("fir", 2, 0.25, false, 1.0),
+    Tool("oak", 1, 0.5, true, 0.75),
+];
+
+/// A suite of three cases with a target and one that is safe, trials of six tools, and their audits.
+fn audited() -> Project {
+    let case = |id: &str| json!({ "id": id, "issues": [{ "id": "g", "title": "Reentrancy", "target": true }] });
+    let mut project = suite(&[case("a"), case("b"), case("c"), json!({ "id": "safe", "verdict": "safe" })]);
+    let (mut trials, mut audits) = (Vec::new(), Vec::new());
+    for Tool(name, found, level, invents, sure) in TOOLS {
+        for (at, id) in ["a", "b", "c", "safe"].into_iter().enumerate() {
+            let hit = at < found;
+            let mut findings = Vec::new();
+            findings.extend(hit.then(|| json!({ "finding": "f1", "classification": "TARGET_MATCH" })));
+            findings.extend(invents.then(|| json!({ "finding": "f2", "classification": "HALLUCINATED" })));
+            trials.push(trial(id, name, 1, json!([{ "id": "f1", "title": "x" }, { "id": "f2", "title": "y" }])));
+            let mut audit = json!({ "case": id, "tool": name, "trial": 1, "judge": "aud", "kind": "audit",
+                "said_vulnerable": hit, "confidence_expressed": sure, "findings": findings });
+            if id != "safe" {
+                audit["target"] = if hit {
+                    json!({ "found": true, "finding": "f1", "type_match": "exact", "rcir": level, "ava": level, "fsv": level })
+                } else {
+                    json!({ "found": false })
+                };
+            }
+            audits.push(audit);
+        }
+    }
+    project = project.with("s.jsonl", lines(&trials)).with("audits.jsonl", lines(&audits));
+    project
+}
+
+/// The same with its report, and a ranking by two experts who care for understanding above all.
+fn scored() -> Project {
+    let project = audited();
+    project.run("score . --submission s.jsonl --judgements audits.jsonl --profile audit -o report.json").expect(0);
+    project.with(
+        "experts.csv",
+        "tool,rank,expert\nbirch,1,anna\nelm,2,anna\ncedar,3,anna\noak,4,anna\nash,5,anna\nfir,6,anna\n\
+         birch,1,ben\nelm,1,ben\noak,3,ben\ncedar,4,ben\nfir,5,ben\n",
+    )
+}
+
+#[test]
+fn weights_of_sui_come_from_rankings() {
+    let project = scored();
+    insta::assert_snapshot!(project.ok("calibrate sui report.json --ranking experts.csv"), @r"
+    weights of sui from what 2 experts said of 6 tools
+
+      weight                 present  fitted
+      verdict_f2               0.250   0.071
+      target_detection_rate    0.250   0.022
+      finding_precision        0.150   0.000
+      reasoning                0.250   0.901
+      calibration              0.100   0.005
+
+      agreement with the experts    Spearman  Kendall
+      present weights                  0.505    0.391
+      fitted, each tool held out       0.885    0.783
+      fitted, each expert held out     0.907    0.802
+      fitted, nothing held out         0.936    0.869
+
+      place  experts  present  fitted  held out
+      birch      1.2      1.0     1.0       1.0
+      elm        1.8      4.0     2.0       2.0
+      cedar      3.5      2.0     3.0       3.0
+      oak        3.5      6.0     4.0       5.0
+      ash        5.0      3.0     5.0       6.0
+      fir        5.5      5.0     6.0       5.0
+
+    6 tools: too few to rely on (30 wanted).
+    The fitted weights hold: tools that they never saw are placed with a Spearman of 0.885, and with the
+    present weights it is 0.505.
+    ");
+    let told = project.json("calibrate sui report.json --ranking experts.csv --json");
+    let fitted = told["weights"]["fitted"].as_object().unwrap();
+    let sum: f64 = fitted.values().map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{fitted:?}");
+    assert!(number(&told, "/weights/fitted/reasoning") > number(&told, "/weights/present/reasoning"));
+    assert_eq!((&told["experts"], &told["preferences"]), (&json!(["anna", "ben"]), &json!(24)));
+    assert_eq!((told["tools"].as_array().unwrap().len(), &told["left_out"]), (6, &json!([])));
+    // Scored now or before is the same.
+    let line =
+        "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking experts.csv --json";
+    assert_eq!(project.json(line), told);
+    // So are ranks as lines of JSON.
+    let rows = project.read("experts.csv");
+    let line = |row: &str| {
+        let [tool, rank, expert] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        json!({ "tool": tool, "rank": rank.parse::<f64>().unwrap(), "expert": expert })
+    };
+    project.write("experts.jsonl", lines(&rows.lines().skip(1).map(line).collect::<Vec<_>>()));
+    assert_eq!(project.json("calibrate sui report.json --ranking experts.jsonl --json"), told);
+}
+
+#[test]
+fn fitted_weights_are_a_profile() {
+    let project = scored();
+    let fitted = project.json("calibrate sui report.json --ranking experts.csv -o ours.toml --json");
+    let written = project.read("ours.toml");
+    assert!(written.starts_with("# Weights of sui, fitted by") && written.contains("extends = \"audit\""), "{written}");
+    let report = project.json("score . --submission s.jsonl --judgements audits.jsonl --profile ours.toml --json");
+    assert_eq!((&report["profile"]["sui"], &report["profile"]["name"]), (&fitted["weights"]["fitted"], &json!("ours")));
+    // All else is as it was.
+    let mut before: Value = serde_json::from_str(&project.read("report.json")).unwrap();
+    for key in ["sui", "name"] {
+        before["profile"][key] = report["profile"][key].clone();
+    }
+    assert_eq!(before["profile"], report["profile"]);
+}
+
+#[test]
+fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
+    let project = scored();
+    let check = |ranking: &str, code: i32, told: &[&str]| {
+        project.write("r.csv", ranking);
+        project.run("calibrate sui report.json --ranking r.csv").says(code, told);
+    };
+    check("", 4, &["the file is empty", "tool,rank"]);
+    check("tool,rank\nash,1\nbirch,2\nelm,3\n", 4, &["3 ranked tools", "4 at least"]);
+    check("tool,rank\nash,1\nbirch,1\nelm,1\noak,1\n", 4, &["every ranking is one tie"]);
+    check("tool,rank\nash,1\nbich,2\n", 4, &["r.csv:3:1", "no report has the tool `bich`", "did you mean `birch`?"]);
+    check("tool,rank\nash,1\nash,2\n", 4, &["ranked `ash` already, at line 2", "column `expert`"]);
+    check("tool,place\nash,1\n", 4, &["there is no column `rank` or `score`"]);
+    check("tool,rank\nash,first\n", 4, &["expected a number"]);
+    check("{\"tool\": \"ash\", \"rank\": 1, \"mood\": 2}\n", 4, &["mood"]);
+    check("\0\0", 4, &["r.csv: this is not text"]);
+    project.run("calibrate sui report.json --ranking none.csv").says(4, &["none.csv"]);
+    project.run("calibrate sui report.json --ranking experts.csv -o ours.json").says(2, &["a profile is a .toml file"]);
+    project.run("calibrate sui report.json").says(2, &["--ranking"]);
+    project.run("calibrate sui report.json report.json --ranking experts.csv").says(4, &["both have the tool `ash`"]);
+    project.run("calibrate sui . nowhere --submission s.jsonl --ranking experts.csv").says(2, &["one suite"]);
+    // Rules of another kind make other figures.
+    project
+        .run("score . --submission s.jsonl --judgements audits.jsonl --profile karat --judge none -o k.json")
+        .expect(0);
+    project.run("calibrate sui report.json k.json --ranking experts.csv").says(4, &["different rules"]);
+}
+
+#[test]
+fn tools_without_audits_are_left_out_by_name() {
+    let project = audited();
+    let mut audits: Vec<Value> =
+        project.read("audits.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    audits.retain(|audit| audit["tool"] != "oak");
+    project.write("audits.jsonl", lines(&audits));
+    project.write("r.csv", "tool,score\nash,1\nbirch,9\ncedar,7\nelm,8\noak,3\n");
+    let line = "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking r.csv";
+    let ran = project.run(line).says(0, &["oak is left out: it has no `sui`", "fir is left out: nobody ranked it"]);
+    assert!(ran.out.contains("1 expert said of 4 tools"), "{}", ran.out);
+    let told = "oak is left out: it has no `finding_precision`: no audit";
+    project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[told]);
+}
+
+#[test]
+fn rules_of_matching_come_from_labels() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.ok("calibrate match starter"), @r"
+    rules of matching from 417 labelled pairs by authors, 193 of them matches · profile karat
+
+                       present  fitted  pairs with it
+      threshold          0.550   0.510
+      weights.file       0.286   0.101            417
+      weights.line       0.143   0.522            402
+      weights.keyword    0.286   0.284            402
+      weights.text       0.286   0.093             15
+
+                                  precision  recall     F1    AUC  pairs
+      present rules                   0.556   0.803  0.657  0.664    417
+      fitted, each case held out      0.578   0.767  0.659  0.693    417
+      fitted, nothing held out        0.586   0.829  0.687  0.705    417
+
+    Keep the rules you have: by the present ones F1 is 0.657, and by fitted ones 0.659 on pairs held
+    out, which is not better by a hundredth.
+    The profile asks the judge local, so that the threshold counts with --judge none alone; the weights
+    choose which pairs are asked about.
+    ");
+}
+
+/// A suite whose keywords say nothing and whose lines say all, with labels that know.
+fn labelled() -> Project {
+    let mut cases = Vec::new();
+    let (mut trials, mut labels) = (Vec::new(), Vec::new());
+    for case in 0..6 {
+        let id = format!("c{case}");
+        cases.push(
+            json!({ "id": id, "repo": format!("r{}", case % 2), "issues": [{ "id": "g", "title": "t", "file": "a.py",
+            "line_start": 100, "line_end": 110, "keywords": ["cache", "bound"] }] }),
+        );
+        let mut findings = Vec::new();
+        for at in 0..8 {
+            let matched = at % 2 == 0;
+            let start = if matched { 104 + at } else { 300 + at };
+            let message = if (at + case) % 3 == 0 { "the cache has no bound" } else { "something is wrong" };
+            findings.push(json!({ "id": format!("f{at}"), "file": "a.py", "line_start": start, "message": message }));
+            labels.push(
+                json!({ "kind": "pair", "case": id, "tool": "t", "trial": 1, "judge": "human:eve", "golden": "g",
+                "finding": format!("f{at}"), "match": matched }),
+            );
+        }
+        trials.push(trial(&id, "t", 1, json!(findings)));
+    }
+    suite(&cases).with("s.jsonl", lines(&trials)).with("l.jsonl", lines(&labels))
+}
+
+#[test]
+fn fitted_rules_are_a_profile_that_decides_as_people_do() {
+    let project = labelled();
+    let told = project.json("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml --json");
+    assert_eq!((&told["better"], &told["held_out"]["groups"], &told["pairs"]), (&json!(true), &json!(6), &json!(48)));
+    assert_eq!(number(&told, "/held_out/f1"), 1.0);
+    assert!(number(&told, "/fitted/weights/line") > number(&told, "/present/weights/line"));
+    let report = project.json("score . --submission s.jsonl --profile ours.toml --judge none --json");
+    assert_eq!(report["profile"]["weights"], told["fitted"]["weights"]);
+    assert_eq!(report["profile"]["threshold"], told["fitted"]["threshold"]);
+    // One of four matches is the match, and the others repeat it: nothing is taken that people do not take.
+    assert_eq!(report["tools"][0]["counts"], json!({ "tp": 6, "fp": 24, "fn": 0 }));
+    let other = project.json("calibrate match . --submission s.jsonl --labels l.jsonl --group-by repo --json");
+    assert_eq!(other["held_out"]["groups"], 2);
+    let out = project.ok("calibrate match . --submission s.jsonl --labels l.jsonl --group-by meta.team");
+    assert!(out.contains("nothing could be held out"), "{out}");
+}
+
+#[test]
+fn labels_that_cannot_be_used_are_refused_with_the_reason() {
+    let project = labelled();
+    let all: Vec<Value> = project.read("l.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    project.write("few.jsonl", lines(&all[..20]));
+    let of = |matched: bool| -> Vec<Value> {
+        all.iter()
+            .cloned()
+            .map(|label| {
+                let mut label = label;
+                label["match"] = json!(matched);
+                label
+            })
+            .collect()
+    };
+    project.write("yes.jsonl", lines(&of(true)));
+    project.write("no.jsonl", lines(&of(false)));
+    project.write("bad.jsonl", "{\"kind\": \"pair\"");
+    project.write("empty.jsonl", "");
+    let check = |file: &str, told: &[&str]| {
+        project.run(&format!("calibrate match . --submission s.jsonl --labels {file}")).says(4, told);
+    };
+    check("few.jsonl", &["20 labelled pairs are too few", "30 are needed"]);
+    check("yes.jsonl", &["every labelled pair matches", "both kinds"]);
+    check("no.jsonl", &["no labelled pair matches"]);
+    check("bad.jsonl", &["bad.jsonl:1"]);
+    check("empty.jsonl", &["no pair of these submissions is judged"]);
+    check("none.jsonl", &["none.jsonl"]);
+    let line = "calibrate match . --submission s.jsonl --labels l.jsonl";
+    project.run(&format!("{line} --profile identity")).says(2, &["compares no scores"]);
+    project.run(&format!("{line} --set line_tolerance=1")).says(4, &["allow 24 of the labelled pairs"]);
+    project.run(&format!("{line} --group-by colour")).says(2, &["cannot be grouped by `colour`"]);
+    project.run("calibrate match . --submission s.jsonl").says(2, &["--labels"]);
+    project.run("calibrate match .").says(2, &["has no calibration set"]);
+}
+
+/// A suite's own changes go before any profile, so that a fitted value may be of no use there.
+#[test]
+fn a_value_that_the_suite_states_itself_is_told() {
+    Project::new()
+        .run("calibrate match starter -o ours.toml")
+        .says(0, &["wrote ours.toml", "karat.toml of the suite states `threshold` itself"]);
+}
+
+/// 1,020 goldens in prose, without places and keywords: only the threshold can be learned.
+#[test]
+fn published_labels_give_a_threshold() {
+    let Some(bench) = shared("code-review-bench") else { return };
+    let project = Project::new();
+    let judge = "anthropic_claude-opus-4-5-20251101";
+    let (goldens, results) = (bench.join("golden_comments"), bench.join("results").join(judge));
+    let [goldens, results] = [goldens, results].map(|path| path.display().to_string());
+    project.run_list(&["import", "--from", "code-review-bench", &goldens, &results, "-o", "bench"]).expect(0);
+    let told = project.json(&format!(
+        "calibrate match bench --submission bench/submissions/{judge}.jsonl --labels bench/judgements/{judge}.jsonl \
+         --group-by repo --profile karat --json"
+    ));
+    assert_eq!((&told["seen"]["file"], &told["seen"]["keyword"]), (&json!(0), &json!(0)));
+    assert_eq!(told["fitted"]["weights"], told["present"]["weights"]);
+    assert!(number(&told, "/held_out/f1") >= number(&told, "/present/f1"), "{told:#}");
+}

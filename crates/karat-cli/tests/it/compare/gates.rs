@@ -1,0 +1,212 @@
+//! What a gate says, and how it ends.
+
+use super::{good, graded, middling, noisy, scored, seen, submit};
+use crate::project::{Ran, near};
+use serde_json::{Value, json};
+
+#[test]
+fn five_cases_cannot_tell_and_say_how_many_would() {
+    let project = graded(5, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let ran = seen(&project, "gate r.json --min f1=0.6 --min recall=0.9").expect(3);
+    insta::assert_snapshot!("gate_of_five", ran.out);
+    assert!(ran.out.contains("n = 5"), "{}", ran.out);
+}
+
+#[test]
+fn demands_hold_fail_or_cannot_be_told() {
+    let project = graded(40, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let check = |flags: &str, code: i32, expect: &[&str]| {
+        let ran = project.run(&format!("gate r.json --json {flags}")).expect(code);
+        let gate: Value = serde_json::from_str(&ran.out).unwrap();
+        let found: Vec<&str> =
+            gate["demands"].as_array().unwrap().iter().map(|d| d["outcome"].as_str().unwrap()).collect();
+        assert_eq!(found, expect, "{flags}: {}", ran.out);
+    };
+    // F1 is 0.728 within 0.676 and 0.785.
+    check("--min f1=0.6", 0, &["holds"]);
+    check("--min f1=0.7", 3, &["inconclusive"]);
+    check("--min f1=0.9", 1, &["fails"]);
+    check("--max f1=0.9", 0, &["holds"]);
+    check("--max f1=0.7", 3, &["inconclusive"]);
+    check("--max f1=0.6", 1, &["fails"]);
+    check("--min f1=0.6 --min f1=0.7 --min f1=0.9", 1, &["holds", "inconclusive", "fails"]);
+    // No verdict states a confidence.
+    check("--max ece=0.1", 3, &["inconclusive"]);
+    // Four clean cases, all silent: they would do if so few were allowed to.
+    check("--min clean_pass=0.4", 3, &["inconclusive"]);
+    check("--min clean_pass=0.4 --allow-small-n", 0, &["holds"]);
+}
+
+#[test]
+fn a_wider_interval_wants_more_cases() {
+    let project = graded(40, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let wanted = |bound: &str| {
+        let ran = project.run(&format!("gate r.json --json --min f1={bound}")).expect(3);
+        serde_json::from_str::<Value>(&ran.out).unwrap()["demands"][0]["cases_wanted"].as_u64().unwrap()
+    };
+    let (near, nearer) = (wanted("0.69"), wanted("0.71"));
+    assert!(36 < near && near < nearer, "{near} {nearer}");
+}
+
+#[test]
+fn no_worse_than_a_baseline() {
+    let project = graded(40, 1, &[("t", middling)]);
+    scored(&project, "old.json", "");
+    let made = project.json("baseline write old.json -o base.json --json --metric f1 --metric accuracy");
+    assert_eq!((&made["written"], &made["metrics"]), (&json!("base.json"), &json!(["accuracy", "f1"])));
+    for old in ["base.json", "old.json --metric f1 --metric accuracy"] {
+        let ran = project.run(&format!("gate old.json --no-worse-than {old}")).expect(0);
+        assert!(ran.out.contains("The gate holds: 2 demands met."), "{}", ran.out);
+    }
+    project.run("gate old.json --no-worse-than base.json --margin 0").expect(0);
+    submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
+    scored(&project, "worse.json", "");
+    let ran = seen(&project, "gate worse.json --no-worse-than base.json --metric f1").expect(1);
+    insta::assert_snapshot!("gate_fails", ran.out);
+    submit(&project, 40, 1, &[("t", good)], "submissions/all.jsonl");
+    scored(&project, "better.json", "");
+    project.run("gate better.json --no-worse-than base.json --metric f1").expect(0);
+    // A little better and a little worse, here and there: within the margin or beyond, nobody can tell.
+    let wavering = |at: usize| match at % 3 {
+        0 => (1, 0),
+        1 => (2, 0),
+        _ => middling(at),
+    };
+    submit(&project, 40, 1, &[("t", wavering)], "submissions/all.jsonl");
+    scored(&project, "open.json", "");
+    let open =
+        project.run("gate open.json --no-worse-than base.json --metric recall --metric f1 --margin 0 --json").expect(3);
+    let open: Value = serde_json::from_str(&open.out).unwrap();
+    // The baseline holds no recall.
+    assert!(open["demands"][0]["why"].to_string().contains("no case has a value on both sides"), "{open}");
+    // The report and its baseline say the same, to six digits.
+    let (json, whole) = (
+        project.json("compare base.json better.json --json --metric f1"),
+        project.json("compare old.json better.json --json --metric f1"),
+    );
+    let difference = |value: &Value| value["comparisons"][0]["metrics"][0]["difference"].as_f64().unwrap();
+    assert!((difference(&json) - difference(&whole)).abs() < 1e-6);
+    assert_eq!(json["comparisons"][0]["goldens"]["gained"], whole["comparisons"][0]["goldens"]["gained"]);
+}
+
+#[test]
+fn a_baseline_is_small_and_one_case_a_line() {
+    let project = graded(5, 3, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let text = project.ok("baseline write r.json --metric f1");
+    insta::assert_snapshot!("baseline", text);
+    let file: Value = serde_json::from_str(&text).unwrap();
+    near(&file, "/tools/0/cases/0/values/f1", 0.8);
+    project.write("twice.json", text.replace("case-001", "case-000"));
+    project.run("gate r.json --no-worse-than twice.json").says(4, &["stands twice"]);
+    project.write("other.json", text.replace("karat.baseline/1", "karat.baseline/9"));
+    project.run("gate r.json --no-worse-than other.json").says(4, &["karat.baseline/9"]);
+    project.write("cut.json", &text[..text.len() / 2]);
+    project.run("gate r.json --no-worse-than cut.json").says(4, &["cut.json"]);
+    project.run("gate r.json --no-worse-than gone.json").says(4, &["gone.json is not there", "karat baseline write"]);
+    project.write("b.json", text.replace("\"digest\":\"blake3:", "\"digest\":\"blake3:0"));
+    project.run("gate r.json --no-worse-than b.json").says(4, &["different suites"]);
+    project.run("gate r.json --no-worse-than b.json --intersection").expect(3);
+    project.run("gate b.json --min f1=0.5").says(4, &["is a baseline"]);
+}
+
+#[test]
+fn every_tool_must_pass_unless_one_is_named() {
+    let project = graded(40, 1, &[("good", good), ("noisy", noisy)]);
+    scored(&project, "r.json", "");
+    project.run("gate r.json --min f1=0.6").expect(1);
+    project.run("gate r.json --min f1=0.6 --tool good").expect(0);
+    project.run("gate r.json --min f1=0.6 --tool best").says(2, &["has no tool `best`"]);
+}
+
+#[test]
+fn demands_come_from_files_too() {
+    let project = graded(40, 1, &[("good", good), ("noisy", noisy)]);
+    scored(&project, "r.json", "");
+    project.ok("baseline write r.json -o ci/base.json");
+    project.write(
+        "ci/gate.toml",
+        "no_worse_than = \"base.json\"\nmetrics = [\"f1\"]\nmargin = 0.05\n\n[[rule]]\nmetric = \"f1\"\nmin = 0.6\ntool = \"good\"\n",
+    );
+    let ran = project.run("gate r.json --rules ci/gate.toml").expect(0);
+    assert!(ran.out.contains("The gate holds: 3 demands met."), "{}", ran.out);
+    project.write("bad.toml", "margn = 0.1\n[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n");
+    project.run("gate r.json --rules bad.toml").says(4, &["bad.toml:1", "margin"]);
+    project.write("bad.toml", "[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n[[rule]]\nmetric = \"f1\"\nmin = 0.9\nmax = 0.1\n");
+    project
+        .run("gate r.json --rules bad.toml")
+        .says(4, &["bad.toml:2", "did you mean `f1`", "state `min` or `max`", "at least 0.9 and at most 0.1"]);
+    project.write("who.toml", "[[rule]]\nmetric = \"f1\"\nmin = 0.6\ntool = \"best\"\n");
+    project.run("gate r.json --rules who.toml").says(4, &["has no tool `best`"]);
+    project.write("empty.toml", "");
+    project.run("gate r.json --rules empty.toml").says(2, &["nothing is demanded"]);
+    project.run("gate r.json --rules gone.toml").says(4, &["gone.toml"]);
+}
+
+#[test]
+fn what_is_typed_wrongly_is_said() {
+    let project = graded(5, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    project.run("gate r.json").says(2, &["nothing is demanded"]);
+    project.run("gate r.json --min f11=0.5").says(2, &["f11"]);
+    project.run("gate r.json --min f1").says(2, &["such as f1=0.6"]);
+    project.run("gate r.json --min f1=NaN").says(2, &["such as f1=0.6"]);
+    project.run("gate r.json --min f1=0.5 -o gate.html").says(2, &["gate.html", ".xml"]);
+    project.run("gate nowhere.json --min f1=0.5").says(4, &["nowhere.json"]);
+}
+
+#[test]
+fn unknown_cost_is_not_nothing() {
+    let project = graded(3, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let why = |code: i32, flags: &str| {
+        let ran = project.run(&format!("gate r.json --json {flags}")).expect(code);
+        serde_json::from_str::<Value>(&ran.out).unwrap()["demands"][0]["why"].to_string()
+    };
+    assert!(why(3, "--max-cost 1").contains("not all trials of t say what they cost"));
+    let mut priced = Vec::new();
+    for line in project.read("submissions/all.jsonl").lines() {
+        let mut trial: Value = serde_json::from_str(line).unwrap();
+        trial["cost_usd"] = json!(0.5);
+        priced.push(trial);
+    }
+    project.write("submissions/all.jsonl", crate::project::lines(&priced));
+    scored(&project, "r.json", "");
+    assert!(why(0, "--max-cost 1.5").contains("1.50 USD"));
+    assert!(why(1, "--max-cost 1.4").contains("1.50 USD"));
+}
+
+#[test]
+fn judges_need_a_licence_where_one_is_required() {
+    let project = graded(3, 1, &[("t", middling)]);
+    scored(&project, "none.json", "");
+    let told = project.run("gate none.json --require-judge-licence").expect(0).out;
+    assert!(told.contains("no judge decided anything"), "{told}");
+    project.ok("score . --judge local -o local.json");
+    let told = project.run("gate local.json --require-judge-licence").expect(3).out;
+    assert!(told.contains("never probed") && told.contains("karat judge probe"), "{told}");
+    let mut report: Value = serde_json::from_str(&project.read("local.json")).unwrap();
+    report["judges"][0]["probe"] = json!({
+        "suite": "tiny", "pairs": 10, "kinds": {},
+        "fooled": { "n": 20, "wrong": 3, "rate": 0.15, "ci": [0.05, 0.36], "unjudged": 0 },
+    });
+    project.write("probed.json", report.to_string());
+    project.run("gate probed.json --require-judge-licence").expect(1);
+    let told = project.run("gate probed.json --require-judge-licence=0.2").expect(0).out;
+    assert!(told.contains("fooled in 3 of 20 probes made of tiny"), "{told}");
+}
+
+#[test]
+fn a_gate_is_written_for_ci() {
+    let project = graded(40, 1, &[("t", middling)]);
+    scored(&project, "r.json", "");
+    let summary = project.path("summary.md");
+    let line = "gate r.json --min f1=0.6 --min f1=0.7 --min f1=0.9 -o g.xml -o g.md -o g.json";
+    Ran::of(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace())).expect(1);
+    insta::assert_snapshot!("gate_junit", project.read("g.xml"));
+    assert_eq!(project.read("summary.md"), project.read("g.md"));
+    insta::assert_snapshot!("gate_markdown", project.read("g.md"));
+}

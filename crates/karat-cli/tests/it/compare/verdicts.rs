@@ -1,0 +1,110 @@
+//! What is said of differences.
+
+use super::{good, graded, middling, noisy, scored, seen};
+use crate::project::{near, number};
+
+#[test]
+fn a_better_tool_is_told_apart() {
+    let project = graded(40, 1, &[("old", middling), ("new", good)]);
+    scored(&project, "r.json", "");
+    insta::assert_snapshot!("better", seen(&project, "compare r.json").expect(0).out);
+    let json = project.json("compare r.json --json --metric f1");
+    near(&json, "/comparisons/0/cases", 40.0);
+    assert_eq!(json["comparisons"][0]["metrics"][0]["verdict"], "better");
+    // The other way round the same is worse.
+    let turned = project.json("compare r.json --tools new,old --json --metric f1");
+    assert_eq!(turned["comparisons"][0]["metrics"][0]["verdict"], "worse");
+    assert_eq!(number(&turned, "/comparisons/0/metrics/0/p"), number(&json, "/comparisons/0/metrics/0/p"));
+}
+
+#[test]
+fn the_same_run_twice_is_never_better() {
+    for cases in [5, 40] {
+        let project = graded(cases, 2, &[("t", middling)]);
+        scored(&project, "r.json", "");
+        let json = project.json("compare r.json r.json --json");
+        for metric in json["comparisons"][0]["metrics"].as_array().unwrap() {
+            // With five cases there is no clean one, and nothing to be said of it.
+            let expected = if metric["n"].as_u64() > Some(1) { "equivalent" } else { "inconclusive" };
+            assert_eq!(metric["verdict"], expected, "{metric}");
+        }
+        assert!(json["warnings"].to_string().contains("compared with itself"), "{json}");
+    }
+}
+
+#[test]
+fn less_is_better_where_it_is() {
+    let project = graded(60, 1, &[("loud", noisy), ("calm", good)]);
+    scored(&project, "r.json", "");
+    let json = project.json("compare r.json --json --metric fpr --metric accuracy --metric f1");
+    let metrics = &json["comparisons"][0]["metrics"];
+    assert_eq!(metrics[0]["direction"], "down");
+    // Six clean cases: a ratio over verdicts, of the cases that it is about.
+    near(metrics, "/0/n", 6.0);
+    assert!(number(metrics, "/0/difference") < 0.0);
+    near(metrics, "/1/n", 60.0);
+    assert_eq!(metrics[2]["verdict"], "better");
+}
+
+#[test]
+fn cases_of_one_repository_count_as_one() {
+    let project = graded(40, 1, &[("old", middling), ("new", good)]);
+    scored(&project, "r.json", "");
+    let json = project.json("compare r.json --json --metric f1 --cluster repo");
+    near(&json, "/comparisons/0/metrics/0/units", 8.0);
+    near(&json, "/comparisons/0/metrics/0/n", 36.0);
+    assert_eq!(json["comparisons"][0]["metrics"][0]["unreliable"], true);
+    assert_eq!(json["comparisons"][0]["metrics"][0]["method"], "cluster-bootstrap-bca");
+    project.run("compare r.json --cluster team").says(2, &["no case states `team`", "language, repo"]);
+}
+
+#[test]
+fn ranks_that_cannot_be_told_apart_are_named() {
+    let project = graded(40, 1, &[("noisy", noisy), ("good", good), ("twin", good), ("middling", middling)]);
+    scored(&project, "r.json", "");
+    insta::assert_snapshot!("ranks", seen(&project, "compare r.json --ranks").expect(0).out);
+    let json = project.json("compare r.json --ranks --json");
+    assert_eq!(json["ranks"]["undecided"], serde_json::json!([[1, 2]]));
+    let order: Vec<&str> =
+        json["ranks"]["tools"].as_array().unwrap().iter().map(|t| t["tool"].as_str().unwrap()).collect();
+    assert_eq!(order, ["good", "twin", "middling", "noisy"]);
+    project.run("compare r.json --ranks --metric f1 --metric recall").says(2, &["one metric"]);
+}
+
+#[test]
+fn many_tools_are_one_family() {
+    let project = graded(40, 1, &[("a", middling), ("b", good), ("c", noisy)]);
+    scored(&project, "r.json", "");
+    let first = project.json("compare r.json --json --metric f1");
+    let all = project.json("compare r.json --all-pairs --json --metric f1");
+    assert_eq!(first["comparisons"].as_array().unwrap().len(), 2);
+    assert_eq!(all["comparisons"].as_array().unwrap().len(), 3);
+    let p = "/comparisons/0/metrics/0/p";
+    assert_eq!(number(&first, p), number(&all, p));
+    assert!(number(&first, "/comparisons/0/metrics/0/p_holm") >= number(&first, p));
+}
+
+#[test]
+fn a_golden_counts_once_however_often_it_wavers() {
+    let project = graded(40, 3, &[("a", |_| (0, 0)), ("b", |at| (usize::from(at.is_multiple_of(2)), 0))]);
+    // The last trial of b finds nothing anywhere: two of three are still most.
+    let wavers = |line: &str| match serde_json::from_str::<serde_json::Value>(line).unwrap() {
+        mut trial if trial["tool"] == "b" && trial["trial"] == 3 => {
+            trial["findings"] = serde_json::json!([]);
+            format!("{trial}\n")
+        }
+        trial => format!("{trial}\n"),
+    };
+    let text: String = project.read("submissions/all.jsonl").lines().map(wavers).collect();
+    project.write("submissions/all.jsonl", text);
+    scored(&project, "r.json", "");
+    let json = project.json("compare r.json --json");
+    let goldens = &json["comparisons"][0]["goldens"];
+    assert_eq!(goldens["gained"].as_array().unwrap().len(), 20);
+    assert_eq!((&goldens["lost"], &goldens["both"]), (&serde_json::json!([]), &serde_json::json!(0)));
+    near(goldens, "/neither", 52.0);
+    near(goldens, "/flaky", 20.0);
+    assert_eq!(goldens["gained"][0]["b"], serde_json::json!([2, 3]));
+    // 2 · 0.5^20.
+    assert!((number(goldens, "/p") - 2.0 * 0.5_f64.powi(20)).abs() < 1e-12);
+}

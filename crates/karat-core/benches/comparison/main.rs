@@ -1,0 +1,32 @@
+//! How often `karat compare` says what is not so, and how often it sees what is.
+//!
+//! `cargo bench -p karat-core --bench comparison -- [SUITES [RESAMPLES]]` simulates pairs of tools whose truth is known, 2,000
+//! by default, and prints a table.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+mod verdicts;
+
+use std::process::ExitCode;
+use verdicts::{SCENARIOS, Wanted};
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let number = |at: usize, default: usize| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
+    let (suites, resamples) = (number(0, 2000), number(1, 2000));
+    println!("{suites} suites, {resamples} resamples, level 95 %");
+    println!("| {:66} | share | wanted  |", "");
+    println!("|{:-<68}|------:|---------|", "");
+    let mut kept = true;
+    for scenario in SCENARIOS {
+        let share = scenario.rate(suites, resamples);
+        let (holds, wanted) = match scenario.wanted {
+            Wanted::AtLeast(least) => (share >= least, format!(">= {} %", 100.0 * least)),
+            Wanted::AtMost(most) => (share <= most, format!("<= {} %", 100.0 * most)),
+        };
+        kept &= holds;
+        let missed = if holds { "" } else { " MISSED" };
+        println!("| {:66} | {:4.1}% | {wanted:7} |{missed}", scenario.name, 100.0 * share);
+    }
+    if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,402 @@
+//! The rules of matching from labels: which weights and which threshold decide pairs as people do?
+
+use super::simplex::{Slope, descend, readable, scaled};
+use super::squash::Squash;
+use crate::local_judge::arithmetic::probability;
+use crate::local_judge::evaluate::{auc, counts};
+use crate::local_judge::labels::LabelledTrial;
+use crate::local_judge::rotation::{Turn, turns};
+use crate::matching::assign::quantum;
+use crate::matching::outcome::Parts;
+use crate::matching::pair::{PreparedCase, weigh};
+use crate::metric::counts::Counts;
+use crate::profile::{Method, Profile, Unstated, Weights};
+use crate::scorecard::vocabulary;
+use crate::suite::{Case, Suite};
+use rayon::prelude::*;
+
+/// Fewer labelled pairs say too little about weights and a threshold.
+pub const LEAST_PAIRS: usize = 30;
+
+/// The fitted rules are better where their F1 on pairs held out is higher by this much; less is chance.
+pub const LEAST_GAIN: f64 = 0.01;
+
+/// How strongly weights are pulled towards those of today: about as much as ten pairs.
+const RIDGE: f64 = 10.0;
+
+/// A labelled pair as the rules see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelledPair {
+    /// What its score is made of; absent where the profile's requirements forbid the pair.
+    pub parts: Option<Parts>,
+    /// Whether people call it a match.
+    pub matched: bool,
+    /// The group that it is held out with.
+    pub group: String,
+}
+
+/// How well rules decide labelled pairs. What cannot be computed is absent, never 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Of the pairs taken for matches, the share that are.
+    pub precision: Option<f64>,
+    /// Of the matches, the share taken for one.
+    pub recall: Option<f64>,
+    /// F1 of the decisions.
+    pub f1: Option<f64>,
+    /// The chance that a match scores higher than a pair that is none.
+    pub auc: Option<f64>,
+    /// How many pairs.
+    pub n: usize,
+}
+
+/// Fitted rules, and how far they hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchFit {
+    /// The weights of the parts of a score. Those that the profile can use sum to 1; as they were where none could be learned.
+    pub weights: Weights,
+    /// The weights of today, brought to the same sum.
+    pub present_weights: Weights,
+    /// The score from which a pair counts.
+    pub threshold: f64,
+    /// How many labelled pairs have each part, in the order of the weights.
+    pub seen: [usize; 4],
+    /// Whether any pair has two parts that stand against each other; else weights are not learned, and only the threshold is.
+    pub weighs: bool,
+    /// How many of the labelled pairs match.
+    pub matches: usize,
+    /// How many the profile's requirements forbid: they never count, whatever the weights.
+    pub forbidden: usize,
+    /// The rules of today. They were not fitted to these pairs, so that this is as good as held out.
+    pub present: Figures,
+    /// The fitted rules on what they were fitted to.
+    pub in_sample: Figures,
+    /// Each group decided by rules that were fitted on all others, or why there is nothing to hold out.
+    pub held_out: Result<HeldOut, NotHeldOut>,
+}
+
+/// What came of holding out each group in turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldOut {
+    /// All groups' decisions taken together.
+    pub figures: Figures,
+    /// How many groups there are.
+    pub groups: usize,
+}
+
+impl MatchFit {
+    /// Whether the fitted rules do better than those of today on what was held out.
+    pub fn is_better(&self) -> bool {
+        match (self.held_out.as_ref().ok().and_then(|held_out| held_out.figures.f1), self.present.f1) {
+            (Some(own), Some(present)) => own >= present + LEAST_GAIN,
+            _ => false,
+        }
+    }
+}
+
+/// Why nothing could be fitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MatchRefusal {
+    /// The profile compares no scores.
+    NoScores(String),
+    /// There are only so many labelled pairs.
+    TooFewPairs(usize),
+    /// No labelled pair matches.
+    NoMatches,
+    /// Every labelled pair matches.
+    NoMismatches,
+    /// The profile's requirements allow only so many of the labelled pairs.
+    TooFewAllowed(usize),
+    /// The profile's requirements allow pairs of one kind only.
+    OneKindAllowed,
+}
+
+impl std::fmt::Display for MatchRefusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of_one_kind = "so that there is nothing to tell apart; give labels of both kinds";
+        match self {
+            Self::NoScores(name) => {
+                write!(
+                    f,
+                    "the profile `{name}` compares no scores, so that it has nothing to fit; name another with --profile, such as `karat`"
+                )
+            }
+            Self::TooFewPairs(n) => {
+                write!(f, "{n} labelled pairs are too few to fit rules to: {LEAST_PAIRS} are needed; label more")
+            }
+            Self::NoMatches => write!(f, "no labelled pair matches, {of_one_kind}"),
+            Self::NoMismatches => write!(f, "every labelled pair matches, {of_one_kind}"),
+            Self::TooFewAllowed(n) => write!(
+                f,
+                "the profile's `require` and `line_tolerance` allow {n} of the labelled pairs, and {LEAST_PAIRS} are needed; \
+                 require less, or label more"
+            ),
+            Self::OneKindAllowed => write!(
+                f,
+                "the profile's `require` and `line_tolerance` allow pairs of one kind only, {of_one_kind}, or require less"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MatchRefusal {}
+
+/// Why nothing could be held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotHeldOut {
+    /// All pairs are of one group.
+    OneGroup,
+    /// Without some group, the others have labels of one kind only.
+    OneKind,
+}
+
+impl std::fmt::Display for NotHeldOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OneGroup => "all labels are of one group",
+            Self::OneKind => "without one of the groups, the labels are of one kind only",
+        })
+    }
+}
+
+/// The labelled pairs of trials with the parts of their scores; `group` names the group of each case.
+pub fn pairs(
+    suite: &Suite,
+    trials: &[LabelledTrial<'_>],
+    profile: &Profile,
+    group: impl Fn(&Case) -> String + Sync,
+) -> Vec<LabelledPair> {
+    let vocabulary = vocabulary(suite, profile);
+    let of_trial = |own: &LabelledTrial<'_>| -> Vec<LabelledPair> {
+        let case = PreparedCase::new(own.case, &vocabulary, profile);
+        let findings = case.prepare(&own.trial.findings, &vocabulary, profile);
+        let name = group(own.case);
+        let width = own.trial.findings.len().max(1);
+        let labelled = own.stated.iter().enumerate().filter_map(|(at, label)| Some((at, (*label)?)));
+        labelled
+            .map(|(at, matched)| {
+                let scored = case.score(at / width, &findings, at % width, profile);
+                LabelledPair { parts: scored.map(|(_, parts)| parts), matched, group: name.clone() }
+            })
+            .collect()
+    };
+    trials.par_iter().map(of_trial).collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+/// Fits weights and threshold to labelled pairs, and measures them on groups held out in turn.
+pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchRefusal> {
+    if profile.method != Method::Score {
+        return Err(MatchRefusal::NoScores(profile.name.clone()));
+    }
+    if pairs.len() < LEAST_PAIRS {
+        return Err(MatchRefusal::TooFewPairs(pairs.len()));
+    }
+    let matches = pairs.iter().filter(|pair| pair.matched).count();
+    if matches == 0 {
+        return Err(MatchRefusal::NoMatches);
+    }
+    if matches == pairs.len() {
+        return Err(MatchRefusal::NoMismatches);
+    }
+    let forbidden = pairs.iter().filter(|pair| pair.parts.is_none()).count();
+    if pairs.len() - forbidden < LEAST_PAIRS {
+        return Err(MatchRefusal::TooFewAllowed(pairs.len() - forbidden));
+    }
+    let rules = Rules::learn(pairs, profile).ok_or(MatchRefusal::OneKindAllowed)?;
+    let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
+    let has = |part: fn(&Parts) -> Option<f64>| {
+        pairs.iter().filter(|pair| pair.parts.as_ref().and_then(part).is_some()).count()
+    };
+    Ok(MatchFit {
+        seen: [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)],
+        weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
+        matches,
+        forbidden,
+        present: figures(&present.decide(pairs, profile)),
+        in_sample: figures(&rules.decide(pairs, profile)),
+        held_out: hold_out(pairs, profile),
+        present_weights: brought_to(&profile.weights, &rules.weights),
+        weights: rules.weights,
+        threshold: rules.threshold,
+    })
+}
+
+fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, NotHeldOut> {
+    let turns = turns(pairs, |pair| pair.group.clone());
+    let groups = turns.len();
+    if groups < 2 {
+        return Err(NotHeldOut::OneGroup);
+    }
+    let decided = turns.into_par_iter().map(|Turn { others, own, .. }| {
+        let rules = Rules::learn(&others, profile).ok_or(NotHeldOut::OneKind)?;
+        Ok(rules.decide(&own, profile))
+    });
+    let decided = decided.collect::<Result<Vec<_>, NotHeldOut>>()?;
+    Ok(HeldOut { figures: figures(&decided.concat()), groups })
+}
+
+/// What decides a pair.
+struct Rules {
+    weights: Weights,
+    threshold: f64,
+}
+
+/// A pair that was decided.
+#[derive(Clone, Copy)]
+struct Decided {
+    score: f64,
+    taken: bool,
+    matched: bool,
+}
+
+impl Rules {
+    /// None where the pairs that the profile allows are of one kind only.
+    fn learn(pairs: &[LabelledPair], profile: &Profile) -> Option<Self> {
+        let rows: Vec<(&Parts, bool)> =
+            pairs.iter().filter_map(|pair| Some((pair.parts.as_ref()?, pair.matched))).collect();
+        let matches = rows.iter().filter(|(_, matched)| *matched).count();
+        if matches == 0 || matches == rows.len() {
+            return None;
+        }
+        let weights = fitted_weights(&rows, profile);
+        let scored: Vec<(f64, bool)> =
+            rows.iter().map(|(parts, matched)| (weigh(parts, &weights, profile.unstated), *matched)).collect();
+        Some(Self { threshold: threshold(scored), weights })
+    }
+
+    fn decide(&self, pairs: &[LabelledPair], profile: &Profile) -> Vec<Decided> {
+        let decide = |pair: &LabelledPair| {
+            let score = pair.parts.as_ref().map(|parts| weigh(parts, &self.weights, profile.unstated));
+            // To the billionth, as matching does.
+            let taken = score.is_some_and(|score| quantum(score) >= quantum(self.threshold));
+            Decided { score: score.unwrap_or(0.0), taken, matched: pair.matched }
+        };
+        pairs.iter().map(decide).collect()
+    }
+}
+
+fn figures(decided: &[Decided]) -> Figures {
+    let counts = counts(decided.iter().map(|pair| (pair.matched, pair.taken)));
+    Figures {
+        precision: counts.precision().ok(),
+        recall: counts.recall().ok(),
+        f1: counts.f(1.0).ok(),
+        auc: auc(decided.iter().map(|pair| (pair.score, pair.matched))),
+        n: decided.len(),
+    }
+}
+
+/// The weights under which scores, turned into probabilities, make the labels likeliest. Parts that no pair has keep their share.
+///
+/// With parts left out the loss is not convex, so that the way down starts twice, from today's weights and from equal ones.
+fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
+    let has = |part: fn(&Parts) -> Option<f64>| rows.iter().any(|(parts, _)| part(parts).is_some());
+    let free = [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)];
+    let own = &profile.weights;
+    if !rows.iter().any(|(parts, _)| weighs(parts)) {
+        return own.clone();
+    }
+    let listed = [own.file, own.line, own.keyword, own.text];
+    let shares = scaled(listed, [true, true, true, profile.text_instead_of_keywords]);
+    let today = scaled(listed, free);
+    let equal = scaled([0.0; 4], free);
+    let down = |start: [f64; 4]| {
+        let mut squash = Squash::default();
+        descend(start, free, |weights| slope(rows, weights, &today, profile.unstated, &mut squash))
+    };
+    let ((from_today, loss), (from_equal, other)) = (down(today), down(equal));
+    let found = if other < loss - 1e-6 * loss.abs() { from_equal } else { from_today };
+    let learned: f64 = shares.iter().zip(free).filter(|(_, free)| *free).map(|(share, _)| share).sum();
+    let whole = std::array::from_fn(|part| if free[part] { learned * found[part] } else { shares[part] });
+    let [file, line, mut keyword, text] = readable(whole);
+    if file + line + keyword <= 0.0 {
+        // A profile must have one of the three; so little changes no order.
+        keyword = 0.0001;
+    }
+    Weights { file, line, keyword, text: if profile.text_instead_of_keywords { text } else { own.text } }
+}
+
+/// Whether weights make a difference to a score: it has two parts at least.
+fn weighs(parts: &Parts) -> bool {
+    [parts.file, parts.line, parts.keyword, parts.text].iter().flatten().count() > 1
+}
+
+/// Weights brought to the sum that others have, to be held beside them. What both leave as it is stays so.
+fn brought_to(own: &Weights, other: &Weights) -> Weights {
+    let text = own.text != other.text;
+    let sum = |of: &Weights| of.file + of.line + of.keyword + if text { of.text } else { 0.0 };
+    let factor = if sum(own) > 0.0 { sum(other) / sum(own) } else { 1.0 };
+    Weights {
+        file: own.file * factor,
+        line: own.line * factor,
+        keyword: own.keyword * factor,
+        text: if text { own.text * factor } else { own.text },
+    }
+}
+
+/// The loss at some weights, with the steepness that suits them best, and its slope. `squash` is where to look from.
+fn slope(
+    rows: &[(&Parts, bool)],
+    weights: &[f64; 4],
+    today: &[f64; 4],
+    unstated: Unstated,
+    squash: &mut Squash,
+) -> Slope<4> {
+    let [file, line, keyword, text] = *weights;
+    let named = Weights { file, line, keyword, text };
+    let scored: Vec<(f64, bool)> =
+        rows.iter().map(|(parts, matched)| (weigh(parts, &named, unstated), *matched)).collect();
+    *squash = squash.fitted(&scored);
+    let mut loss = squash.loss(&scored);
+    let mut gradient = [0.0; 4];
+    for ((parts, _), &(score, matched)) in rows.iter().zip(&scored) {
+        let push = squash.steepness * (probability(squash.log_odds(score)) - f64::from(matched));
+        let there = [parts.file, parts.line, parts.keyword, parts.text];
+        let total: f64 = there.iter().zip(weights).filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();
+        for (slope, part) in gradient.iter_mut().zip(there) {
+            *slope += push
+                * match (part, unstated) {
+                    (None, _) => 0.0,
+                    (Some(part), Unstated::Zero) => part,
+                    (Some(part), Unstated::LeaveOut) if total > 0.0 => (part - score) / total,
+                    (Some(_), Unstated::LeaveOut) => 0.0,
+                };
+        }
+    }
+    for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(today)) {
+        loss += RIDGE * (weight - today) * (weight - today);
+        *slope += 2.0 * RIDGE * (weight - today);
+    }
+    Slope { loss, gradient }
+}
+
+/// The threshold with the highest F1; of equals, the one in the middle of the widest gap between scores.
+fn threshold(mut scored: Vec<(f64, bool)>) -> f64 {
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all = scored.iter().filter(|(_, matched)| *matched).count();
+    let mut taken = Counts { tp: 0, fp: 0, fn_: all };
+    let (mut best, mut widest, mut chosen) = (f64::NEG_INFINITY, 0.0, 0.0);
+    let mut groups = scored.chunk_by(|a, b| quantum(a.0) == quantum(b.0)).peekable();
+    while let Some(tied) = groups.next() {
+        let matches = tied.iter().filter(|(_, matched)| *matched).count();
+        taken += Counts { tp: matches, fp: tied.len() - matches, fn_: 0 };
+        taken.fn_ = all - taken.tp;
+        let high = tied.last().map_or(0.0, |(score, _)| *score);
+        let low = groups.peek().and_then(|next| next.first()).map_or(0.0, |(score, _)| *score);
+        let f1 = taken.f(1.0).unwrap_or(0.0);
+        if f1 > best || f1 == best && high - low > widest {
+            (best, widest, chosen) = (f1, high - low, between(low, high));
+        }
+    }
+    chosen
+}
+
+/// The middle, in ten-thousandths where the gap has room for that.
+fn between(low: f64, high: f64) -> f64 {
+    let middle = f64::midpoint(low, high);
+    let short = (middle * 1e4).round() / 1e4;
+    if quantum(short) > quantum(low) && quantum(short) <= quantum(high) { short } else { middle }
+}
+
+#[cfg(test)]
+mod tests;

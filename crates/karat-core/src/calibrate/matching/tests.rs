@@ -1,0 +1,207 @@
+//! Rules that were planted come back, and what cannot be learned is said.
+
+use super::*;
+use crate::local_judge::labels::Labels;
+use crate::stats::random::Random;
+use proptest::prelude::*;
+
+/// The default profile, as it is shipped.
+fn plain() -> Profile {
+    toml::from_str(include_str!("../../../../karat/profiles/karat.toml")).unwrap()
+}
+
+fn parts(file: f64, line: f64, keyword: f64) -> Parts {
+    Parts { file: Some(file), line: Some(line), keyword: Some(keyword), text: None, judge: None }
+}
+
+/// Pairs in five groups, labelled by planted weights and a threshold.
+fn planted(count: usize, seed: u64, weights: [f64; 3], threshold: f64) -> Vec<LabelledPair> {
+    let mut random = Random::new(seed, 0);
+    let pair = |number: usize| {
+        let [a, b, c] = std::array::from_fn(|_| random.unit());
+        let score = weights[0] * a + weights[1] * b + weights[2] * c;
+        LabelledPair { parts: Some(parts(a, b, c)), matched: score >= threshold, group: format!("g{}", number % 5) }
+    };
+    (0..count).map(pair).collect()
+}
+
+#[test]
+fn planted_rules_come_back_and_hold() {
+    let profile = plain();
+    let found = fit(&planted(250, 1, [0.1, 0.2, 0.7], 0.6), &profile).unwrap();
+    let Weights { file, line, keyword, .. } = found.weights;
+    assert!(keyword > 2.0 * line && line > file, "{found:?}");
+    let held_out = found.held_out.unwrap();
+    assert_eq!((held_out.groups, held_out.figures.n, found.seen), (5, 250, [250, 250, 250, 0]));
+    assert!(held_out.figures.f1 > Some(0.95) && held_out.figures.auc > Some(0.99), "{held_out:?}");
+    assert!(found.is_better() && found.weighs);
+}
+
+#[test]
+fn labels_by_the_rules_of_today_leave_nothing_to_gain() {
+    let found = fit(&planted(200, 2, [0.4, 0.2, 0.4], 0.3), &plain()).unwrap();
+    assert_eq!((found.present.f1, found.is_better()), (Some(1.0), false), "{found:?}");
+}
+
+#[test]
+fn a_single_part_leaves_weights_as_they_are() {
+    let one = |number: usize| LabelledPair {
+        parts: Some(Parts { text: Some(number as f64 / 40.0), ..Parts::default() }),
+        matched: number >= 25,
+        group: (number % 2).to_string(),
+    };
+    let profile = plain();
+    let found = fit(&(0..40).map(one).collect::<Vec<_>>(), &profile).unwrap();
+    assert_eq!((&found.weights, found.weighs), (&profile.weights, false));
+    // Between 24 and 25 fortieths.
+    assert_eq!((found.threshold, found.in_sample.f1), (0.6125, Some(1.0)));
+}
+
+#[test]
+fn too_little_is_refused_with_the_reason() {
+    let check = |pairs: &[LabelledPair], change: fn(&mut Profile), expect: &str| {
+        let mut profile = plain();
+        change(&mut profile);
+        let told = fit(pairs, &profile).unwrap_err().to_string();
+        assert!(told.contains(expect), "{told}");
+    };
+    let some = planted(60, 3, [0.4, 0.2, 0.4], 0.5);
+    check(&some[..29], |_| {}, "29 labelled pairs are too few");
+    check(&some, |profile| profile.method = Method::Recorded, "compares no scores");
+    let of = |matched: bool| some.iter().map(|pair| LabelledPair { matched, ..pair.clone() }).collect::<Vec<_>>();
+    check(&of(false), |_| {}, "no labelled pair matches");
+    check(&of(true), |_| {}, "every labelled pair matches");
+    let allowed = |keep: fn(usize, bool) -> bool| -> Vec<LabelledPair> {
+        let one = |(at, pair): (usize, &LabelledPair)| LabelledPair {
+            parts: pair.parts.filter(|_| keep(at, pair.matched)),
+            ..pair.clone()
+        };
+        planted(150, 3, [0.4, 0.2, 0.4], 0.5).iter().enumerate().map(one).collect()
+    };
+    check(&allowed(|_, matched| !matched), |_| {}, "allow pairs of one kind only");
+    check(&allowed(|at, _| at < 29), |_| {}, "allow 29 of the labelled pairs");
+}
+
+#[test]
+fn what_cannot_be_held_out_is_said() {
+    let alone: Vec<LabelledPair> = planted(60, 4, [0.4, 0.2, 0.4], 0.5)
+        .into_iter()
+        .map(|pair| LabelledPair { group: "g".to_owned(), ..pair })
+        .collect();
+    let found = fit(&alone, &plain()).unwrap();
+    assert_eq!((found.held_out.err(), found.present.n), (Some(NotHeldOut::OneGroup), 60));
+    let split: Vec<LabelledPair> =
+        alone.into_iter().map(|pair| LabelledPair { group: pair.matched.to_string(), ..pair }).collect();
+    assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(NotHeldOut::OneKind));
+}
+
+/// What one group teaches is of no use in the other, where another part decides.
+#[test]
+fn a_group_is_decided_by_what_the_others_teach() {
+    let mut random = Random::new(9, 0);
+    let pair = |number: usize| {
+        let (own, other, matched) = (random.unit(), random.unit(), number % 4 < 2);
+        let decides = if matched { 0.5 + own / 2.0 } else { own / 2.0 };
+        let (file, line) = if number.is_multiple_of(2) { (decides, other) } else { (other, decides) };
+        LabelledPair { parts: Some(parts(file, line, 0.5)), matched, group: (number % 2).to_string() }
+    };
+    let pairs: Vec<LabelledPair> = (0..240).map(pair).collect();
+    let held_out = fit(&pairs, &plain()).unwrap().held_out.unwrap().figures;
+    assert!(held_out.auc < Some(0.85), "{held_out:?}");
+    for group in ["0", "1"] {
+        let own: Vec<LabelledPair> = pairs.iter().filter(|pair| pair.group == group).cloned().collect();
+        let alone = fit(&own, &plain()).unwrap().in_sample;
+        assert!(alone.auc > Some(0.95), "{alone:?}");
+    }
+}
+
+#[test]
+fn slopes_are_those_of_the_loss() {
+    let pairs = planted(50, 8, [0.2, 0.3, 0.5], 0.5);
+    let mut rows: Vec<(Parts, bool)> = pairs.iter().map(|pair| (pair.parts.unwrap(), pair.matched)).collect();
+    // Some goldens have no lines, and some are compared by their prose.
+    rows.iter_mut().step_by(3).for_each(|(parts, _)| parts.line = None);
+    rows.iter_mut().step_by(4).for_each(|(parts, _)| (parts.text, parts.keyword) = (parts.keyword, None));
+    let rows: Vec<(&Parts, bool)> = rows.iter().map(|(parts, matched)| (parts, *matched)).collect();
+    let (at, today) = ([0.2, 0.3, 0.4, 0.1], [0.3, 0.2, 0.3, 0.2]);
+    for unstated in [Unstated::Zero, Unstated::LeaveOut] {
+        let here = slope(&rows, &at, &today, unstated, &mut Squash::default());
+        for part in 0..4 {
+            let loss = |by: f64| {
+                let mut moved = at;
+                moved[part] += by;
+                slope(&rows, &moved, &today, unstated, &mut Squash::default()).loss
+            };
+            let expect = (loss(1e-4) - loss(-1e-4)) / 2e-4;
+            assert!((here.gradient[part] - expect).abs() < 1e-3 * (1.0 + expect.abs()), "{part}: {expect}");
+        }
+    }
+}
+
+#[test]
+fn thresholds_by_hand() {
+    let check = |text: &str, expect: f64| {
+        let pair = |word: &str| (word[1..].parse().unwrap(), word.starts_with('+'));
+        assert_eq!(threshold(text.split(' ').map(pair).collect()), expect, "{text}");
+    };
+    check("+0.8 -0.2", 0.5);
+    // The first alone has an F1 of 2/3, the first three have 4/5.
+    check("+0.9 -0.5 +0.4 -0.1", 0.25);
+    // The first alone and the first four both have 2/3: the wider gap below wins, wherever it is.
+    check("+0.9 -0.5 -0.45 +0.4 -0.1", 0.7);
+    check("+0.6 -0.5 -0.45 +0.4 -0.05", 0.225);
+    check("+0.3 -0.3", 0.15);
+    check("+0 -0", 0.0);
+    check("+0.30004 -0.30003", 0.300_035);
+}
+
+/// A case in which everything is compared as scoring compares it.
+#[test]
+fn parts_are_those_of_scoring() {
+    let mut case = Case::named("c");
+    case.goldens = ["g1", "g2"].map(crate::golden::Golden::named).to_vec();
+    case.goldens[0].keywords = vec!["overflow".to_owned(), "sum".to_owned()];
+    case.goldens[1].title = Some("The cache grows without bound".to_owned());
+    let suite = Suite { name: String::new(), digest: String::new(), cases: vec![case] };
+    let mut trial = crate::trial::Trial::reported("c".into(), "t".into(), 1);
+    trial.findings = ["f1", "f2"].map(crate::finding::Finding::named).to_vec();
+    trial.findings[0].message = Some("an overflow here".to_owned());
+    trial.findings[1].message = Some("the cache grows".to_owned());
+    let label = LabelledTrial {
+        case: &suite.cases[0],
+        trial: &trial,
+        stated: vec![Some(true), None, Some(false), Some(true)],
+        whole: false,
+    };
+    let labels = Labels { trials: vec![label], ..Labels::default() };
+    let found = pairs(&suite, &labels.trials, &plain(), |case| case.id.to_string());
+    let shown: Vec<(bool, Option<f64>, bool)> = found
+        .iter()
+        .map(|pair| {
+            let parts = pair.parts.unwrap();
+            (pair.matched, parts.keyword, parts.text.is_some_and(|text| text >= 0.4))
+        })
+        .collect();
+    assert_eq!(shown, [(true, Some(0.5), false), (false, None, false), (true, None, true)]);
+    assert!(found.iter().all(|pair| pair.group == "c" && pair.parts.unwrap().file.is_none()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn weights_sum_to_one_and_the_order_of_pairs_means_nothing(seed in 0_u64..500, turn in 1_usize..40) {
+        let mut pairs = planted(60, seed, [0.5, 0.2, 0.3], 0.5);
+        // One in seven is labelled against the rule.
+        pairs.iter_mut().step_by(7).for_each(|pair| pair.matched = !pair.matched);
+        let profile = plain();
+        let found = fit(&pairs, &profile).unwrap();
+        let sum = found.weights.file + found.weights.line + found.weights.keyword + found.weights.text;
+        prop_assert!((sum - 1.0).abs() < 1e-9 && (0.0..=1.0).contains(&found.threshold), "{found:?}");
+        let changed = Profile { weights: found.weights.clone(), threshold: found.threshold, ..profile.clone() };
+        prop_assert_eq!(changed.faults(), Vec::<String>::new());
+        pairs.rotate_left(turn);
+        let again = fit(&pairs, &profile).unwrap();
+        prop_assert!((found.weights.file - again.weights.file).abs() < 1e-3, "{:?} {:?}", found, again);
+        prop_assert!((found.weights.line - again.weights.line).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,390 @@
+//! The weights of `sui` from rankings: which weights order tools as experts do?
+
+use super::simplex::{Slope, descend, readable, scaled};
+use crate::local_judge::arithmetic::{log_loss, probability};
+use crate::profile::SuiWeights;
+use crate::stats::rank::{kendall, ranks, spearman};
+use crate::stats::summary::mean;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Fewer tools than this say too little about five weights.
+pub const LEAST_TOOLS: usize = 4;
+
+/// Every tool is held out in turn, and every pair looked at each time, so that far more would take hours.
+pub const MOST_TOOLS: usize = 100;
+
+/// A tool that is ahead by a twentieth of the index is taken to be preferred with odds of e to 1.
+const STEEPNESS: f64 = 20.0;
+
+/// How strongly weights are pulled towards those of today: a few pairs outweigh it.
+const RIDGE: f64 = 2.0;
+
+/// The five parts of a tool's index, from 0 to 1, in the order of the weights; the last is 1 less the calibration error.
+pub type Parts = [f64; 5];
+
+/// What one expert thinks of the tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expert {
+    /// Who it is.
+    pub name: String,
+    /// By index of the tool: how good it is. More is better, only the order counts, and equals are ties.
+    pub order: BTreeMap<usize, f64>,
+}
+
+/// How far an index orders tools as experts do: the mean over the experts who order any. Absent where nobody does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreement {
+    /// Spearman's rho.
+    pub rho: Option<f64>,
+    /// Kendall's tau-b.
+    pub tau: Option<f64>,
+}
+
+/// Where a tool stands, 1 being the best; ties share the mean of their places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// The mean of the places that experts give it.
+    pub experts: f64,
+    /// By the weights of today.
+    pub present: f64,
+    /// By the fitted weights.
+    pub fitted: f64,
+    /// By weights that were fitted without it.
+    pub held_out: f64,
+}
+
+/// Fitted weights, and how far they hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuiFit {
+    /// The weights of today, scaled to a sum of 1.
+    pub present: SuiWeights,
+    /// The fitted ones, which sum to 1.
+    pub fitted: SuiWeights,
+    /// How many times one tool was put before another.
+    pub preferences: usize,
+    /// With the weights of today.
+    pub with_present: Agreement,
+    /// With the fitted weights, on what they were fitted to.
+    pub in_sample: Agreement,
+    /// Each tool placed among the others by weights that were fitted without it.
+    pub tools_held_out: Agreement,
+    /// Each expert's ranking against weights that were fitted to the others'; absent where there is one expert only.
+    pub experts_held_out: Option<Agreement>,
+    /// The tools, in the order they were given.
+    pub standings: Vec<Standing>,
+}
+
+impl SuiFit {
+    /// Whether the fitted weights do better than those of today on everything that was held out.
+    pub fn is_better(&self) -> bool {
+        let ahead = |held_out: &Agreement| match (held_out.rho, self.with_present.rho) {
+            (Some(own), Some(present)) => own > present + 1e-9,
+            (own, None) => own.is_some(),
+            (None, Some(_)) => false,
+        };
+        ahead(&self.tools_held_out) && self.experts_held_out.as_ref().is_none_or(ahead)
+    }
+}
+
+/// Why no weights could be fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuiRefusal {
+    /// There are only so many tools.
+    TooFewTools(usize),
+    /// There are as many as this.
+    TooManyTools(usize),
+    /// Nobody puts any tool before another.
+    NoOrder,
+}
+
+impl std::fmt::Display for SuiRefusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooFewTools(n) => {
+                let tools = if *n == 1 { "tool" } else { "tools" };
+                write!(
+                    f,
+                    "{n} ranked {tools} with all five parts: five weights need {LEAST_TOOLS} at least; score and rank more"
+                )
+            }
+            Self::TooManyTools(n) => {
+                write!(f, "{n} ranked tools are more than can be held out one by one; rank {MOST_TOOLS} at most")
+            }
+            Self::NoOrder => write!(f, "every ranking is one tie, so that there is no order to fit; put tools apart"),
+        }
+    }
+}
+
+impl std::error::Error for SuiRefusal {}
+
+/// Finds the weights that make the experts' preferences likeliest, and measures them on what was held out.
+///
+/// Tools that nobody ranked must not be among the tools. The same values in another order give the same weights.
+pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, SuiRefusal> {
+    if tools.len() < LEAST_TOOLS {
+        return Err(SuiRefusal::TooFewTools(tools.len()));
+    }
+    if tools.len() > MOST_TOOLS {
+        return Err(SuiRefusal::TooManyTools(tools.len()));
+    }
+    let today = scaled(present.list(), [true; 5]);
+    let all = Preferences::of(tools, experts.iter());
+    if all.rows.is_empty() {
+        return Err(SuiRefusal::NoOrder);
+    }
+    let fitted = readable(all.fit(today));
+    let without: Vec<[f64; 5]> = (0..tools.len()).into_par_iter().map(|own| all.without(own).fit(today)).collect();
+    let held_out = |expert: &Expert| -> Vec<f64> {
+        let others = |own: usize| expert.order.keys().copied().filter(move |other| *other != own);
+        expert.order.keys().map(|&own| beaten(tools, own, others(own), &without[own])).collect()
+    };
+    let by = |weights: [f64; 5]| {
+        move |expert: &Expert| -> Vec<f64> { expert.order.keys().map(|&tool| index(&tools[tool], &weights)).collect() }
+    };
+    let without_expert = |own: usize| {
+        let others = experts.iter().enumerate().filter(|(other, _)| *other != own).map(|(_, expert)| expert);
+        let weights = Preferences::of(tools, others).fit(today);
+        agreement(&experts[own..=own], by(weights))
+    };
+    let experts_held_out = (experts.len() > 1).then(|| {
+        let each: Vec<Agreement> = (0..experts.len()).into_par_iter().map(without_expert).collect();
+        averaged(&each)
+    });
+    Ok(SuiFit {
+        present: listed(today),
+        fitted: listed(fitted),
+        preferences: all.rows.iter().map(|row| row.times).sum(),
+        with_present: agreement(experts, by(today)),
+        in_sample: agreement(experts, by(fitted)),
+        tools_held_out: agreement(experts, held_out),
+        experts_held_out,
+        standings: standings(tools, experts, [today, fitted], &without),
+    })
+}
+
+/// Every pair of tools of which somebody prefers one.
+struct Preferences {
+    rows: Vec<Preference>,
+}
+
+/// One tool put before another.
+struct Preference {
+    better: usize,
+    worse: usize,
+    /// By how many experts.
+    times: usize,
+    /// How much more it has of each part.
+    ahead: Parts,
+}
+
+impl Preferences {
+    fn of<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Self {
+        let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for expert in experts {
+            for (&better, high) in &expert.order {
+                for (&worse, _) in expert.order.iter().filter(|(_, low)| high > *low) {
+                    *times.entry((better, worse)).or_default() += 1;
+                }
+            }
+        }
+        let row = |((better, worse), times): ((usize, usize), usize)| {
+            let ahead = std::array::from_fn(|part| tools[better][part] - tools[worse][part]);
+            Preference { better, worse, times, ahead }
+        };
+        Self { rows: times.into_iter().map(row).collect() }
+    }
+
+    /// Those that one tool has no part in.
+    fn without(&self, tool: usize) -> Self {
+        let apart = |row: &&Preference| row.better != tool && row.worse != tool;
+        let copy = |row: &Preference| Preference { ..*row };
+        Self { rows: self.rows.iter().filter(apart).map(copy).collect() }
+    }
+
+    /// The weights under which the preferences are likeliest. The loss is convex and the pull makes it strictly so, so that there
+    /// is one answer.
+    fn fit(&self, today: [f64; 5]) -> [f64; 5] {
+        let slope = |weights: &[f64; 5]| {
+            let mut loss = 0.0;
+            let mut gradient = [0.0; 5];
+            for row in &self.rows {
+                let odds = STEEPNESS * row.ahead.iter().zip(weights).map(|(ahead, weight)| ahead * weight).sum::<f64>();
+                let times = row.times as f64;
+                loss += times * log_loss(odds);
+                let push = times * STEEPNESS * (1.0 - probability(odds));
+                gradient.iter_mut().zip(&row.ahead).for_each(|(slope, ahead)| *slope -= push * ahead);
+            }
+            for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(&today)) {
+                loss += RIDGE * (weight - today) * (weight - today);
+                *slope += 2.0 * RIDGE * (weight - today);
+            }
+            Slope { loss, gradient }
+        };
+        descend(today, [true; 5], slope).0
+    }
+}
+
+/// The index of a tool; equal but for the last bits is equal.
+fn index(parts: &Parts, weights: &[f64; 5]) -> f64 {
+    let sum: f64 = parts.iter().zip(weights).map(|(part, weight)| part * weight).sum();
+    (sum * 1e12).round() / 1e12
+}
+
+/// How many of the others a tool is ahead of; one that is level counts half.
+fn beaten(tools: &[Parts], own: usize, others: impl Iterator<Item = usize>, weights: &[f64; 5]) -> f64 {
+    let mine = index(&tools[own], weights);
+    let against = |other: usize| {
+        let theirs = index(&tools[other], weights);
+        if mine > theirs {
+            1.0
+        } else if mine == theirs {
+            0.5
+        } else {
+            0.0
+        }
+    };
+    others.map(against).sum()
+}
+
+fn agreement(experts: &[Expert], order: impl Fn(&Expert) -> Vec<f64>) -> Agreement {
+    let each = experts.iter().map(|expert| {
+        let wanted: Vec<f64> = expert.order.values().copied().collect();
+        let found = order(expert);
+        Agreement { rho: spearman(&found, &wanted), tau: kendall(&found, &wanted) }
+    });
+    averaged(&each.collect::<Vec<_>>())
+}
+
+fn averaged(each: &[Agreement]) -> Agreement {
+    let of = |value: fn(&Agreement) -> Option<f64>| mean(&each.iter().filter_map(value).collect::<Vec<_>>());
+    Agreement { rho: of(|own| own.rho), tau: of(|own| own.tau) }
+}
+
+fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], without: &[[f64; 5]]) -> Vec<Standing> {
+    let mut by_experts: Vec<Vec<f64>> = vec![Vec::new(); tools.len()];
+    for expert in experts {
+        let falling: Vec<f64> = expert.order.values().map(|value| -value).collect();
+        for (&tool, place) in expert.order.keys().zip(ranks(&falling)) {
+            by_experts[tool].push(place);
+        }
+    }
+    let [present, fitted] =
+        weights.map(|weights| ranks(&tools.iter().map(|parts| -index(parts, &weights)).collect::<Vec<_>>()));
+    let place = |own: usize| {
+        let others = (0..tools.len()).filter(|other| *other != own);
+        tools.len() as f64 - beaten(tools, own, others, &without[own])
+    };
+    let standing = |own: usize| Standing {
+        experts: mean(&by_experts[own]).unwrap_or_default(),
+        present: present[own],
+        fitted: fitted[own],
+        held_out: place(own),
+    };
+    (0..tools.len()).map(standing).collect()
+}
+
+fn listed([verdict_f2, target_detection_rate, finding_precision, reasoning, calibration]: [f64; 5]) -> SuiWeights {
+    SuiWeights { verdict_f2, target_detection_rate, finding_precision, reasoning, calibration }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TODAY: SuiWeights = SuiWeights {
+        verdict_f2: 0.25,
+        target_detection_rate: 0.25,
+        finding_precision: 0.15,
+        reasoning: 0.25,
+        calibration: 0.10,
+    };
+
+    /// An expert who orders tools by an index of their own.
+    fn expert(tools: &[Parts], weights: [f64; 5]) -> Expert {
+        let order = tools.iter().map(|parts| index(parts, &weights)).enumerate().collect();
+        Expert { name: "anna".to_owned(), order }
+    }
+
+    /// Tools whose parts have nothing to do with each other.
+    fn drawn(count: usize, seed: u64) -> Vec<Parts> {
+        let mut random = crate::stats::random::Random::new(seed, 0);
+        (0..count).map(|_| std::array::from_fn(|_| random.unit())).collect()
+    }
+
+    #[test]
+    fn planted_weights_come_back_in_their_order() {
+        let planted = [0.05, 0.5, 0.0, 0.3, 0.15];
+        let tools = drawn(40, 1);
+        let found = fit(&tools, &[expert(&tools, planted)], &TODAY).unwrap();
+        let [f2, target, precision, reasoning, calibration] = found.fitted.list();
+        assert!(target > reasoning && reasoning > calibration && calibration > f2 && f2 >= precision, "{found:?}");
+        assert!(found.in_sample.rho > Some(0.99) && found.tools_held_out.rho > Some(0.98), "{found:?}");
+        assert!(found.with_present.rho < found.tools_held_out.rho && found.is_better());
+        assert_eq!((found.preferences, found.experts_held_out), (780, None));
+    }
+
+    #[test]
+    fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
+        let tools = drawn(12, 2);
+        let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY).unwrap();
+        assert_eq!((found.with_present.rho, found.with_present.tau), (Some(1.0), Some(1.0)));
+        assert!(!found.is_better());
+    }
+
+    #[test]
+    fn an_order_by_chance_does_not_hold() {
+        let tools = drawn(10, 3);
+        let order = drawn(10, 4).iter().map(|parts| parts[0]).enumerate().collect();
+        let found = fit(&tools, &[Expert { name: "x".to_owned(), order }], &TODAY).unwrap();
+        assert!(found.in_sample.rho > found.tools_held_out.rho, "{found:?}");
+    }
+
+    #[test]
+    fn experts_are_held_out_too() {
+        let tools = drawn(15, 5);
+        let (one, two) = (expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0]), expert(&tools, [0.0, 0.9, 0.1, 0.0, 0.0]));
+        let alike = fit(&tools, &[one.clone(), two], &TODAY).unwrap();
+        assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.is_better(), "{alike:?}");
+        // Who thinks the opposite agrees with nothing that was learned from the other.
+        let order = one.order.iter().map(|(tool, value)| (*tool, -value)).collect();
+        let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY).unwrap();
+        assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.is_better(), "{torn:?}");
+    }
+
+    #[test]
+    fn too_little_is_refused_with_the_reason() {
+        let check = |tools: usize, values: fn(usize) -> f64, expect: &str| {
+            let order = (0..tools).map(|tool| (tool, values(tool))).collect();
+            let found = fit(&drawn(tools, 6), &[Expert { name: "x".to_owned(), order }], &TODAY);
+            assert!(found.unwrap_err().to_string().contains(expect), "{expect}");
+        };
+        check(3, |tool| tool as f64, "3 ranked tools");
+        check(101, |tool| tool as f64, "100 at most");
+        check(5, |_| 1.0, "one tie");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn weights_sum_to_one_and_the_order_of_tools_means_nothing(
+            seed in 0_u64..1000, count in 4_usize..9, turn in 1_usize..8
+        ) {
+            let tools = drawn(count, seed);
+            let ranking = expert(&tools, [0.1, 0.1, 0.2, 0.2, 0.4]);
+            let found = fit(&tools, std::slice::from_ref(&ranking), &TODAY).unwrap();
+            prop_assert!((found.fitted.list().iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            prop_assert!(found.fitted.list().iter().all(|weight| *weight >= 0.0));
+            let place = |tool: usize| (tool + turn) % count;
+            let mut turned = tools.clone();
+            (0..count).for_each(|tool| turned[place(tool)] = tools[tool]);
+            let order = ranking.order.iter().map(|(&tool, &value)| (place(tool), value)).collect();
+            let again = fit(&turned, &[Expert { order, ..ranking }], &TODAY).unwrap();
+            for (one, other) in found.fitted.list().iter().zip(again.fitted.list()) {
+                prop_assert!((one - other).abs() < 5e-4, "{found:?} {again:?}");
+            }
+            prop_assert!(found.standings.iter().all(|own| (1.0..=count as f64).contains(&own.held_out)));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! From an interval and a p value to a word.
+
+use super::{Compared, Rules};
+use crate::metric::table::Direction;
+use crate::stats::interval::{Interval, NoInterval};
+use crate::stats::paired::{self, Verdict};
+
+/// How a verdict came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// No case has a value on both sides.
+    NoPairs,
+    /// Both sides are the same in every case.
+    AllEqual,
+    /// Every case differs by the same amount, so that there is no interval; the p value alone decides.
+    SameEverywhere,
+    /// There is no interval.
+    NoInterval(NoInterval),
+    /// The interval excludes 0, and p is low enough.
+    ToldApart,
+    /// The interval excludes 0, but p is too high.
+    HighP,
+    /// The interval lies within the margin.
+    WithinMargin,
+    /// The interval lies within the margin, but of fewer than 30 cases intervals are too narrow to say that nothing differs.
+    WithinMarginOfFew,
+    /// The interval holds 0, and differences that would matter.
+    Open,
+}
+
+impl Because {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NoPairs => "no case has a value on both sides",
+            Self::AllEqual => "both have the same value in every case",
+            Self::SameEverywhere => "every case differs by the same amount, so that p alone decides",
+            Self::NoInterval(reason) => reason.reason(),
+            Self::ToldApart => "the interval excludes 0, and p is low enough",
+            Self::HighP => "the interval excludes 0, but p is too high",
+            Self::WithinMargin => "the whole interval lies within the margin",
+            Self::WithinMarginOfFew => "the interval lies within the margin, but rests on too few cases to rely on",
+            Self::Open => "the interval holds 0, and differences that would matter",
+        }
+    }
+}
+
+/// What may be said of the second side.
+pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -> (Verdict, Because) {
+    let Some(difference) = compared.difference else {
+        let because = if compared.n == 0 { Because::NoPairs } else { Because::NoInterval(NoInterval::Undefined) };
+        return (Verdict::Inconclusive, because);
+    };
+    // A hair's breadth for shares such as 1 − 0.95, which is a little more than a twentieth.
+    let unlikely = compared.p_holm.is_some_and(|p| p <= 1.0 - rules.level + 1e-12);
+    let sure = !compared.unreliable;
+    let upward = |interval: Interval| match direction {
+        Direction::Up => interval,
+        Direction::Down => Interval { low: -interval.high, high: -interval.low, ..interval },
+    };
+    let (interval, varies) = match compared.interval {
+        Ok(interval) if interval.low == 0.0 && interval.high == 0.0 => {
+            return (Verdict::Equivalent, Because::AllEqual);
+        }
+        Ok(interval) => (interval, true),
+        Err(NoInterval::NothingVaries) => {
+            let at = Interval { low: difference, high: difference, method: "", level: rules.level, n: compared.units };
+            (at, false)
+        }
+        Err(reason) => return (Verdict::Inconclusive, Because::NoInterval(reason)),
+    };
+    match (paired::verdict(&upward(interval), rules.margin), varies) {
+        (Verdict::Equivalent, false) if sure => (Verdict::Equivalent, Because::SameEverywhere),
+        (Verdict::Equivalent, true) if sure => (Verdict::Equivalent, Because::WithinMargin),
+        (Verdict::Equivalent, _) => (Verdict::Inconclusive, Because::WithinMarginOfFew),
+        (Verdict::Inconclusive, _) => (Verdict::Inconclusive, Because::Open),
+        (_, true) if !unlikely => (Verdict::Inconclusive, Because::HighP),
+        (_, false) if !unlikely => (Verdict::Inconclusive, Because::SameEverywhere),
+        (told, true) => (told, Because::ToldApart),
+        (told, false) => (told, Because::SameEverywhere),
+    }
+}

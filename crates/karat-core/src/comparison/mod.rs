@@ -1,0 +1,148 @@
+//! Two tools, or two runs of one, on the same cases: by how much they differ, how sure that is, and what may be said of it.
+//!
+//! A metric comes in as what every case adds to it on either side ([`Pairs`]). All that is computed rests on whole cases, or
+//! on whole clusters of them, so that a case's own difficulty drops out.
+
+mod decision;
+mod goldens;
+mod pairs;
+mod ranks;
+mod swaps;
+
+pub use decision::Because;
+pub use goldens::{Moves, Tally, moves};
+pub use pairs::{Pairs, Row, Statistic};
+pub use ranks::undecided;
+
+use crate::metric::estimate::RELIABLE_N;
+use crate::metric::table::Direction;
+use crate::stats::bootstrap::RESAMPLES;
+use crate::stats::cluster::{Correction, standard_error};
+use crate::stats::interval::{Interval, NoInterval};
+use crate::stats::paired::{Verdict, cohens_dz, holm, minimum_detectable};
+
+/// Below this a difference does not matter, unless told otherwise.
+pub const MARGIN: f64 = 0.02;
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// How often intervals shall hold the truth: 0.95 for 95 %. A p value above 1 − level tells nothing apart.
+    pub level: f64,
+    /// Differences within ± this do not matter.
+    pub margin: f64,
+    /// How often a difference of the minimum detectable size would be found.
+    pub power: f64,
+    /// How many samples and permutations are drawn.
+    pub resamples: usize,
+    /// Where they come from; none takes a seed from the data.
+    pub seed: Option<u64>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { level: 0.95, margin: MARGIN, power: 0.8, resamples: RESAMPLES, seed: None }
+    }
+}
+
+/// One metric of two sides.
+#[derive(Clone, Debug)]
+pub struct Comparand<'a> {
+    /// What every case adds to it, on either side.
+    pub pairs: Pairs<'a>,
+    /// The cluster of every pair; none where every case stands alone.
+    pub clusters: Option<Vec<usize>>,
+    /// Which way is better.
+    pub direction: Direction,
+}
+
+/// What is known of a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The first side's figure over the pairs.
+    pub a: Option<f64>,
+    /// The second side's.
+    pub b: Option<f64>,
+    /// Second minus first.
+    pub difference: Option<f64>,
+    /// Its interval, or why there is none.
+    pub interval: Result<Interval, NoInterval>,
+    /// How likely a difference so large were if nothing set the two apart.
+    pub p: Option<f64>,
+    /// The same, adjusted for how many pairs of sides were compared.
+    pub p_holm: Option<f64>,
+    /// Cohen's dz.
+    pub effect: Option<f64>,
+    /// The smallest true difference that would be found with the power asked for.
+    pub detectable: Option<f64>,
+    /// How many pairs there are.
+    pub n: usize,
+    /// How many of them are independent: pairs, or clusters where clusters are named.
+    pub units: usize,
+    /// Too few of those to lean on.
+    pub unreliable: bool,
+    /// How much each pair contributes; their mean is the difference, or nearly so where the metric is no mean of cases.
+    pub by_pair: Vec<f64>,
+    /// What may be said: better or worse is the second side, by the metric's direction.
+    pub verdict: Verdict,
+    /// How the verdict came about.
+    pub because: Because,
+}
+
+/// Compares one metric of several pairs of sides. They are one family: the more there are, the more it takes to tell one
+/// apart.
+///
+/// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters
+/// alone raise false alarms more often than they say. *Equivalent* needs an interval within the margin. Everything else
+/// is inconclusive.
+pub fn compare(family: &[Comparand<'_>], rules: &Rules) -> Vec<Compared> {
+    let mut all: Vec<Compared> = family.iter().map(|comparand| one(comparand, rules)).collect();
+    // Pairs that cannot be tested are no part of the family.
+    let tested: Vec<usize> = (0..all.len()).filter(|at| all[*at].p.is_some()).collect();
+    let p: Vec<f64> = tested.iter().filter_map(|at| all[*at].p).collect();
+    for (at, adjusted) in tested.into_iter().zip(holm(&p)) {
+        all[at].p_holm = Some(adjusted);
+    }
+    for (compared, comparand) in all.iter_mut().zip(family) {
+        (compared.verdict, compared.because) = decision::decide(compared, comparand.direction, rules);
+    }
+    all
+}
+
+/// Everything of one pair of sides but what depends on the others.
+fn one(comparand: &Comparand<'_>, rules: &Rules) -> Compared {
+    let pairs = &comparand.pairs;
+    let n = pairs.len();
+    // Clusters that do not fit their pairs would put cases into the wrong ones; then every case stands alone.
+    let clusters = comparand.clusters.as_deref().filter(|names| names.len() == n);
+    let units = clusters.map_or(n, |names| names.iter().collect::<std::collections::BTreeSet<_>>().len());
+    let [a, b] = pairs.sides();
+    let by_pair = pairs.contributions();
+    let all_equal = n >= 2 && pairs.all_equal();
+    let difference = a.zip(b).map(|(a, b)| b - a);
+    let interval = match difference {
+        None => Err(NoInterval::Undefined),
+        Some(_) if all_equal => Ok(Interval { low: 0.0, high: 0.0, method: "all-equal", level: rules.level, n: units }),
+        Some(_) => pairs.interval(clusters, rules),
+    };
+    let error = standard_error(&by_pair, clusters, Correction::Cr1).filter(|error| *error > 1e-12);
+    Compared {
+        a,
+        b,
+        difference: difference.map(|d| if all_equal { 0.0 } else { d }),
+        interval,
+        p: difference.and_then(|_| pairs.p(clusters, rules)),
+        p_holm: None,
+        effect: cohens_dz(&by_pair),
+        detectable: error.and_then(|error| minimum_detectable(error, rules.level, rules.power)),
+        n,
+        units,
+        unreliable: units < RELIABLE_N,
+        by_pair,
+        verdict: Verdict::Inconclusive,
+        because: Because::NoPairs,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! What every case adds to a metric on either side, and what can be computed from that.
+
+use super::{Rules, swaps};
+use crate::stats::bootstrap::{self, Options, Trials};
+use crate::stats::interval::{Interval, NoInterval};
+use crate::stats::paired::sign_flip;
+use crate::stats::random::seed_of;
+use crate::stats::summary::mean;
+use std::cmp::Ordering;
+
+/// What a case adds to the columns of a metric: the numbers of columns, upward, and what is added; all others are 0.
+pub type Row = Vec<(usize, f64)>;
+
+/// A figure from the columns of all cases, added up; none where it is undefined.
+pub type Statistic<'a> = dyn Fn(&[f64]) -> Option<f64> + Sync + 'a;
+
+/// One entry for each case that both sides have: the first side's, then the second's.
+#[derive(Clone)]
+pub enum Pairs<'a> {
+    /// The metric is the mean of one value a case.
+    Values(Vec<[f64; 2]>),
+    /// The metric is a figure of columns that are added up over cases: a share of pooled findings, a rate over verdicts.
+    Sums {
+        /// What the cases add.
+        rows: Vec<[Row; 2]>,
+        /// How many columns there are.
+        columns: usize,
+        /// The figure.
+        value: &'a Statistic<'a>,
+    },
+}
+
+impl std::fmt::Debug for Pairs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Values(values) => f.debug_tuple("Values").field(values).finish(),
+            Self::Sums { rows, columns, .. } => {
+                f.debug_struct("Sums").field("rows", rows).field("columns", columns).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
+/// Values no further apart are the same: means of the same trials in another order may differ in their last digits, and what was
+/// kept may have been rounded to six.
+const SAME: f64 = 1e-6;
+
+impl Pairs<'_> {
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Values(values) => values.len(),
+            Self::Sums { rows, .. } => rows.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The figures of both sides.
+    pub(super) fn sides(&self) -> [Option<f64>; 2] {
+        [0, 1].map(|side| match self {
+            Self::Values(values) => mean(&values.iter().map(|pair| pair[side]).collect::<Vec<_>>()),
+            Self::Sums { rows, columns, value } => {
+                let mut total = vec![0.0; *columns];
+                rows.iter().for_each(|pair| add(&mut total, &pair[side], 1.0));
+                value(&total).filter(|v| v.is_finite())
+            }
+        })
+    }
+
+    /// Whether both sides are the same in every case.
+    pub(super) fn all_equal(&self) -> bool {
+        match self {
+            Self::Values(values) => values.iter().all(|[a, b]| (a - b).abs() <= SAME),
+            Self::Sums { rows, .. } => rows.iter().all(|[a, b]| difference(a, b).is_empty()),
+        }
+    }
+
+    /// How much each case contributes to the difference: its own difference, or what leaving it out changes (the jackknife's
+    /// pseudovalues, which are the same where the metric is a mean).
+    pub fn contributions(&self) -> Vec<f64> {
+        match self {
+            Self::Values(values) => values.iter().map(|[a, b]| b - a).collect(),
+            Self::Sums { .. } => self.left_out(|[a, b]| Some(b? - a?)),
+        }
+    }
+
+    /// The same of the second side's figure alone.
+    pub fn of_second(&self) -> Vec<f64> {
+        match self {
+            Self::Values(values) => values.iter().map(|[_, b]| *b).collect(),
+            Self::Sums { .. } => self.left_out(|[_, b]| b),
+        }
+    }
+
+    /// What leaving out each case changes of a figure of both sides. Where leaving one out leaves nothing, the figure itself.
+    fn left_out(&self, figure: impl Fn([Option<f64>; 2]) -> Option<f64>) -> Vec<f64> {
+        let Self::Sums { rows, columns, value } = self else { return Vec::new() };
+        let Some(whole) = figure(self.sides()) else { return Vec::new() };
+        let mut totals = [vec![0.0; *columns], vec![0.0; *columns]];
+        for pair in rows {
+            totals.iter_mut().zip(pair).for_each(|(total, row)| add(total, row, 1.0));
+        }
+        let n = rows.len() as f64;
+        let without = |pair: &[Row; 2]| {
+            let side = |side: usize| {
+                let mut rest = totals[side].clone();
+                add(&mut rest, &pair[side], -1.0);
+                value(&rest).filter(|v| v.is_finite())
+            };
+            figure([side(0), side(1)]).map_or(whole, |rest| n * whole - (n - 1.0) * rest)
+        };
+        rows.iter().map(without).collect()
+    }
+
+    /// The interval of the difference: cases are drawn, or clusters, with the trials they have, since a case's mean already
+    /// holds the noise of its trials.
+    pub(super) fn interval(&self, clusters: Option<&[usize]>, rules: &Rules) -> Result<Interval, NoInterval> {
+        let options = Options {
+            resamples: rules.resamples,
+            seed: rules.seed,
+            level: rules.level,
+            trials: Trials::Kept,
+            ..Options::default()
+        };
+        let (rows, columns, value) = match self {
+            Self::Values(values) => {
+                let cases: Vec<Vec<f64>> = values.iter().map(|[a, b]| vec![b - a]).collect();
+                return bootstrap::interval_of_mean(&cases, clusters, &options).interval;
+            }
+            Self::Sums { rows, columns, value } => (rows, *columns, value),
+        };
+        // Cases are drawn by number. Numbers follow from what the cases hold, so that their order changes no digit.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        let cluster = |at: usize| clusters.map_or(0, |names| names[at]);
+        order.sort_by(|x, y| {
+            let (x, y) = (*x, *y);
+            let sides = by_row(&rows[x][0], &rows[y][0]).then_with(|| by_row(&rows[x][1], &rows[y][1]));
+            sides.then_with(|| cluster(x).cmp(&cluster(y)))
+        });
+        let numbers: Vec<Vec<[f64; 1]>> = (0..order.len()).map(|number| vec![[number as f64]]).collect();
+        let clusters: Option<Vec<usize>> = clusters.map(|names| order.iter().map(|at| names[*at]).collect());
+        let seed = rules.seed.unwrap_or_else(|| {
+            let held = order.iter().flat_map(|at| &rows[*at]).flatten();
+            seed_of(held.flat_map(|(column, added)| [*column as f64, *added]))
+        });
+        let figure = |drawn: &[[f64; 1]]| {
+            let (mut a, mut b) = (vec![0.0; columns], vec![0.0; columns]);
+            for [number] in drawn {
+                // Resampling moves a number by no more than its last digits.
+                let pair = &rows[order[number.round() as usize]];
+                add(&mut a, &pair[0], 1.0);
+                add(&mut b, &pair[1], 1.0);
+            }
+            Some(value(&b)? - value(&a)?)
+        };
+        let options = Options { seed: Some(seed), ..options };
+        bootstrap::interval(&numbers, clusters.as_deref(), &figure, &options).interval
+    }
+
+    /// The p value of a permutation: signs of differences flip, or the sides of cases are swapped; of clusters, all at once.
+    pub(super) fn p(&self, clusters: Option<&[usize]>, rules: &Rules) -> Option<f64> {
+        match self {
+            Self::Values(values) => {
+                let near = |d: f64| if d.abs() <= SAME { 0.0 } else { d };
+                let differences: Vec<f64> = values.iter().map(|[a, b]| near(b - a)).collect();
+                sign_flip(&differences, clusters, rules.resamples, rules.seed).map(|test| test.p)
+            }
+            Self::Sums { rows, columns, value } => {
+                swaps::p(rows, *columns, *value, clusters, rules.resamples, rules.seed)
+            }
+        }
+    }
+}
+
+/// Adds a row to columns, that many times.
+pub(super) fn add(columns: &mut [f64], row: &Row, times: f64) {
+    for (column, added) in row {
+        columns[*column] += times * added;
+    }
+}
+
+/// The second row minus the first, without what is 0.
+pub(super) fn difference(a: &Row, b: &Row) -> Row {
+    let mut columns = std::collections::BTreeMap::new();
+    for (row, sign) in [(a, -1.0), (b, 1.0)] {
+        for (column, added) in row {
+            *columns.entry(*column).or_insert(0.0) += sign * added;
+        }
+    }
+    columns.into_iter().filter(|(_, v): &(usize, f64)| v.abs() > SAME).collect()
+}
+
+/// An order of rows that follows from what they hold.
+pub(super) fn by_row(a: &Row, b: &Row) -> Ordering {
+    let differs = a.iter().zip(b).map(|((i, x), (j, y))| i.cmp(j).then_with(|| x.total_cmp(y)));
+    differs.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+}

@@ -1,0 +1,172 @@
+use super::*;
+use crate::stats::paired::sign_flip;
+use crate::stats::random::Random;
+
+fn values(pairs: Vec<[f64; 2]>, direction: Direction) -> Comparand<'static> {
+    Comparand { pairs: Pairs::Values(pairs), clusters: None, direction }
+}
+
+/// So many pairs in which the second side does better by about this much.
+fn improved(n: usize, by: f64) -> Vec<[f64; 2]> {
+    let mut random = Random::new(3, 0);
+    (0..n)
+        .map(|_| {
+            let a = random.unit();
+            [a, a + by + 0.1 * (random.unit() - 0.5)]
+        })
+        .collect()
+}
+
+#[track_caller]
+fn check(pairs: Vec<[f64; 2]>, direction: Direction, expect: (Verdict, Because)) {
+    let found = &compare(&[values(pairs, direction)], &Rules::default())[0];
+    assert_eq!((found.verdict, found.because), expect, "{found:?}");
+}
+
+#[test]
+fn verdicts_follow_interval_p_margin_and_direction() {
+    use Because as B;
+    use Verdict::{Better, Equivalent, Inconclusive, Worse};
+    check(improved(40, 0.2), Direction::Up, (Better, B::ToldApart));
+    check(improved(40, 0.2), Direction::Down, (Worse, B::ToldApart));
+    check(improved(40, -0.2), Direction::Up, (Worse, B::ToldApart));
+    check(improved(400, 0.0), Direction::Up, (Equivalent, B::WithinMargin));
+    check(
+        improved(20, 0.0).iter().map(|[a, b]| [*a, a + (b - a) / 5.0]).collect(),
+        Direction::Up,
+        (Inconclusive, B::WithinMarginOfFew),
+    );
+    check(vec![[0.5, 0.9], [0.5, 0.1], [0.2, 0.3]], Direction::Up, (Inconclusive, B::Open));
+    // Three cases that all improve: their interval excludes 0, but a coin falls so in one of four throws.
+    check(vec![[0.5, 0.9], [0.5, 0.7], [0.2, 0.3]], Direction::Up, (Inconclusive, B::HighP));
+    check(vec![[0.3, 0.3]; 2], Direction::Up, (Equivalent, B::AllEqual));
+    check(vec![[0.3, 0.3]; 1], Direction::Up, (Inconclusive, B::NoInterval(NoInterval::OneUnit)));
+    check(Vec::new(), Direction::Up, (Inconclusive, B::NoPairs));
+    // Found in every case by one and in none by the other: nothing varies, and nothing could be clearer.
+    check(vec![[0.0, 1.0]; 8], Direction::Up, (Better, B::SameEverywhere));
+    check(vec![[0.0, 1.0]; 5], Direction::Up, (Inconclusive, B::SameEverywhere));
+    check(vec![[0.0, 0.01]; 50], Direction::Up, (Equivalent, B::SameEverywhere));
+}
+
+#[test]
+fn what_is_equal_but_for_its_last_digits_is_equal() {
+    check(vec![[0.1 + 0.2, 0.3]; 40], Direction::Up, (Verdict::Equivalent, Because::AllEqual));
+}
+
+#[test]
+fn the_more_pairs_of_sides_the_more_it_takes() {
+    let weak = vec![[0.0, 1.0], [0.0, 0.9], [0.1, 0.9], [0.0, 0.8], [0.2, 0.4], [0.1, 0.5]];
+    let alone = &compare(&[values(weak.clone(), Direction::Up)], &Rules::default())[0];
+    assert_eq!((alone.p, alone.p_holm, alone.verdict), (Some(2.0 / 64.0), Some(2.0 / 64.0), Verdict::Better));
+    let twice = compare(&[values(weak.clone(), Direction::Up), values(weak, Direction::Up)], &Rules::default());
+    assert_eq!((twice[0].p_holm, twice[0].verdict), (Some(4.0 / 64.0), Verdict::Inconclusive));
+    // What cannot be tested is no part of the family.
+    let beside = vec![[0.0, 1.0], [0.0, 0.9], [0.1, 0.9], [0.0, 0.8], [0.2, 0.4], [0.1, 0.5]];
+    let family = [values(Vec::new(), Direction::Up), values(beside, Direction::Up)];
+    assert_eq!(compare(&family, &Rules::default())[1].verdict, Verdict::Better);
+}
+
+fn ratio(sums: &[f64]) -> Option<f64> {
+    (sums[1] > 0.0).then(|| sums[0] / sums[1])
+}
+
+/// The same pairs as rows whose ratio is the mean of cases.
+fn as_sums(values: &[[f64; 2]]) -> Pairs<'static> {
+    let rows = values.iter().map(|pair| pair.map(|v| vec![(0, v), (1, 1.0)])).collect();
+    Pairs::Sums { rows, columns: 2, value: &ratio }
+}
+
+#[test]
+fn a_mean_as_a_ratio_of_sums_is_the_same_mean() {
+    let values = improved(12, 0.1);
+    let pairs = |pairs| Comparand { pairs, clusters: None, direction: Direction::Up };
+    let rules = Rules::default();
+    let mean = &compare(&[pairs(Pairs::Values(values.clone()))], &rules)[0];
+    let sums = &compare(&[pairs(as_sums(&values))], &rules)[0];
+    let near = |x: Option<f64>, y: Option<f64>| x.zip(y).is_some_and(|(x, y)| (x - y).abs() < 1e-9);
+    assert!(near(mean.difference, sums.difference) && near(mean.a, sums.a) && near(mean.effect, sums.effect));
+    assert!(near(mean.p, sums.p), "{:?} {:?}", mean.p, sums.p);
+    assert!(near(mean.detectable, sums.detectable));
+    let (x, y) = (mean.interval.unwrap(), sums.interval.unwrap());
+    // Other samples are drawn, so the ends differ by what samples differ.
+    assert!((x.low - y.low).abs() < 0.003 && (x.high - y.high).abs() < 0.003, "{x:?} {y:?}");
+    assert!(mean.by_pair.iter().zip(&sums.by_pair).all(|(x, y)| (x - y).abs() < 1e-9));
+}
+
+#[test]
+fn swaps_are_counted_as_by_hand() {
+    // Three cases; verdicts right and wrong. Of the 8 ways only none and all swapped lie 3/3 apart.
+    let rows = vec![[vec![(1, 1.0)], vec![(0, 1.0), (1, 1.0)]]; 3];
+    let pairs = Pairs::Sums { rows, columns: 2, value: &ratio };
+    assert_eq!(pairs.p(None, &Rules::default()), Some(0.25));
+    assert_eq!(pairs.p(Some(&[0, 0, 0]), &Rules::default()), Some(1.0));
+    // A case on which nothing sets the two apart flips nothing.
+    let same = vec![[vec![(0, 1.0), (1, 1.0)], vec![(0, 1.0), (1, 1.0)]]; 3];
+    assert_eq!(Pairs::Sums { rows: same, columns: 2, value: &ratio }.p(None, &Rules::default()), Some(1.0));
+}
+
+#[test]
+fn drawn_swaps_agree_with_drawn_signs() {
+    let values = improved(60, 0.01);
+    let differences: Vec<f64> = values.iter().map(|[a, b]| b - a).collect();
+    let signs = sign_flip(&differences, None, 10_000, None).unwrap().p;
+    let swaps = as_sums(&values).p(None, &Rules::default()).unwrap();
+    assert!((signs - swaps).abs() < 0.02, "{signs} {swaps}");
+}
+
+#[test]
+fn the_order_of_cases_changes_no_digit() {
+    let values = improved(37, 0.05);
+    let clusters: Vec<usize> = (0..37).map(|at| at / 5).collect();
+    let order: Vec<usize> = (0..37).map(|at| at * 11 % 37).collect();
+    for sums in [false, true] {
+        let of = |values: Vec<[f64; 2]>, clusters: Vec<usize>| {
+            let pairs = if sums { as_sums(&values) } else { Pairs::Values(values) };
+            let comparand = Comparand { pairs, clusters: Some(clusters), direction: Direction::Up };
+            let found = compare(&[comparand], &Rules::default()).remove(0);
+            (found.interval.unwrap(), found.p, found.units)
+        };
+        let straight = of(values.clone(), clusters.clone());
+        let mixed = of(order.iter().map(|at| values[*at]).collect(), order.iter().map(|at| clusters[*at]).collect());
+        assert_eq!(straight, mixed, "sums: {sums}");
+        assert_eq!(straight.2, 8);
+    }
+}
+
+#[test]
+fn clusters_that_agree_count_as_one_each() {
+    // Sixty cases that all improve, but in four clusters: four coins fall alike in one of eight throws.
+    let clustered =
+        Comparand { clusters: Some((0..60).map(|at| at / 15).collect()), ..values(improved(60, 0.2), Direction::Up) };
+    let found = &compare(&[clustered], &Rules::default())[0];
+    assert_eq!((found.p, found.units, found.n, found.unreliable), (Some(0.125), 4, 60, true));
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn goldens_count_once_however_many_trials() {
+    let tally = |found, trials| Tally { found, trials };
+    let goldens = [
+        [tally(0, 3), tally(3, 3)],
+        [tally(1, 3), tally(2, 3)],
+        [tally(2, 4), tally(3, 4)],
+        [tally(3, 3), tally(1, 3)],
+        [tally(2, 3), tally(3, 3)],
+        [tally(0, 0), tally(0, 3)],
+    ];
+    let moved = moves(&goldens, 0.95);
+    assert_eq!((moved.gained.as_slice(), moved.lost.as_slice()), (&[0, 1, 2][..], &[3][..]));
+    assert_eq!((moved.both, moved.neither, moved.flaky), (1, 1, 3));
+    // Of 4 that moved: 2 (1 + 4) / 16.
+    assert!((moved.test.p - 0.625).abs() < 1e-12, "{:?}", moved.test);
+}
+
+#[test]
+fn stretches_of_ranks() {
+    let check = |apart: &[bool], expect: &[(usize, usize)]| assert_eq!(undecided(apart), expect, "{apart:?}");
+    check(&[], &[]);
+    check(&[true, true], &[]);
+    check(&[false], &[(1, 2)]);
+    check(&[true, false, false, true, false], &[(2, 4), (5, 6)]);
+    check(&[false, true, false], &[(1, 2), (3, 4)]);
+}

@@ -1,0 +1,113 @@
+//! A baseline: what tools did, taken from a report and written so that a diff shows which case moved.
+
+use crate::comparison::{CaseSide, Side, columns, profile_digest};
+use crate::format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
+use crate::format::report::{ReportV1, ToolV1};
+use crate::report::number::headline;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.
+pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> BaselineV1 {
+    let ids = if metrics.is_empty() { &report.profile.headline } else { metrics };
+    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
+    let profile = NamedDigestV1 { name: report.profile.name.clone(), digest: profile_digest(&report.profile) };
+    BaselineV1 {
+        schema: SCHEMA.to_owned(),
+        suite: NamedDigestV1 { name: report.suite.name.clone(), digest: report.suite.digest.clone() },
+        profile,
+        judges: sides.first().map(|side| side.judges.clone()).unwrap_or_default(),
+        tools: tools.iter().zip(&sides).map(|(tool, side)| of_tool(report, tool, side, ids)).collect(),
+    }
+}
+
+fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> BaselineToolV1 {
+    let added: BTreeSet<String> = match &side.resolved {
+        Some(profile) => ids.iter().flat_map(|id| columns(id, profile)).collect(),
+        None => BTreeSet::new(),
+    };
+    let metric = |id: &String| {
+        let estimate = headline(report, tool).get(id).or_else(|| tool.metrics.get(id))?;
+        let ci = estimate.ci.map(|ends| ends.map(six));
+        Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(six), ci, n: estimate.n }))
+    };
+    let case = |(id, case): (&String, &CaseSide)| {
+        let kept = |all: &BTreeMap<String, f64>, wanted: &dyn Fn(&String) -> bool| {
+            all.iter().filter(|(name, _)| wanted(name)).map(|(name, value)| (name.clone(), six(*value))).collect()
+        };
+        BaselineCaseV1 {
+            case: id.clone(),
+            goldens: case.goldens.clone(),
+            values: kept(&case.values, &|name| ids.contains(name)),
+            sums: kept(&case.sums, &|name| added.contains(name)),
+            found: case.found.iter().map(|(golden, tally)| (golden.clone(), [tally.found, tally.trials])).collect(),
+        }
+    };
+    BaselineToolV1 {
+        tool: tool.tool.clone(),
+        metrics: ids.iter().filter_map(metric).collect(),
+        cases: side.cases.iter().map(case).collect(),
+    }
+}
+
+/// Six digits after the point: more would change with every rounding, and make a diff unreadable.
+fn six(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The file: JSON, with a line for every metric and every case.
+pub fn text(baseline: &BaselineV1) -> String {
+    let tool = |tool: &BaselineToolV1| {
+        let metrics: Vec<String> =
+            tool.metrics.iter().map(|(id, metric)| format!("        {}: {}", json(id), json(metric))).collect();
+        let cases: Vec<String> = tool.cases.iter().map(|case| format!("        {}", json(case))).collect();
+        format!(
+            "    {{\n      \"tool\": {},\n      \"metrics\": {{\n{}\n      }},\n      \"cases\": [\n{}\n      ]\n    }}",
+            json(&tool.tool),
+            metrics.join(",\n"),
+            cases.join(",\n")
+        )
+    };
+    let tools: Vec<String> = baseline.tools.iter().map(tool).collect();
+    format!(
+        "{{\n  \"schema\": {},\n  \"suite\": {},\n  \"profile\": {},\n  \"judges\": {},\n  \"tools\": [\n{}\n  ]\n}}\n",
+        json(&baseline.schema),
+        json(&baseline.suite),
+        json(&baseline.profile),
+        json(&baseline.judges),
+        tools.join(",\n")
+    )
+}
+
+/// A value on one line; what a baseline holds always serialises.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_holds_what_the_value_does() {
+        let case = |name: &str| BaselineCaseV1 {
+            case: name.to_owned(),
+            goldens: "1f".to_owned(),
+            values: [("f1".to_owned(), 0.333_333)].into(),
+            sums: BTreeMap::new(),
+            found: [("g \"1\"".to_owned(), [1, 3])].into(),
+        };
+        let named = |name: &str| NamedDigestV1 { name: name.to_owned(), digest: "d".to_owned() };
+        let metric = BaselineMetricV1 { value: Some(0.5), ci: None, n: 2 };
+        let tools = ["a", "b"].map(|tool| BaselineToolV1 {
+            tool: tool.to_owned(),
+            metrics: [("f1".to_owned(), metric.clone())].into(),
+            cases: vec![case("x"), case("y\n")],
+        });
+        for tools in [Vec::new(), tools.to_vec()] {
+            let (schema, judges) = (SCHEMA.to_owned(), vec!["local".to_owned()]);
+            let whole = BaselineV1 { schema, suite: named("s"), profile: named("p"), judges, tools };
+            let read: BaselineV1 = serde_json::from_str(&text(&whole)).unwrap();
+            assert_eq!(read, whole);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Two sides held against each other, case by case. Everything comes from finished reports; nothing is scored again.
+
+mod clusters;
+mod measure;
+mod pairing;
+mod ranks;
+mod side;
+
+pub use measure::columns;
+pub use pairing::Refusal;
+pub use ranks::ranks;
+pub use side::{CaseSide, Side, profile_digest};
+
+use crate::format::comparison::{
+    CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
+};
+use crate::report::number::count;
+use karat_core::comparison::{Because, Comparand, Compared, Rules, Tally};
+use measure::Measured;
+use pairing::Paired;
+use std::collections::BTreeSet;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// These metrics; where there are none, those the first side puts first.
+    pub metrics: &'a [String],
+    /// The field of cases that clusters are named by.
+    pub cluster: Option<&'a str>,
+    /// Level, margin and samples.
+    pub rules: Rules,
+    /// Whether sides of different suites may be compared on the cases whose goldens are the same.
+    pub intersection: bool,
+}
+
+/// So many cases that moved are named.
+const MOST_MOVED: usize = 5;
+
+/// Compares every two sides. For each metric they are one family, over which p values are adjusted.
+pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
+    let mut warnings = Vec::new();
+    let mut paired = Vec::new();
+    for (a, b) in sides {
+        let pair = pairing::pair(a, b, request.intersection)?;
+        for warning in pair.warnings() {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        paired.push(pair);
+    }
+    let ids = match (request.metrics, sides.first()) {
+        ([], Some((first, _))) => first.headline.clone(),
+        (some, _) => some.to_vec(),
+    };
+    let mut comparisons: Vec<PairV1> = paired.iter().map(|pair| without_metrics(pair, &request.rules)).collect();
+    for (number, id) in ids.iter().enumerate() {
+        let differences = family(&paired, id, request, &mut warnings)?;
+        for ((into, pair), (difference, compared, measured)) in comparisons.iter_mut().zip(&paired).zip(differences) {
+            if number == 0 {
+                into.moved = moved(pair, id, &compared, &measured);
+            }
+            into.metrics.push(difference);
+        }
+    }
+    let first = sides.first().map(|(a, _)| *a);
+    Ok(ComparisonV1 {
+        schema: SCHEMA.to_owned(),
+        suite: first.map_or_else(String::new, |side| side.suite.clone()),
+        profile: first.map_or_else(String::new, |side| side.profile.clone()),
+        level: request.rules.level,
+        margin: request.rules.margin,
+        cluster: request.cluster.map(str::to_owned),
+        comparisons,
+        ranks: None,
+        warnings,
+    })
+}
+
+/// One metric of every two sides.
+fn family(
+    paired: &[Paired<'_>],
+    id: &str,
+    request: &Request<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(DifferenceV1, Compared, Measured)>, Refusal> {
+    let mut all = Vec::new();
+    for pair in paired {
+        let mut measured = measure::measure(pair, id);
+        if let Some(field) = request.cluster {
+            let clusters = clusters::clusters(pair, &measured.cases, field)?;
+            if clusters.alone > 0 {
+                let cases = count(clusters.alone, "case");
+                let warning = format!("{cases} of {} without {field}: each stands alone", pair.b.label);
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+            measured.clusters = Some(clusters.of_case);
+        }
+        all.push(measured);
+    }
+    let direction = measure::direction(id);
+    let comparands: Vec<Comparand<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
+    let compared = karat_core::comparison::compare(&comparands, &request.rules);
+    drop(comparands);
+    let told = |(compared, measured): (Compared, Measured)| (difference(id, &compared, &measured), compared, measured);
+    Ok(compared.into_iter().zip(all).map(told).collect())
+}
+
+fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
+    let because = match (compared.because, measured.missing) {
+        (Because::NoPairs, Some(reason)) => reason,
+        (because, _) => because.text(),
+    };
+    DifferenceV1 {
+        metric: id.to_owned(),
+        direction: measure::direction(id),
+        a: compared.a,
+        b: compared.b,
+        difference: compared.difference,
+        ci: compared.interval.ok().map(|interval| [interval.low, interval.high]),
+        method: compared.interval.ok().map(|interval| interval.method.to_owned()),
+        p: compared.p,
+        p_holm: compared.p_holm,
+        effect: compared.effect,
+        detectable: compared.detectable,
+        n: compared.n,
+        units: compared.units,
+        left_out: measured.left_out,
+        unreliable: compared.unreliable,
+        verdict: compared.verdict.into(),
+        because: because.to_owned(),
+    }
+}
+
+/// Two sides, as far as no metric is concerned.
+fn without_metrics(pair: &Paired<'_>, rules: &Rules) -> PairV1 {
+    let side = |side: &Side| SideV1 {
+        label: side.label.clone(),
+        tool: side.tool.clone(),
+        suite_digest: side.digest.clone(),
+        judges: side.judges.clone(),
+    };
+    PairV1 {
+        a: side(pair.a),
+        b: side(pair.b),
+        cases: pair.cases.len(),
+        left_out: pair.left_out.clone(),
+        metrics: Vec::new(),
+        goldens: goldens(pair, rules.level),
+        moved: Vec::new(),
+    }
+}
+
+fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
+    let mut names: Vec<(&str, &str, [Tally; 2])> = Vec::new();
+    for (id, a, b) in &pair.cases {
+        let named: BTreeSet<&String> = a.found.keys().chain(b.found.keys()).collect();
+        for golden in named {
+            let tally = |side: &CaseSide| side.found.get(golden).copied().unwrap_or_default();
+            names.push((id, golden, [tally(a), tally(b)]));
+        }
+    }
+    let tallies: Vec<[Tally; 2]> = names.iter().map(|(_, _, tallies)| *tallies).collect();
+    let moves = karat_core::comparison::moves(&tallies, level);
+    let moved = |at: &usize| {
+        let (case, golden, [a, b]) = names[*at];
+        let title = [pair.b, pair.a].into_iter().find_map(|side| side.cases.get(case)?.titles.get(golden));
+        GoldenMovedV1 {
+            case: case.to_owned(),
+            golden: golden.to_owned(),
+            title: title.cloned().unwrap_or_else(|| golden.to_owned()),
+            a: [a.found, a.trials],
+            b: [b.found, b.trials],
+        }
+    };
+    GoldensV1 {
+        gained: moves.gained.iter().map(moved).collect(),
+        lost: moves.lost.iter().map(moved).collect(),
+        both: moves.both,
+        neither: moves.neither,
+        flaky: moves.flaky,
+        p: moves.test.p,
+        odds_ratio: moves.test.odds_ratio,
+    }
+}
+
+/// The cases that contribute most, the largest first.
+fn moved(pair: &Paired<'_>, id: &str, compared: &Compared, measured: &Measured) -> Vec<CaseMovedV1> {
+    let mut order: Vec<usize> = (0..compared.by_pair.len()).filter(|at| compared.by_pair[*at].abs() > 1e-9).collect();
+    order.sort_by(|x, y| compared.by_pair[*y].abs().total_cmp(&compared.by_pair[*x].abs()).then(x.cmp(y)));
+    let of = |at: usize| {
+        let (case, a, b) = &pair.cases[measured.cases[at]];
+        let value = |side: &CaseSide| side.values.get(id).copied();
+        let both = value(a).zip(value(b));
+        let (a, b) = (both.map(|v| v.0), both.map(|v| v.1));
+        CaseMovedV1 { case: (*case).to_owned(), a, b, difference: compared.by_pair[at] }
+    };
+    order.into_iter().take(MOST_MOVED).map(of).collect()
+}
+
+/// What each case adds to a difference, or to one side's figure.
+#[derive(Clone, Debug)]
+pub struct ByCase {
+    /// One number a case.
+    pub values: Vec<f64>,
+    /// The cluster of each, where clusters are named.
+    pub clusters: Option<Vec<usize>>,
+}
+
+/// How much each case contributes to the difference between two sides.
+pub fn contributions(a: &Side, b: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
+    let pair = pairing::pair(a, b, false)?;
+    let measured = measure::measure(&pair, id);
+    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
+    let values = measured.comparand(measure::direction(id)).pairs.contributions();
+    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+}
+
+/// How much each case contributes to the figure of one side.
+pub fn single(side: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
+    let pair = pairing::pair(side, side, false)?;
+    let measured = measure::measure(&pair, id);
+    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
+    let values = measured.comparand(measure::direction(id)).pairs.of_second();
+    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+}

@@ -1,0 +1,139 @@
+//! Which cases two sides have in common, and why they may not be compared.
+
+use super::side::{CaseSide, Side};
+use crate::format::comparison::LeftOutV1;
+use crate::report::number::count;
+use serde_json::Value;
+
+/// Two sides on the cases they share.
+pub(super) struct Paired<'a> {
+    pub(super) a: &'a Side,
+    pub(super) b: &'a Side,
+    /// By id, with what either side says of it.
+    pub(super) cases: Vec<(&'a str, &'a CaseSide, &'a CaseSide)>,
+    pub(super) left_out: Vec<LeftOutV1>,
+}
+
+/// Why sides cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// They are about different cases or goldens, or were scored by different rules.
+    #[error("{a} and {b} cannot be compared: {}", reasons.join("; and "))]
+    Different {
+        /// The first side.
+        a: String,
+        /// The second side.
+        b: String,
+        /// Every reason, with what to do about it.
+        reasons: Vec<String>,
+    },
+    /// No case has the same goldens on both sides.
+    #[error("{a} and {b} have no case in common whose goldens are the same; score both against the same suite")]
+    NothingShared {
+        /// The first side.
+        a: String,
+        /// The second side.
+        b: String,
+    },
+    /// Clusters are to be named by a field that no case has.
+    #[error("no case states `{field}`, so it cannot name clusters; {}", there(known))]
+    NoField {
+        /// The field.
+        field: String,
+        /// Fields that cases have.
+        known: Vec<String>,
+    },
+}
+
+fn there(known: &[String]) -> String {
+    if known.is_empty() {
+        return "the reports state no field of cases; score again to have them".to_owned();
+    }
+    format!("there are {}", known.join(", "))
+}
+
+/// Puts two sides together.
+pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<Paired<'a>, Refusal> {
+    let mut reasons = Vec::new();
+    let (mut cases, mut only_a, mut only_b, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (id, left) in &a.cases {
+        match b.cases.get(id) {
+            Some(right) if right.goldens == left.goldens => cases.push((id.as_str(), left, right)),
+            Some(_) => changed.push(id.clone()),
+            None => only_a.push(id.clone()),
+        }
+    }
+    only_b.extend(b.cases.keys().filter(|id| !a.cases.contains_key(*id)).cloned());
+    let use_intersection = "or give --intersection to compare the cases whose goldens are the same";
+    if !intersection {
+        if a.digest != b.digest {
+            let short = |digest: &str| digest.chars().take(19).collect::<String>();
+            reasons.push(format!(
+                "they are about different suites or versions of one ({} and {}): score both against the same suite, {use_intersection}",
+                short(&a.digest),
+                short(&b.digest)
+            ));
+        } else if !(only_a.is_empty() && only_b.is_empty() && changed.is_empty()) {
+            reasons.push(format!(
+                "they were run on different cases of the suite: run both on the same ones, {use_intersection}"
+            ));
+        }
+    }
+    if a.profile_digest != b.profile_digest {
+        reasons.push(rules_differ(a, b));
+    }
+    if !reasons.is_empty() {
+        return Err(Refusal::Different { a: a.label.clone(), b: b.label.clone(), reasons });
+    }
+    if cases.is_empty() {
+        return Err(Refusal::NothingShared { a: a.label.clone(), b: b.label.clone() });
+    }
+    let whys = [
+        (format!("only {} has them", a.label), only_a),
+        (format!("only {} has them", b.label), only_b),
+        ("their goldens differ".to_owned(), changed),
+    ];
+    let left_out = whys.into_iter().filter(|(_, cases)| !cases.is_empty());
+    Ok(Paired { a, b, cases, left_out: left_out.map(|(why, cases)| LeftOutV1 { why, cases }).collect() })
+}
+
+impl Paired<'_> {
+    /// What a reader must know of the two.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let (a, b) = (self.a, self.b);
+        for LeftOutV1 { why, cases } in &self.left_out {
+            warnings.push(format!("{} left out: {why}", count(cases.len(), "case")));
+        }
+        if a.judges != b.judges {
+            let names = |judges: &[String]| if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
+            warnings.push(format!(
+                "judges differ: {} decided for {}, {} for {}; what differs may be the judge's doing",
+                names(&a.judges),
+                a.label,
+                names(&b.judges),
+                b.label
+            ));
+        }
+        if a.digest == b.digest && a.label == b.label {
+            warnings.push(format!("{} is compared with itself", a.label));
+        }
+        warnings
+    }
+}
+
+/// In which values the rules differ.
+fn rules_differ(a: &Side, b: &Side) -> String {
+    let names = format!("{} was scored by the profile {} and {} by {}", a.label, a.profile, b.label, b.profile);
+    if a.rules.is_empty() || b.rules.is_empty() {
+        return format!("{names}, whose values differ: score both by the same, or write the baseline anew");
+    }
+    let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let every: std::collections::BTreeSet<&String> = a.rules.keys().chain(b.rules.keys()).collect();
+    let differ = every.into_iter().filter(|name| a.rules.get(*name) != b.rules.get(*name));
+    let told: Vec<String> =
+        differ.map(|name| format!("{name} is {} and {}", shown(a.rules.get(name)), shown(b.rules.get(name)))).collect();
+    let few = told.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    let more = if told.len() > 3 { format!(" and {} more values differ", told.len() - 3) } else { String::new() };
+    format!("{names} ({few}{more}): score both by the same")
+}

@@ -1,0 +1,184 @@
+//! One side of a comparison: a tool of a report, or of a baseline.
+
+use crate::format::baseline::{BaselineToolV1, BaselineV1};
+use crate::format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_core::comparison::Tally;
+use karat_core::golden::Acceptance;
+use karat_core::profile::{FailedTrials, Profile};
+use karat_core::trial::Outcome;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One side.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// What it is called.
+    pub label: String,
+    /// The tool.
+    pub tool: String,
+    /// What people call the suite.
+    pub suite: String,
+    /// A hash of the suite.
+    pub digest: String,
+    /// What people call the rules.
+    pub profile: String,
+    /// A hash of those of their values that scores depend on.
+    pub profile_digest: String,
+    /// These values by name; empty where only the hash is known.
+    pub rules: BTreeMap<String, Value>,
+    /// The rules whole, where they are known.
+    pub resolved: Option<Profile>,
+    /// The metrics that come first.
+    pub headline: Vec<String>,
+    /// The dimension over whose values these are means, where they are.
+    pub macro_by: Option<String>,
+    /// Who decided pairs.
+    pub judges: Vec<String>,
+    /// The cases, by id.
+    pub cases: BTreeMap<String, CaseSide>,
+}
+
+/// A case, as far as a comparison needs it.
+#[derive(Clone, Debug, Default)]
+pub struct CaseSide {
+    /// A hash of its verdict and of the ids of its goldens.
+    pub goldens: String,
+    /// What clusters can be named by.
+    pub fields: BTreeMap<String, String>,
+    /// What it is about.
+    pub categories: Vec<String>,
+    /// Metrics that are means of cases: this one's values.
+    pub values: BTreeMap<String, f64>,
+    /// What it adds to metrics that are ratios of sums.
+    pub sums: BTreeMap<String, f64>,
+    /// In how many trials each required golden was found.
+    pub found: BTreeMap<String, Tally>,
+    /// What goldens are about.
+    pub titles: BTreeMap<String, String>,
+}
+
+impl Side {
+    /// A tool of a report.
+    pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
+        let resolved: Option<Profile> =
+            serde_json::to_value(&report.profile).ok().and_then(|printed| serde_json::from_value(printed).ok());
+        let excluded = resolved.as_ref().is_some_and(|profile| profile.failed_trials == FailedTrials::Exclude);
+        let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| (info.case.clone(), case(info, result, excluded));
+        Self {
+            label: label.into(),
+            tool: tool.tool.clone(),
+            suite: report.suite.name.clone(),
+            digest: report.suite.digest.clone(),
+            profile: report.profile.name.clone(),
+            profile_digest: profile_digest(&report.profile),
+            rules: rules(&report.profile),
+            resolved,
+            headline: report.profile.headline.clone(),
+            macro_by: report.profile.headline_macro_by.clone(),
+            judges: judges(report),
+            cases: report.cases.iter().zip(&tool.cases).map(case).collect(),
+        }
+    }
+
+    /// A tool of a baseline.
+    pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
+        let tally = |[found, trials]: [usize; 2]| Tally { found, trials };
+        let case = |case: &crate::format::baseline::BaselineCaseV1| {
+            let side = CaseSide {
+                goldens: case.goldens.clone(),
+                values: case.values.clone(),
+                sums: case.sums.clone(),
+                found: case.found.iter().map(|(golden, counts)| (golden.clone(), tally(*counts))).collect(),
+                ..CaseSide::default()
+            };
+            (case.case.clone(), side)
+        };
+        Self {
+            label: label.into(),
+            tool: tool.tool.clone(),
+            suite: baseline.suite.name.clone(),
+            digest: baseline.suite.digest.clone(),
+            profile: baseline.profile.name.clone(),
+            profile_digest: baseline.profile.digest.clone(),
+            rules: BTreeMap::new(),
+            resolved: None,
+            headline: tool.metrics.keys().cloned().collect(),
+            macro_by: None,
+            judges: baseline.judges.clone(),
+            cases: tool.cases.iter().map(case).collect(),
+        }
+    }
+}
+
+/// Values of a profile that change no score of a case: names, who is asked, and what is shown first.
+const NO_RULES: [&str; 4] = ["name", "description", "judge", "judge_by_variable"];
+
+/// A hash of those values of a profile that scores depend on.
+pub fn profile_digest(profile: &ProfileV1) -> String {
+    let text = sorted(&Value::Object(rules(profile).into_iter().collect())).to_string();
+    short_hash(text.as_bytes())
+}
+
+fn rules(profile: &ProfileV1) -> BTreeMap<String, Value> {
+    let method = serde_json::to_value(profile.method).unwrap_or_default();
+    let others = profile.others.iter().filter(|(name, _)| !NO_RULES.contains(&name.as_str()));
+    others.map(|(name, value)| (name.clone(), value.clone())).chain([("method".to_owned(), method)]).collect()
+}
+
+/// The same with the keys of every object in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(entries) => {
+            let by_key: BTreeMap<&String, Value> = entries.iter().map(|(key, value)| (key, sorted(value))).collect();
+            Value::Object(by_key.into_iter().map(|(key, value)| (key.clone(), value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().chars().take(16).collect()
+}
+
+/// Those whose word counted, panels by their own name.
+fn judges(report: &ReportV1) -> Vec<String> {
+    let members: Vec<&String> =
+        report.judges.iter().filter_map(|j| j.agreement.as_ref()).flat_map(|a| &a.judges).collect();
+    let own = report.judges.iter().filter(|judge| judge.asked + judge.cached > 0 && !members.contains(&&judge.judge));
+    own.map(|judge| judge.judge.clone()).collect()
+}
+
+fn case(info: &CaseInfoV1, result: &CaseResultV1, excluded: bool) -> CaseSide {
+    let trials: Vec<&TrialResultV1> =
+        result.trials.iter().filter(|trial| !excluded || trial.outcome == Outcome::Reported).collect();
+    let mut goldens = format!("{:?}", info.verdict);
+    let (mut found, mut titles) = (BTreeMap::new(), BTreeMap::new());
+    for issue in &info.issues {
+        goldens.push_str(&format!("\n{:?} {}", issue.acceptance, issue.id));
+        if issue.acceptance == Acceptance::Required {
+            let hit = |trial: &&&TrialResultV1| trial.matches.iter().any(|m| m.golden == issue.id);
+            let tally = Tally { found: trials.iter().filter(hit).count(), trials: trials.len() };
+            found.insert(issue.id.clone(), tally);
+            titles.insert(issue.id.clone(), issue.title.clone());
+        }
+    }
+    CaseSide {
+        goldens: short_hash(goldens.as_bytes()),
+        fields: fields(info),
+        categories: info.categories.clone(),
+        values: result.metrics.iter().filter_map(|(id, estimate)| Some((id.clone(), estimate.value?))).collect(),
+        sums: result.sums.clone(),
+        found,
+        titles,
+    }
+}
+
+/// What a case says of itself, its categories among it.
+fn fields(info: &CaseInfoV1) -> BTreeMap<String, String> {
+    let mut fields = info.fields.clone();
+    if !info.categories.is_empty() {
+        fields.insert("category".to_owned(), info.categories.join(", "));
+    }
+    fields
+}

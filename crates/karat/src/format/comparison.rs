@@ -1,0 +1,235 @@
+//! A comparison: what differs between two sides, how sure that is, and what may be said of it.
+
+use karat_core::metric::table::Direction;
+use karat_core::stats::paired::Verdict;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name of this version of the format.
+pub const SCHEMA: &str = "karat.comparison/1";
+
+/// A whole comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "comparison")]
+pub struct ComparisonV1 {
+    /// Always `karat.comparison/1`.
+    pub schema: String,
+    /// What people call the suite.
+    pub suite: String,
+    /// The rules both were scored by.
+    pub profile: String,
+    /// How often intervals hold the truth.
+    pub level: f64,
+    /// Differences within ± this do not matter.
+    pub margin: f64,
+    /// The field that clusters were named by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Every two sides that were held against each other.
+    pub comparisons: Vec<PairV1>,
+    /// Tools in order, where ranks were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksV1>,
+    /// What a reader must know before believing a number.
+    pub warnings: Vec<String>,
+}
+
+/// One side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideV1 {
+    /// What it is called.
+    pub label: String,
+    /// The tool.
+    pub tool: String,
+    /// A hash of the suite it was scored against.
+    pub suite_digest: String,
+    /// Who decided pairs.
+    pub judges: Vec<String>,
+}
+
+/// Two sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairV1 {
+    /// The first side, which the second is held against.
+    pub a: SideV1,
+    /// The second side.
+    pub b: SideV1,
+    /// How many cases were compared.
+    pub cases: usize,
+    /// Cases that were not, and why.
+    pub left_out: Vec<LeftOutV1>,
+    /// The metrics, in the order in which they were asked for.
+    pub metrics: Vec<DifferenceV1>,
+    /// Required goldens found by one side and not by the other.
+    pub goldens: GoldensV1,
+    /// Cases that moved most by the first metric.
+    pub moved: Vec<CaseMovedV1>,
+}
+
+/// Cases that could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutV1 {
+    /// Why.
+    pub why: String,
+    /// Which.
+    pub cases: Vec<String>,
+}
+
+/// A metric on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DifferenceV1 {
+    /// The metric.
+    pub metric: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Its value on the first side, over the cases both have a value on.
+    pub a: Option<f64>,
+    /// The same on the second side.
+    pub b: Option<f64>,
+    /// Second minus first; null where either is undefined.
+    pub difference: Option<f64>,
+    /// The interval of the difference.
+    pub ci: Option<[f64; 2]>,
+    /// How the interval came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// How likely a difference so large were if nothing set the two apart.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm for how many pairs of sides were compared.
+    pub p_holm: Option<f64>,
+    /// Cohen's dz: the mean difference over the spread of differences.
+    pub effect: Option<f64>,
+    /// The smallest true difference that would be seen four times out of five.
+    pub detectable: Option<f64>,
+    /// How many cases it rests on.
+    pub n: usize,
+    /// How many of those are independent: cases, or clusters.
+    pub units: usize,
+    /// Cases on which only one side has a value.
+    pub left_out: usize,
+    /// Too few cases to lean on.
+    pub unreliable: bool,
+    /// What may be said of the second side.
+    pub verdict: ConclusionV1,
+    /// How that came about.
+    pub because: String,
+}
+
+/// What may be said of the second side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConclusionV1 {
+    /// It does better, and that is no chance.
+    Better,
+    /// It does worse, and that is no chance.
+    Worse,
+    /// It does the same, within the margin.
+    Equivalent,
+    /// The data cannot tell.
+    Inconclusive,
+}
+
+impl ConclusionV1 {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Better => Verdict::Better.name(),
+            Self::Worse => Verdict::Worse.name(),
+            Self::Equivalent => Verdict::Equivalent.name(),
+            Self::Inconclusive => Verdict::Inconclusive.name(),
+        }
+    }
+}
+
+impl From<Verdict> for ConclusionV1 {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Better => Self::Better,
+            Verdict::Worse => Self::Worse,
+            Verdict::Equivalent => Self::Equivalent,
+            Verdict::Inconclusive => Self::Inconclusive,
+        }
+    }
+}
+
+/// What became of required goldens; each counts once, as found where it was found in more than half of the trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GoldensV1 {
+    /// Those that only the second side finds.
+    pub gained: Vec<GoldenMovedV1>,
+    /// Those that only the first side finds.
+    pub lost: Vec<GoldenMovedV1>,
+    /// How many both find.
+    pub both: usize,
+    /// How many neither does.
+    pub neither: usize,
+    /// How many of those that moved were found in some trials only.
+    pub flaky: usize,
+    /// McNemar's exact p value of gained against lost.
+    pub p: f64,
+    /// How many times as often one is gained as lost; null where none is lost.
+    pub odds_ratio: Option<f64>,
+}
+
+/// A golden that one side finds and the other does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoldenMovedV1 {
+    /// Its case.
+    pub case: String,
+    /// Its id.
+    pub golden: String,
+    /// Its title, where it is known.
+    pub title: String,
+    /// In how many of its trials the first side found it, and of how many.
+    pub a: [usize; 2],
+    /// The same of the second side.
+    pub b: [usize; 2],
+}
+
+/// A case and how far it moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseMovedV1 {
+    /// The case.
+    pub case: String,
+    /// The first side's value; absent where the metric has no value of single cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<f64>,
+    /// The second side's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<f64>,
+    /// How much it contributes to the difference.
+    pub difference: f64,
+}
+
+/// Tools in order, and which neighbours the data cannot tell apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RanksV1 {
+    /// The metric they are ordered by.
+    pub metric: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The tools, best first.
+    pub tools: Vec<RankedV1>,
+    /// First and last rank of every stretch in which no neighbour is told apart from the next.
+    pub undecided: Vec<[usize; 2]>,
+    /// The same in words.
+    pub statement: String,
+}
+
+/// A tool at its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedV1 {
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The tool.
+    pub tool: String,
+    /// Its value.
+    pub value: Option<f64>,
+    /// The value's interval.
+    pub ci: Option<[f64; 2]>,
+    /// How many cases it rests on.
+    pub n: usize,
+    /// How the next tool compares with it; absent of the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<DifferenceV1>,
+}

@@ -1,0 +1,96 @@
+//! A metric held against a bound, by its interval.
+
+use super::unsettled;
+use crate::format::gate::{BoundV1, DemandV1, HeldV1};
+use crate::format::report::{EstimateV1, ReportV1, ToolV1};
+use crate::report::number::{count, headline, title};
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::metric::table::{self, Aggregation};
+
+/// Sums of the same numbers in another order differ by less, and are no reason to fail.
+const NEAR: f64 = 1e-9;
+
+/// What a figure rests on.
+pub(super) struct Wanted {
+    /// How many cases, clusters or items.
+    pub(super) n: usize,
+    /// How many cases.
+    pub(super) cases: usize,
+    /// Too few to lean on.
+    pub(super) few: bool,
+    pub(super) allow_small_n: bool,
+}
+
+/// The demands of one line on one tool: at least, at most, or both.
+pub(super) fn hold(report: &ReportV1, tool: &ToolV1, bound: &BoundV1, allow_small_n: bool) -> Vec<DemandV1> {
+    let least = bound.min.map(|least| one(report, tool, &bound.metric, least, true, allow_small_n));
+    let most = bound.max.map(|most| one(report, tool, &bound.metric, most, false, allow_small_n));
+    least.into_iter().chain(most).collect()
+}
+
+fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
+    let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
+    let none = unsettled(Some(&tool.tool), demand, Some(id));
+    let Some(estimate) = headline(report, tool).get(id).or_else(|| tool.metrics.get(id)) else {
+        return DemandV1 { why: "the report has no such number; score again to have it".to_owned(), ..none };
+    };
+    let none = DemandV1 { value: estimate.value, ci: estimate.ci, n: Some(estimate.n), ..none };
+    let Some(value) = estimate.value else {
+        let reason = estimate.undefined.as_deref().unwrap_or("no reason is stated");
+        return DemandV1 { why: format!("it has no value: {reason}"), ..none };
+    };
+    let Some([low, high]) = estimate.ci else {
+        let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without; score again");
+        return DemandV1 { why: format!("{value:.3} has no interval: {reason}"), ..none };
+    };
+    let wanted = Wanted { n: estimate.n, cases: cases(report, estimate, id), few: estimate.unreliable, allow_small_n };
+    let (outcome, why, cases_wanted) = if least {
+        settle(value, [low, high], bound, low >= bound - NEAR, &wanted)
+    } else {
+        settle(-value, [-high, -low], -bound, high <= bound + NEAR, &wanted)
+    };
+    let why = format!("{value:.3}, interval {low:.3} … {high:.3}{why}");
+    DemandV1 { outcome, why, cases_wanted, ..none }
+}
+
+/// How many cases a metric rests on; of a pooled one all of the suite.
+fn cases(report: &ReportV1, estimate: &EstimateV1, id: &str) -> usize {
+    let mean = table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
+    if mean { estimate.n } else { report.cases.len() }
+}
+
+/// What an interval says of a lower bound, the words that follow the numbers, and how many cases would settle it.
+pub(super) fn settle(
+    value: f64,
+    [low, high]: [f64; 2],
+    bound: f64,
+    meets: bool,
+    wanted: &Wanted,
+) -> (HeldV1, String, Option<usize>) {
+    let n = wanted.n;
+    if high < bound - NEAR {
+        return (HeldV1::Fails, format!(", n = {n}"), None);
+    }
+    if meets && (!wanted.few || wanted.allow_small_n) {
+        return (HeldV1::Holds, format!(", n = {n}"), None);
+    }
+    if meets {
+        let cases = enough(wanted);
+        let why = format!(": it would hold, but n = {n} is too few to rely on; {} would do", count(cases, "case"));
+        return (HeldV1::Inconclusive, why, Some(cases));
+    }
+    let why = format!(": n = {n} cannot tell");
+    // The interval shrinks as the root of the cases grows, and has to shrink until it no longer reaches the bound.
+    let (distance, reach) = if value > bound { (value - bound, value - low) } else { (bound - value, high - value) };
+    let cases = (wanted.cases as f64 * (reach / distance).powi(2)).ceil();
+    if !(distance > 0.0 && cases < 1e7) {
+        return (HeldV1::Inconclusive, format!("{why}, as it lies on the bound itself"), None);
+    }
+    let cases = (cases as usize).max(wanted.cases + 1).max(enough(wanted));
+    (HeldV1::Inconclusive, format!("{why}; about {} would do", count(cases, "case")), Some(cases))
+}
+
+/// So many cases that what they say can be relied on; clusters and items grow as cases do.
+fn enough(wanted: &Wanted) -> usize {
+    if wanted.n == 0 { RELIABLE_N } else { (RELIABLE_N * wanted.cases).div_ceil(wanted.n) }
+}

@@ -1,0 +1,91 @@
+//! A comparison for a pull request or a step summary.
+
+use super::{footnotes, interval, mcnemar};
+use crate::format::comparison::{ComparisonV1, PairV1, RanksV1};
+use crate::report::markdown::escape;
+use crate::report::number::{count, p_value, signed, three, title};
+
+/// A heading, a table for every two sides, the goldens that moved, and what to be careful of.
+pub fn draw(comparison: &ComparisonV1) -> String {
+    let mut out = format!("## Karat: {}\n", escape(&comparison.suite));
+    match &comparison.ranks {
+        Some(ranks) => out.push_str(&draw_ranks(ranks)),
+        None => comparison.comparisons.iter().for_each(|pair| out.push_str(&draw_pair(comparison, pair))),
+    }
+    if !comparison.warnings.is_empty() {
+        out.push_str("\n**Be careful**\n\n");
+        for warning in &comparison.warnings {
+            out.push_str(&format!("- {}\n", escape(warning)));
+        }
+    }
+    out
+}
+
+fn draw_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
+    let mut out = format!(
+        "\n### {} → {}\n\n{}, profile {}\n\n",
+        escape(&pair.a.label),
+        escape(&pair.b.label),
+        count(pair.cases, "case"),
+        escape(&comparison.profile)
+    );
+    let level = 100.0 * comparison.level;
+    out.push_str(&format!("| metric | from | to | change | {level:.0} % interval | p | verdict |\n"));
+    out.push_str("|---|---:|---:|---:|---|---:|---|\n");
+    for row in &pair.metrics {
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | **{}** |\n",
+            escape(title(&row.metric)),
+            three(row.a),
+            three(row.b),
+            signed(row.difference),
+            interval(row.ci),
+            escape(&p_value(row.p_holm)),
+            row.verdict.word()
+        ));
+    }
+    out.push('\n');
+    for line in footnotes(comparison, pair) {
+        out.push_str(&format!("- {}\n", escape(&line)));
+    }
+    let goldens = &pair.goldens;
+    if goldens.gained.is_empty() && goldens.lost.is_empty() {
+        return out;
+    }
+    out.push_str(&format!("- {}\n", escape(&mcnemar(pair))));
+    for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
+        if moved.is_empty() {
+            continue;
+        }
+        let head = format!("Only {} finds ({})", escape(&side.label), moved.len());
+        out.push_str(&format!("\n<details><summary>{head}</summary>\n\n"));
+        for one in moved {
+            let ([a, a_of], [b, b_of]) = (one.a, one.b);
+            let (case, title) = (escape(&one.case), escape(&one.title));
+            out.push_str(&format!("- {case}: {title} ({a}/{a_of} → {b}/{b_of})\n"));
+        }
+        out.push_str("\n</details>\n");
+    }
+    out
+}
+
+fn draw_ranks(ranks: &RanksV1) -> String {
+    let metric = escape(title(&ranks.metric));
+    let mut out = format!("\n| rank | tool | {metric} | interval | to next | p | next is |\n");
+    out.push_str("|---:|---|---:|---|---:|---:|---|\n");
+    for tool in &ranks.tools {
+        let next = tool.next.as_ref();
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            tool.rank,
+            escape(&tool.tool),
+            three(tool.value),
+            tool.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3} … {high:.3}")),
+            next.map_or_else(String::new, |next| signed(next.difference)),
+            next.map_or_else(String::new, |next| escape(&p_value(next.p_holm))),
+            next.map_or("", |next| next.verdict.word())
+        ));
+    }
+    out.push_str(&format!("\n{}\n", escape(&ranks.statement)));
+    out
+}

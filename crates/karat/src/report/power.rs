@@ -1,0 +1,104 @@
+//! How many cases a difference needs, for people at a terminal.
+
+use super::Look;
+use super::grid;
+use super::number::{count, title};
+use crate::diagnostic::harmless;
+use crate::format::power::{PowerV1, VarianceV1};
+use anstyle::Style;
+
+/// What is needed, what the present suite can see, and what would narrow an interval.
+pub fn draw(power: &PowerV1, look: &Look) -> String {
+    let paint = |text: &str, style: Style| match look.colour {
+        true => format!("{}{text}{}", style.render(), style.render_reset()),
+        false => text.to_owned(),
+    };
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let head = power.metric.as_deref().map_or("How many cases", title);
+    let facts = format!("spread {:.3}: {}", power.spread, harmless(&power.spread_of));
+    let mut out = format!("{}  {}\n\n", paint(head, bold), paint(&facts, dim));
+    let mut line = |text: &str| {
+        for line in grid::wrap(text, look.width.saturating_sub(2)) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    };
+    let often = often(power.power);
+    if let Some(cases) = power.cases {
+        let clusters = power.clusters.map(|n| format!(" in {}", count(n, "cluster"))).unwrap_or_default();
+        line(&format!("To see a difference of {} {often}: {}{clusters}.", power.effect, count(cases, "case")));
+    }
+    if let Some(present) = &power.present
+        && let Some(least) = present.detectable
+    {
+        let clusters = present.clusters.map(|n| format!(" in {}", count(n, "cluster"))).unwrap_or_default();
+        let now = count(present.cases, "case");
+        line(&format!("The present {now}{clusters} let a difference of {least:.3} be seen {often}."));
+    }
+    if let Some(design) = power.design_effect {
+        line(&format!("Cases of a cluster are alike: it takes {design:.2} times as many as if they were not."));
+    }
+    if let Some(variance) = &power.variance {
+        out.push_str(&format!("\n{}\n", paint("Where the width of the interval comes from", bold)));
+        for text in [shares(variance), halving(variance)] {
+            for line in grid::wrap(&text, look.width.saturating_sub(2)) {
+                out.push_str(&format!("  {line}\n"));
+            }
+        }
+    }
+    if !power.notes.is_empty() {
+        out.push('\n');
+    }
+    for note in &power.notes {
+        for text in grid::wrap(&harmless(note), look.width.saturating_sub(2)) {
+            out.push_str(&format!("  {}\n", paint(&text, dim)));
+        }
+    }
+    out
+}
+
+fn often(power: f64) -> String {
+    if (power - 0.8).abs() < 1e-9 {
+        "4 times out of 5".to_owned()
+    } else {
+        format!("{:.0} times out of 100", 100.0 * power)
+    }
+}
+
+fn shares(variance: &VarianceV1) -> String {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let mut parts = vec![format!("cases {}", percent(variance.cases)), format!("trials {}", percent(variance.trials))];
+    parts.extend(variance.judges.map(|share| format!("judges {}", percent(share))));
+    parts.extend(variance.rest.map(|share| format!("rest {}", percent(share))));
+    let judges =
+        if variance.judges.is_some() { format!(", {:.0} judges", variance.judges_per_trial) } else { String::new() };
+    let trials = variance.trials_per_case;
+    let trials = if (trials - trials.round()).abs() < 1e-9 { format!("{trials:.0}") } else { format!("{trials:.1}") };
+    format!("{} ({}, {trials} trials of each{judges})", parts.join(", "), count(variance.case_count, "case"))
+}
+
+fn halving(variance: &VarianceV1) -> String {
+    let mut ways = Vec::new();
+    match variance.halved_by_cases {
+        Some(all) => {
+            ways.push(format!("{} ({all} in all)", count(all.saturating_sub(variance.case_count), "more case")))
+        }
+        None => ways.push("no number of cases".to_owned()),
+    }
+    match variance.halved_by_trials {
+        Some(trials) => ways.push(format!("{trials} trials of each case")),
+        None => ways.push("no number of trials".to_owned()),
+    }
+    if variance.judges.is_some() {
+        match variance.halved_by_judges {
+            Some(judges) => ways.push(format!("{judges} judges")),
+            None => ways.push("no number of judges".to_owned()),
+        }
+    }
+    let (never, does): (Vec<String>, Vec<String>) = ways.into_iter().partition(|way| way.starts_with("no number"));
+    let alone = |ways: &[String]| ways.join(", nor ").replace(", nor no number", ", nor any number");
+    match (does.is_empty(), never.is_empty()) {
+        (true, _) => format!("Halving it: {} does.", alone(&never)),
+        (false, true) => format!("Halving it takes {}.", does.join(", or ")),
+        (false, false) => format!("Halving it takes {}; {} does.", does.join(", or "), alone(&never)),
+    }
+}
