@@ -92,7 +92,10 @@ fn equal_words_are_one_whatever_they_are() {
     check("a 1 f1 x.py:3 …\n b 1 f1 x.py:300 …", &["…: a/1/f1", "…: b/1/f1"]);
 }
 
-fn drawn() -> impl Strategy<Value = Vec<(usize, u32, usize, Option<u32>, Vec<usize>)>> {
+/// Tool, trial, file, line and words.
+type Drawn = (usize, u32, usize, Option<u32>, Vec<usize>);
+
+fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     let one =
         (0..3_usize, 1..3_u32, 0..3_usize, proptest::option::of(1_u32..30), prop::collection::vec(0..5_usize, 0..4));
     prop::collection::vec(one, 0..25)
@@ -102,7 +105,7 @@ proptest! {
     #[test]
     fn every_extra_is_in_one_pool_and_order_changes_nothing(drawn in drawn(), turn in 0..25_usize) {
         const WORDS: [&str; 5] = ["query", "lock", "token", "socket", "path"];
-        let line = |(id, (tool, number, file, line, words)): (usize, &(usize, u32, usize, Option<u32>, Vec<usize>))| {
+        let line = |(id, (tool, number, file, line, words)): (usize, &Drawn)| {
             let place = match (["a.py", "b.py", "-"][*file], line) {
                 ("-", _) => "-".to_owned(),
                 (file, None) => file.to_owned(),

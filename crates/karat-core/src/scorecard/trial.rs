@@ -4,7 +4,7 @@ use super::audited::Audited;
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{Flag, Match, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
 use crate::matching::trial::match_trial;
@@ -178,12 +178,22 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
 
 /// Extras, without those that somebody calls valid, and those the profile leaves out because they lie outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
-    let left_out =
-        |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
-    result.extras.iter().filter(move |e| !left_out(&e.flags) && !e.why.is_valid()).map(|e| e.finding)
+    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
+}
+
+fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
+    profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
 }
 
 impl TrialScore {
+    /// Extras that a person may be asked about, by index of the finding: neither traps nor audited, and not left out by the
+    /// profile; what anybody has said of them already makes no difference.
+    pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {
+        let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
+        let open = self.result.extras.iter().filter(|e| !is_left_out(&e.flags, profile) && !settled(e.why));
+        open.map(|e| e.finding).collect()
+    }
+
     /// Countable extras that nobody said anything about, by index of the finding: neither a trap nor audited nor labelled.
     pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
         let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();

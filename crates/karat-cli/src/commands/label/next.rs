@@ -17,6 +17,8 @@ use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
+const QUESTION: &str = "Does the report describe the known problem? y(es) n(o) p(artial) s(kip) q(uit) > ";
+
 pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let annotator = annotator(&args.annotator)?;
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
@@ -101,7 +103,7 @@ impl Desk<'_> {
         for open in open {
             print(&format!("\n{}\n", self.drawn(open)))?;
             self.tell_progress("");
-            match self.answer(input)? {
+            match Said::read(input, QUESTION, Said::parse)? {
                 Said::Quit => return Ok(()),
                 Said::Skip => {}
                 Said::Answer(answer, note) => {
@@ -112,22 +114,6 @@ impl Desk<'_> {
         }
         self.tell_progress("there is no further pair");
         Ok(())
-    }
-
-    fn answer(&self, input: &mut dyn BufRead) -> Result<Said, Failure> {
-        loop {
-            print("Does the report describe the known problem? y(es) n(o) p(artial) s(kip) q(uit) > ")?;
-            let mut line = String::new();
-            let read = input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))?;
-            if read == 0 {
-                print("\n")?;
-                return Ok(Said::Quit);
-            }
-            match Said::parse(&line) {
-                Some(said) => return Ok(said),
-                None => tell("a letter, and after it a note if you like: `n another query`"),
-            }
-        }
     }
 
     fn keep(&self, open: &Open<'_>, answer: Answer, note: Option<String>) -> Result<(), Failure> {
@@ -151,14 +137,35 @@ fn pair(open: &Open<'_>) -> Pair {
 
 /// What was typed.
 #[derive(Debug, PartialEq)]
-enum Said {
+pub(super) enum Said {
     Answer(Answer, Option<String>),
     Skip,
     Quit,
 }
 
 impl Said {
-    fn parse(line: &str) -> Option<Self> {
+    /// Asks until something is typed that is understood.
+    pub(super) fn read(
+        input: &mut dyn BufRead,
+        question: &str,
+        understand: impl Fn(&str) -> Option<Self>,
+    ) -> Result<Self, Failure> {
+        loop {
+            print(question)?;
+            let mut line = String::new();
+            let read = input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))?;
+            if read == 0 {
+                print("\n")?;
+                return Ok(Self::Quit);
+            }
+            match understand(&line) {
+                Some(said) => return Ok(said),
+                None => tell("a letter, and after it a note if you like: `n another query`"),
+            }
+        }
+    }
+
+    pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match first.to_lowercase().as_str() {
