@@ -1,10 +1,9 @@
 //! What every case adds to a metric on either side, and what can be computed from that.
 
 use super::{Rules, swaps};
-use crate::stats::bootstrap::{self, Options, Trials};
+use crate::stats::bootstrap::{self, Cases, Options, Trials};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
-use crate::stats::random::seed_of;
 use crate::stats::summary::mean;
 use std::cmp::Ordering;
 
@@ -133,32 +132,20 @@ impl Pairs<'_> {
             }
             Self::Sums { rows, columns, value } => (rows, *columns, value),
         };
-        // Cases are drawn by number. Numbers follow from what the cases hold, so that their order changes no digit.
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        let cluster = |at: usize| clusters.map_or(0, |names| names[at]);
-        order.sort_by(|x, y| {
-            let (x, y) = (*x, *y);
-            let sides = by_row(&rows[x][0], &rows[y][0]).then_with(|| by_row(&rows[x][1], &rows[y][1]));
-            sides.then_with(|| cluster(x).cmp(&cluster(y)))
-        });
-        let numbers: Vec<Vec<[f64; 1]>> = (0..order.len()).map(|number| vec![[number as f64]]).collect();
-        let clusters: Option<Vec<usize>> = clusters.map(|names| order.iter().map(|at| names[*at]).collect());
-        let seed = rules.seed.unwrap_or_else(|| {
-            let held = order.iter().flat_map(|at| &rows[*at]).flatten();
-            seed_of(held.flat_map(|(column, added)| [*column as f64, *added]))
-        });
-        let figure = |drawn: &[[f64; 1]]| {
-            let (mut a, mut b) = (vec![0.0; columns], vec![0.0; columns]);
-            for [number] in drawn {
-                // Resampling moves a number by no more than its last digits.
-                let pair = &rows[order[number.round() as usize]];
-                add(&mut a, &pair[0], 1.0);
-                add(&mut b, &pair[1], 1.0);
-            }
-            Some(value(&b)? - value(&a)?)
+        let wide = |[a, b]: &[Row; 2]| {
+            let mut row = vec![0.0; columns * 2];
+            add(&mut row[..columns], a, 1.0);
+            add(&mut row[columns..], b, 1.0);
+            row
         };
-        let options = Options { seed: Some(seed), ..options };
-        bootstrap::interval(&numbers, clusters.as_deref(), &figure, &options).interval
+        let rows: Vec<Vec<f64>> = rows.iter().map(wide).collect();
+        let trials = vec![Vec::new(); rows.len()];
+        let figure = |row: &[f64]| {
+            let (a, b) = row.split_at(columns);
+            vec![value(b).zip(value(a)).map(|(b, a)| b - a)]
+        };
+        let found = bootstrap::joint(&Cases { trials: &trials, rows: &rows, clusters }, &figure, &options);
+        found.figures.first().map_or(Err(NoInterval::Undefined), |figure| figure.interval)
     }
 
     /// The p value of a permutation: signs of differences flip, or the sides of cases are swapped; of clusters, all at once.

@@ -54,11 +54,11 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
         (some, _) => some.to_vec(),
     };
     let mut comparisons: Vec<PairV1> = paired.iter().map(|pair| without_metrics(pair, &request.rules)).collect();
-    for (number, id) in ids.iter().enumerate() {
+    for id in &ids {
         let differences = family(&paired, id, request, &mut warnings)?;
-        for ((into, pair), (difference, compared, measured)) in comparisons.iter_mut().zip(&paired).zip(differences) {
-            if number == 0 {
-                into.moved = moved(pair, id, &compared, &measured);
+        for ((into, pair), difference) in comparisons.iter_mut().zip(&paired).zip(differences) {
+            if into.moved.is_empty() {
+                into.moved = moved(pair, id);
             }
             into.metrics.push(difference);
         }
@@ -83,7 +83,7 @@ fn family(
     id: &str,
     request: &Request<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<(DifferenceV1, Compared, Measured)>, Refusal> {
+) -> Result<Vec<DifferenceV1>, Refusal> {
     let mut all = Vec::new();
     for pair in paired {
         let mut measured = measure::measure(pair, id);
@@ -103,9 +103,7 @@ fn family(
     let direction = measure::direction(id);
     let comparands: Vec<Comparand<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
     let compared = karat_core::comparison::compare(&comparands, &request.rules);
-    drop(comparands);
-    let told = |(compared, measured): (Compared, Measured)| (difference(id, &compared, &measured), compared, measured);
-    Ok(compared.into_iter().zip(all).map(told).collect())
+    Ok(compared.iter().zip(&all).map(|(compared, measured)| difference(id, compared, measured)).collect())
 }
 
 fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
@@ -186,18 +184,18 @@ fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
     }
 }
 
-/// The cases that contribute most, the largest first.
-fn moved(pair: &Paired<'_>, id: &str, compared: &Compared, measured: &Measured) -> Vec<CaseMovedV1> {
-    let mut order: Vec<usize> = (0..compared.by_pair.len()).filter(|at| compared.by_pair[*at].abs() > 1e-9).collect();
-    order.sort_by(|x, y| compared.by_pair[*y].abs().total_cmp(&compared.by_pair[*x].abs()).then(x.cmp(y)));
-    let of = |at: usize| {
-        let (case, a, b) = &pair.cases[measured.cases[at]];
-        let value = |side: &CaseSide| side.values.get(id).copied();
-        let both = value(a).zip(value(b));
-        let (a, b) = (both.map(|v| v.0), both.map(|v| v.1));
-        CaseMovedV1 { case: (*case).to_owned(), a, b, difference: compared.by_pair[at] }
+/// The cases that moved most, the largest first; none of a metric that single cases have no value of.
+fn moved(pair: &Paired<'_>, id: &str) -> Vec<CaseMovedV1> {
+    let of = |(case, a, b): &(&str, &CaseSide, &CaseSide)| {
+        let (a, b) = (*a.values.get(id)?, *b.values.get(id)?);
+        let case = (*case).to_owned();
+        Some(CaseMovedV1 { case, metric: id.to_owned(), a, b, difference: b - a })
     };
-    order.into_iter().take(MOST_MOVED).map(of).collect()
+    let mut all: Vec<CaseMovedV1> =
+        pair.cases.iter().filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();
+    all.sort_by(|x, y| y.difference.abs().total_cmp(&x.difference.abs()));
+    all.truncate(MOST_MOVED);
+    all
 }
 
 /// What each case adds to a difference, or to one side's figure.

@@ -62,7 +62,7 @@ pub struct PairV1 {
     pub metrics: Vec<DifferenceV1>,
     /// Required goldens found by one side and not by the other.
     pub goldens: GoldensV1,
-    /// Cases that moved most by the first metric.
+    /// Cases that moved most, by the first metric that single cases have a value of.
     pub moved: Vec<CaseMovedV1>,
 }
 
@@ -191,13 +191,13 @@ pub struct GoldenMovedV1 {
 pub struct CaseMovedV1 {
     /// The case.
     pub case: String,
-    /// The first side's value; absent where the metric has no value of single cases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub a: Option<f64>,
+    /// The metric.
+    pub metric: String,
+    /// The first side's value.
+    pub a: f64,
     /// The second side's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub b: Option<f64>,
-    /// How much it contributes to the difference.
+    pub b: f64,
+    /// Second minus first.
     pub difference: f64,
 }
 

@@ -1,5 +1,6 @@
 //! The report: the one source of truth that every other format is drawn from.
 
+use super::comparison::RanksV1;
 use super::probe::ProbeV1;
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::matching::outcome::Flag;
@@ -38,6 +39,9 @@ pub struct ReportV1 {
     pub cases: Vec<CaseInfoV1>,
     /// The tools, in the order in which they first appear.
     pub tools: Vec<ToolV1>,
+    /// The tools from best to worst, and which neighbours the data cannot tell apart; absent with one tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<RanksV1>,
     /// Who decided pairs, and how often.
     pub judges: Vec<JudgeV1>,
     /// What can differ between two executions of the same work.

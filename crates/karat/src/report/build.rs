@@ -67,6 +67,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         intervals: IntervalsV1::from(scored.intervals),
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, scored)).collect(),
+        ranking: None,
         judges: judges(scored),
         measured: measured(scored),
         warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),

@@ -200,14 +200,14 @@ fn equals(p: Option<f64>) -> String {
 }
 
 fn moved(pair: &PairV1, look: &Look) -> String {
-    let (false, Some(first)) = (pair.moved.is_empty(), pair.metrics.first()) else { return String::new() };
+    let Some(first) = pair.moved.first() else { return String::new() };
     let heading = format!("Cases that moved most ({})", title(&first.metric));
     let row = |one: &CaseMovedV1| {
         vec![
             Cell::left(&one.case),
-            Cell::right(three(one.a)),
+            Cell::right(three(Some(one.a))),
             Cell::left("→"),
-            Cell::left(three(one.b)),
+            Cell::left(three(Some(one.b))),
             Cell::right(signed(Some(one.difference))),
         ]
     };

@@ -1,6 +1,6 @@
 //! A report for a pull request or a step summary.
 
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title};
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
 use super::{Look, judges};
 use crate::format::report::ReportV1;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -41,6 +41,9 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     }
     let percent = report.intervals.level * 100.0;
     out.push_str(&format!("\nIn brackets: {percent} % intervals.\n"));
+    if let Some(said) = undecided(report) {
+        out.push_str(&format!("\n{}\n", escape(&said)));
+    }
     let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));

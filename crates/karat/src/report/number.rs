@@ -84,6 +84,12 @@ pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
     report.tools.len() > 1 && report.tools.iter().all(|other| value(other).is_none_or(|v| v <= own))
 }
 
+/// Which ranks cannot be told apart, in a sentence; nothing where all can.
+pub fn undecided(report: &ReportV1) -> Option<String> {
+    let ranking = report.ranking.as_ref().filter(|ranking| !ranking.undecided.is_empty())?;
+    Some(format!("By {}: {}", title(&ranking.metric), ranking.statement))
+}
+
 /// `1 case`, `2 cases`.
 pub fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })

@@ -5,8 +5,9 @@ mod corrected;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title};
+use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
 use crate::diagnostic::harmless;
+use crate::format::comparison::RanksV1;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
@@ -123,10 +124,23 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
         rows.push(row);
         let spans: Vec<String> =
             ids.iter().map(|id| span(headline(report, tool).get(*id).and_then(|e| e.ci))).collect();
-        let beneath = [Cell::left("")].into_iter().chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
+        let beneath = [Cell::left(rank(report, &tool.tool)).styled(DIM)]
+            .into_iter()
+            .chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
         rows.push(beneath.collect());
     }
     grid::draw(&rows, look.width, look.colour)
+}
+
+/// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.
+fn rank(report: &ReportV1, tool: &str) -> String {
+    let of = |ranking: &RanksV1| {
+        let own = ranking.tools.iter().find(|ranked| ranked.tool == tool)?;
+        own.value?;
+        let stretch = ranking.undecided.iter().find(|[first, last]| (*first..=*last).contains(&own.rank));
+        Some(stretch.map_or_else(|| format!("rank {}", own.rank), |[first, last]| format!("rank {first}–{last}")))
+    };
+    report.ranking.as_ref().and_then(of).unwrap_or_default()
 }
 
 fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
@@ -157,7 +171,10 @@ fn footnotes(report: &ReportV1, look: &Look) -> String {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
-    let lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
+    let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
+    if let Some(said) = undecided(report) {
+        lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));
+    }
     lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }
 

@@ -108,3 +108,38 @@ fn a_golden_counts_once_however_often_it_wavers() {
     // 2 · 0.5^20.
     assert!((number(goldens, "/p") - 2.0 * 0.5_f64.powi(20)).abs() < 1e-12);
 }
+
+/// Where the headline is a mean over categories, so is what is compared.
+#[test]
+fn headlines_by_category_are_compared_by_category() {
+    let cases: Vec<serde_json::Value> = (0..60)
+        .map(|at| {
+            let verdict = if at % 2 == 0 { "vulnerable" } else { "safe" };
+            let category = if at < 10 { "small" } else { "large" };
+            serde_json::json!({ "id": super::name(at), "verdict": verdict, "categories": [category], "cwe": [89], "issues": [] })
+        })
+        .collect();
+    let project = crate::project::suite(&cases);
+    let mut trials = Vec::new();
+    for (tool, wrong) in [("a", 3), ("b", 7)] {
+        for at in 0..60 {
+            let says = (at % 2 == 0) != (at % wrong == 0);
+            let mut trial = crate::project::trial(&super::name(at), tool, 1, serde_json::json!([]));
+            trial["verdict"] = if says { "vulnerable".into() } else { "safe".into() };
+            trials.push(trial);
+        }
+    }
+    project.write("submissions/all.jsonl", crate::project::lines(&trials));
+    scored(&project, "r.json", "--profile owasp");
+    let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    let json = project.json("compare r.json --json --metric youden");
+    let (a, b) = ("/tools/0/macro_by/category/youden/value", "/tools/1/macro_by/category/youden/value");
+    assert!((number(&json, "/comparisons/0/metrics/0/a") - number(&report, a)).abs() < 1e-12);
+    assert!((number(&json, "/comparisons/0/metrics/0/b") - number(&report, b)).abs() < 1e-12);
+    assert!(
+        number(&report, a) != number(&report, "/tools/0/metrics/youden/value"),
+        "the two are the same here, which shows nothing"
+    );
+    assert!(json["comparisons"][0]["metrics"][0]["ci"].is_array(), "{json}");
+    assert_eq!(json["comparisons"][0]["moved"], serde_json::json!([]));
+}

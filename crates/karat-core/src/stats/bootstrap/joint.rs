@@ -1,6 +1,6 @@
 //! Many figures of the same cases, resampled together: drawing the cases is the work, and it is done once for all of them.
 
-use super::{Kind, Options, Trials, acceleration, ends, sum};
+use super::{Kind, Options, Trials, acceleration, ends, method, sum};
 use crate::stats::interval::{Estimate, Interval, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
@@ -271,23 +271,9 @@ impl Sample {
         }
         let skewed = (options.kind == Kind::Bca).then(|| acceleration(left_out));
         let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
-        let method = self.method(at < self.means, options.kind);
+        let method = method(options.kind, self.units() + 1 < self.places.len(), self.again && at < self.means);
         let of = |(low, high)| Interval { low, high, method, level: options.level, n: units };
         Estimate { value, interval: ends.map(of) }
-    }
-
-    fn method(&self, mean: bool, kind: Kind) -> &'static str {
-        let clustered = self.units() + 1 < self.places.len();
-        match (mean && self.again, clustered, kind) {
-            (true, false, Kind::Bca) => "hierarchical-bootstrap-bca",
-            (true, true, Kind::Bca) => "hierarchical-cluster-bootstrap-bca",
-            (false, false, Kind::Bca) => "bootstrap-bca",
-            (false, true, Kind::Bca) => "cluster-bootstrap-bca",
-            (true, false, Kind::Percentile) => "hierarchical-bootstrap-percentile",
-            (true, true, Kind::Percentile) => "hierarchical-cluster-bootstrap-percentile",
-            (false, false, Kind::Percentile) => "bootstrap-percentile",
-            (false, true, Kind::Percentile) => "cluster-bootstrap-percentile",
-        }
     }
 }
 
@@ -310,15 +296,15 @@ fn ordered<'a>(cases: &Cases<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
         let trials = a.trials.iter().zip(&b.trials).map(|(a, b)| by_trial(a, b));
         first(row.chain(trials)).then(a.trials.len().cmp(&b.trials.len()))
     };
-    let case = |(at, (trials, row)): (usize, (&'a Vec<Vec<Option<f64>>>, &'a Vec<f64>))| {
+    let mut all: Vec<Ordered<'a>> = Vec::with_capacity(cases.rows.len());
+    for (at, (trials, row)) in cases.trials.iter().zip(cases.rows).enumerate() {
         let mut trials: Vec<&[Option<f64>]> = trials.iter().map(Vec::as_slice).collect();
         trials.sort_by(by_trial);
         // A case whose cluster is not named stands alone.
         let alone = usize::MAX - at;
         let cluster = cases.clusters.map_or(alone, |names| names.get(at).copied().unwrap_or(alone));
-        Ordered { cluster, trials, row }
-    };
-    let mut all: Vec<Ordered<'a>> = cases.trials.iter().zip(cases.rows).enumerate().map(case).collect();
+        all.push(Ordered { cluster, trials, row });
+    }
     all.sort_by(|a, b| a.cluster.cmp(&b.cluster).then_with(|| by_case(a, b)));
     let mut groups: Vec<Vec<Ordered<'a>>> = Vec::new();
     for case in all {
