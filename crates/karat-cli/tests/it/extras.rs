@@ -324,3 +324,40 @@ fn wrong_input_about_extras_is_refused_with_what_to_do() {
     let ran = Ran::of(project.command().args(["label", "extras", "--help"])).expect(0);
     assert!(ran.out.contains("karat label extras --as anna"));
 }
+
+#[test]
+fn a_report_tells_what_nobody_has_looked_at() {
+    let project = project();
+    let pooled = |report: &Value| report["pooled_extras"].as_array().cloned().unwrap_or_default();
+    let report = score(&project, "");
+    let pools = pooled(&report);
+    assert_eq!(pools.len(), 1, "{pools:#?}");
+    assert_eq!((&pools[0]["tools"], &pools[0]["reports"]), (&json!([MARK, "tool-b"]), &json!(3)));
+    assert_eq!((&pools[0]["case"], &pools[0]["title"]), (&json!("orders"), &json!("Connection leak")));
+    assert_eq!(pools[0]["members"][2], json!({ "tool": "tool-b", "trial": 1, "finding": "x2" }));
+    let open: Vec<u64> =
+        report["tools"].as_array().unwrap().iter().map(|t| t["unlabelled_extras"].as_u64().unwrap_or(0)).collect();
+    assert_eq!(open, [4, 1]);
+    let told = |project: &Project, flags: &str| {
+        let out = project.ok(&format!("score . --submission s.jsonl {flags}"));
+        let from = out.find("Extras nobody has labelled").map(|at| out[at..].to_owned());
+        from.map(|text| {
+            text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect::<String>()
+        })
+    };
+    insta::assert_snapshot!(told(&project, "").unwrap(), @r"
+    Extras nobody has labelled
+      tool-b: 1; precision is between 0.500 and 1.000 meanwhile
+      marktool: 4; precision is between 0.333 and 1.000 meanwhile
+      2 tools on orders: orders.py:20 Connection leak
+      `karat label extras` shows them, what most tools report first
+    ");
+    // Alone, a tool has extras, and nobody to agree with.
+    let alone = told(&project, "--tool tool-b").unwrap();
+    assert!(alone.contains("tool-b: 1;") && !alone.contains("Leak"), "{alone}");
+    labelled(&project);
+    project.run(&format!("label export {S} -o labels.jsonl")).expect(0);
+    assert_eq!(told(&project, "--judgements labels.jsonl"), None);
+    let report = score(&project, "--judgements labels.jsonl");
+    assert!(pooled(&report).is_empty() && !report.to_string().contains("unlabelled_extras"));
+}
