@@ -18,7 +18,7 @@ pub(crate) use judge::{
 };
 pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
-    LabellingArgs, LabellingCommand, SeenArgs,
+    LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};

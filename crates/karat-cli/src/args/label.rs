@@ -23,6 +23,7 @@ Examples:
   karat label next --as anna                       pairs of the latest run
   karat label next nightly --as anna
   karat label next --suite my-suite --submission scan.jsonl --as anna
+  karat label next --as anna --sample 0.2          a fair sample, for corrected figures
   karat label next --as anna --json                for another program
 
 On a terminal it asks y(es), n(o), p(artial), s(kip) or q(uit), with a note after the letter if you like, and goes on.
@@ -93,6 +94,17 @@ pub(crate) struct AnnotatorArgs {
     pub(crate) name: Option<String>,
 }
 
+/// Pairs drawn by chance.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// Only pairs that are drawn with this probability, the same for everybody; labels remember it.
+    #[arg(long = "sample", value_name = "P")]
+    pub(crate) probability: Option<f64>,
+    /// Draws another sample.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "probability")]
+    pub(crate) seed: u64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LabelNextArgs {
     /// The run: an id, the beginning of one, a name, or latest.
@@ -104,6 +116,8 @@ pub(crate) struct LabelNextArgs {
     pub(crate) seen: SeenArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) sample: SampleArgs,
     /// Pass over so many pairs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
@@ -161,6 +175,8 @@ pub(crate) struct LabelAddArgs {
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+    #[command(flatten)]
+    pub(crate) sample: SampleArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,11 +6,11 @@ mod moving;
 mod next;
 mod seen;
 
-use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand};
+use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand, SampleArgs};
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
-use karat::judge::labels::{Annotator, ExtraLabel, Label};
+use karat::judge::labels::{Annotator, ExtraLabel, Label, Sample};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
 use karat::store::moment::shown;
@@ -101,4 +101,10 @@ fn named(args: &AnnotatorArgs) -> Option<String> {
 
 fn checked(name: &str) -> Result<Annotator, Failure> {
     Annotator::new(name).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The sample that is asked for, where one is.
+fn sample(args: &SampleArgs) -> Result<Option<Sample>, Failure> {
+    let drawn = args.probability.map(|probability| Sample::new(probability, args.seed));
+    drawn.transpose().map_err(|error| Failure::usage(error.to_string()))
 }

@@ -10,12 +10,14 @@ mod extra_queue;
 pub mod page;
 mod pair;
 mod read;
+mod sample;
 mod worklist;
 
 pub use extra::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, extras_heard, said};
 pub use extra_queue::{OpenExtra, extra_queue};
 pub use pair::{Known, Pair, PairKey, Reported};
 pub use read::{NewLabels, Reading, read};
+pub use sample::{BadProbability, Sample};
 pub use worklist::{Open, worklist};
 
 use crate::diagnostic::stand_in;

@@ -1,7 +1,7 @@
 //! `karat label add`: an answer by the id of what was shown.
 
-use super::annotator;
 use super::seen::Seen;
+use super::{annotator, sample};
 use crate::args::LabelAddArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
@@ -27,12 +27,15 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
     let again = if args.change { Again::Correct } else { Again::Refuse };
     match found.meant {
         Meant::Pair(pair) => {
-            let (confidence, picked_with_probability) = (None, None);
+            let (confidence, picked_with_probability) = (None, drawn(args, &pair.key())?);
             let source = Source::Added;
             let label = NewLabel { pair: *pair, annotator, answer, confidence, note, picked_with_probability, source };
             add_pair(args, &label, again, stated)
         }
         Meant::Extra(shown) => {
+            if args.sample.probability.is_some() {
+                return Err(Failure::usage("pairs are drawn by chance, and this is an extra; leave --sample out"));
+            }
             if answer.partial.is_some() {
                 let message = "an extra is a real problem or it is not: say yes or no";
                 return Err(Failure::usage(message));
@@ -52,6 +55,17 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
             add_extra(args, texts.into_iter().map(label).collect(), again, stated)
         }
     }
+}
+
+/// With which probability the pair was drawn, where it was; one that is in no such sample cannot have been.
+fn drawn(args: &LabelAddArgs, key: &PairKey) -> Result<Option<f64>, Failure> {
+    let Some(sample) = sample(&args.sample)? else { return Ok(None) };
+    if sample.place(key).is_none() {
+        let message =
+            format!("the pair {} is not in this sample; give the --sample and --seed it was shown with", key.short());
+        return Err(Failure::usage(message));
+    }
+    Ok(Some(sample.probability()))
 }
 
 fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: Again, stated: Option<&Path>) -> Result<Exit, Failure> {

@@ -1,7 +1,7 @@
 //! `karat label next`: one pair after the other, and nothing about who reported it.
 
-use super::annotator;
 use super::seen::Seen;
+use super::{annotator, sample};
 use crate::args::LabelNextArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
@@ -9,7 +9,7 @@ use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::judge::labels::page::{draw, excerpts};
-use karat::judge::labels::{Annotator, Answer, NewLabel, Open, Pair, PairKey, Source, worklist};
+use karat::judge::labels::{Annotator, Answer, NewLabel, Open, Pair, PairKey, Sample, Source, worklist};
 use karat::judge::local;
 use karat::store::{Again, Store};
 use serde_json::json;
@@ -23,12 +23,23 @@ pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, F
     let annotator = annotator(&args.annotator)?;
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
     let judge = local::shipped().map_err(|error| Failure::bad_input(error.to_string()))?;
-    let pairs = worklist(&seen.loaded.suite, &seen.trials, &profile, &judge);
+    let sample = sample(&args.sample)?;
+    let mut pairs = worklist(&seen.loaded.suite, &seen.trials, &profile, &judge);
+    if let Some(sample) = sample {
+        // In the order of chance, so that the first of them are a sample too, should nobody come to the last.
+        let mut drawn: Vec<(f64, Open<'_>)> =
+            pairs.into_iter().filter_map(|open| Some((sample.place(&open.key)?, open))).collect();
+        drawn.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        pairs = drawn.into_iter().map(|(_, open)| open).collect();
+    }
     let folder = store_place::folder(stated);
     let done = if Store::is_at(&folder) { own(&mut Store::open(&folder)?, &annotator)? } else { HashSet::new() };
     let all = pairs.len();
     let open: Vec<Open<'_>> = pairs.into_iter().filter(|open| !done.contains(&open.key)).collect();
-    let mut desk = Desk { seen: &seen, annotator, folder: &folder, done: all - open.len(), all };
+    let flags =
+        args.sample.probability.map(|probability| format!(" --sample {probability} --seed {}", args.sample.seed));
+    let flags = format!("{}{}", seen.flags, flags.unwrap_or_default());
+    let mut desk = Desk { seen: &seen, flags, sample, annotator, folder: &folder, done: all - open.len(), all };
     if args.json {
         return desk.as_json(open.get(args.skip)).map(|()| Exit::Ok);
     }
@@ -60,6 +71,9 @@ fn own(store: &mut Store, annotator: &Annotator) -> Result<HashSet<PairKey>, Fai
 /// Where one person labels.
 struct Desk<'a> {
     seen: &'a Seen,
+    /// The flags by which `karat label add` sees the same.
+    flags: String,
+    sample: Option<Sample>,
     annotator: Annotator,
     folder: &'a Path,
     /// Pairs that they have labelled.
@@ -83,7 +97,7 @@ impl Desk<'_> {
     /// The command that answers.
     fn command(&self, open: &Open<'_>) -> String {
         let (id, name) = (open.key.short(), word(self.annotator.as_str()));
-        harmless(&format!("karat label add {id} yes --as {name}{}", self.seen.flags)).into_owned()
+        harmless(&format!("karat label add {id} yes --as {name}{}", self.flags)).into_owned()
     }
 
     fn as_json(&self, open: Option<&Open<'_>>) -> Result<(), Failure> {
@@ -123,7 +137,7 @@ impl Desk<'_> {
             answer,
             confidence: None,
             note,
-            picked_with_probability: None,
+            picked_with_probability: self.sample.map(Sample::probability),
             source: Source::Asked,
         };
         // Opened anew for each answer: a person takes their time, and others may want the store meanwhile.
