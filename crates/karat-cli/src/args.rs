@@ -18,8 +18,8 @@ pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
 pub(crate) use label::{
-    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelNextArgs, LabellingArgs,
-    LabellingCommand, SeenArgs,
+    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
+    LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
@@ -28,7 +28,9 @@ pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
 };
 pub(crate) use store::{StoreArgs, StoreCommand};
-pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteArgs, SuiteCommand};
+pub(crate) use suite::{
+    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteArgs, SuiteCommand,
+};
 pub(crate) use trec::TrecArgs;
 
 use clap::{Parser, Subcommand};

@@ -17,6 +17,7 @@ pub mod matching;
 pub mod metric;
 pub mod panel;
 pub mod path;
+pub mod pooling;
 pub mod probe;
 pub mod profile;
 pub mod scorecard;

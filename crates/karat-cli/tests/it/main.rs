@@ -10,6 +10,7 @@ mod compare;
 mod data;
 mod docs;
 mod explain;
+mod extras;
 mod guard;
 mod house;
 mod identity;

@@ -1,6 +1,10 @@
 //! The report: the one source of truth that every other format is drawn from.
 
 use super::comparison::RanksV1;
+mod extras;
+
+pub use extras::{PooledExtraV1, PooledMemberV1};
+
 use super::probe::ProbeV1;
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::matching::outcome::Flag;
@@ -42,6 +46,9 @@ pub struct ReportV1 {
     /// The tools from best to worst, and which neighbours the data cannot tell apart; absent with one tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<RanksV1>,
+    /// What several tools report, no golden names and nobody has labelled, what most tools report first; the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pooled_extras: Vec<PooledExtraV1>,
     /// Who decided pairs, and how often.
     pub judges: Vec<JudgeV1>,
     /// What can differ between two executions of the same work.
@@ -232,6 +239,10 @@ pub struct ToolV1 {
     pub pass: bool,
     /// Pooled counts.
     pub counts: CountsV1,
+    /// Extras that count and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
+    /// `precision_upper`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabelled_extras: usize,
     /// What one-to-one assignment would make of recorded matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_to_one: Option<CountsV1>,
