@@ -49,25 +49,9 @@ impl Number {
 }
 
 /// Words that stand before the number of a part, in the languages of the first agreements.
-const PARTS: &[&str] = &[
-    "annex",
-    "appendix",
-    "article",
-    "artikel",
-    "anhang",
-    "anlage",
-    "attachment",
-    "avsnitt",
-    "bilaga",
-    "chapter",
-    "clause",
-    "exhibit",
-    "kapitel",
-    "part",
-    "schedule",
-    "section",
-    "§",
-];
+const PARTS: &[&str] = &["article", "artikel", "avsnitt", "chapter", "clause", "kapitel", "part", "section", "§"];
+/// Words that stand before the number of a part that is attached to the others.
+const ATTACHED: &[&str] = &["anhang", "anlage", "annex", "appendix", "attachment", "bilaga", "exhibit", "schedule"];
 /// What is longer is a sentence.
 const LONGEST_TITLE: usize = 120;
 const MOST_WORDS: usize = 16;
@@ -117,11 +101,21 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
         }
         Some(found @ Number::Decimal(digits)) => {
             let stated = found.depth() > 1 || parents.contains(digits);
-            (stated && is_title(title)).then(whole)
+            if stated && is_title(title) {
+                return Some(whole());
+            }
+            let (first, rest) = title_sentence(title)?;
+            let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
+            Some(Lead { heading: format!("{upto}{first}").trim().to_owned(), number, rest: rest.to_owned() })
         }
         Some(Number::Word(_)) if label.is_empty() => (title.is_empty() || is_title(title)).then(whole),
         _ => None,
     }
+}
+
+/// Whether a number is that of an annex or the like.
+pub(super) fn is_attached(word: &str) -> bool {
+    ATTACHED.contains(&word.split(' ').next().unwrap_or_default().to_lowercase().as_str())
 }
 
 /// The numbers above a number: `2` and `2.3` for `2.3.1`.
@@ -129,12 +123,27 @@ pub(super) fn above(number: &str) -> impl Iterator<Item = &str> {
     number.match_indices('.').map(|(at, _)| &number[..at])
 }
 
+/// A first sentence that is a title by its capitals, as in `Access and Use. During the term …`, and what follows it.
+pub(super) fn title_sentence(text: &str) -> Option<(&str, &str)> {
+    let (title, rest) = text.trim().split_once(". ")?;
+    let words = || title.split_whitespace();
+    let long = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() >= 4;
+    let capital = |word: &str| word.chars().find(|c| c.is_alphanumeric()).is_some_and(|c| !c.is_lowercase());
+    let fits =
+        words().count() <= 8 && words().any(|word| long(&word)) && words().filter(long).all(capital) && is_title(title);
+    (fits && capital(rest)).then(|| (title.trim(), rest.trim()))
+}
+
 /// Words that could be a heading: few, starting with a capital, and no sentence.
 pub(super) fn is_title(text: &str) -> bool {
+    let first = text.trim().trim_start_matches(['“', '"', '\'', '‘', '(', '[', '{']).chars().next();
+    first.is_some_and(|c| c.is_alphanumeric() && !c.is_lowercase()) && is_brief(text)
+}
+
+/// Words that could be a heading where something else says that they are one.
+pub(super) fn is_brief(text: &str) -> bool {
     let text = text.trim();
-    let first = text.trim_start_matches(['“', '"', '\'', '‘', '(', '[', '{']).chars().next();
-    first.is_some_and(|c| c.is_alphanumeric() && !c.is_lowercase())
-        && text.chars().any(char::is_alphabetic)
+    text.chars().any(char::is_alphabetic)
         && text.chars().count() <= LONGEST_TITLE
         && text.split_whitespace().count() <= MOST_WORDS
         && !text.ends_with(['.', ';', ',', ':'])
@@ -183,7 +192,8 @@ fn lettered(text: &str) -> Option<(Number, &str)> {
 fn worded(text: &str) -> Option<(Number, &str)> {
     let word_end = text.find(char::is_whitespace)?;
     let word = &text[..word_end];
-    if !PARTS.contains(&word.to_lowercase().as_str()) || !word.starts_with(|c: char| c.is_uppercase() || c == '§') {
+    let known = |words: &[&str]| words.contains(&word.to_lowercase().as_str());
+    if !(known(PARTS) || known(ATTACHED)) || !word.starts_with(|c: char| c.is_uppercase() || c == '§') {
         return None;
     }
     let rest = text[word_end..].trim_start();
@@ -251,6 +261,12 @@ mod tests {
         check("3.", "Apples", "");
         check("", "2.3 the processor shall", "");
         check("", "2.3 The processor shall act.", "");
+        check(
+            "2.3",
+            "Access and Use. During the term, all may use it.",
+            "2.3 Access and Use / 2.3 / During the term, all may use it.",
+        );
+        check("2.3", "The processor shall act. It shall act soon.", "");
         check("", "3.5mm Screws", "");
         check("", "2024 Report", "");
         check("", "Annex II", "Annex II / Annex II / ");

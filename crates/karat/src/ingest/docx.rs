@@ -166,7 +166,9 @@ impl Look {
     }
 
     fn marks(&self, run: &Run) -> bool {
-        (run.bold && !self.bold) || run.underlined || run.size * 5 >= self.size * 6
+        // Small print in bold explains; it does not head.
+        let set_off = (run.bold && !self.bold) || run.underlined;
+        (set_off && run.size >= self.size) || run.size * 5 >= self.size * 6
     }
 
     fn rank(&self, paragraph: &Paragraph) -> Option<u8> {
@@ -191,15 +193,10 @@ fn push(paragraph: Paragraph, look: &Look, notes: &mut BTreeMap<NoteId, String>,
     }
     let at = paragraph.ordinal;
     let label = paragraph.label.clone();
+    let (indent, spans) = (paragraph.indent, look.spans(&paragraph));
     let kind = match paragraph.heading {
-        Some(level) => {
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let gap = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
-            Kind::Heading { level, text: format!("{gap}{text}") }
-        }
-        None => {
-            Kind::Text { label, indent: paragraph.indent, spans: look.spans(&paragraph), rank: look.rank(&paragraph) }
-        }
+        Some(level) if !spans.is_empty() => Kind::Styled { level, label, indent, spans },
+        _ => Kind::Text { label, indent, spans, rank: look.rank(&paragraph) },
     };
     outline.push(kind, at, at);
     for (mark, id) in &paragraph.notes {

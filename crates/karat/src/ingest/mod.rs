@@ -11,6 +11,7 @@ mod guard;
 mod limits;
 mod markdown;
 mod outline;
+mod pdf;
 mod section;
 #[cfg(test)]
 mod testing;
@@ -36,7 +37,7 @@ pub struct Format {
 }
 
 /// All formats, in the order in which they are listed.
-pub static FORMATS: &[Format] = &[markdown::FORMAT, docx::FORMAT];
+pub static FORMATS: &[Format] = &[markdown::FORMAT, docx::FORMAT, pdf::FORMAT];
 
 /// The format of a file of that name.
 pub fn format_of(name: &str) -> Option<&'static Format> {

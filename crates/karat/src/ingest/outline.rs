@@ -26,6 +26,16 @@ pub(super) enum Kind {
         /// Its text, with a number that is shown before it.
         text: String,
     },
+    /// A paragraph in the style of a heading. Many documents set whole clauses in such styles to have them numbered.
+    Styled {
+        /// How deep, from 1.
+        level: u8,
+        /// The automatic number that is shown before it.
+        label: String,
+        /// How deep it lies in lists.
+        indent: usize,
+        spans: Vec<Span>,
+    },
     /// A paragraph or an item of a list, which may turn out to be a heading or to start with one.
     Text {
         /// The marker or automatic number that is shown before it.
@@ -84,7 +94,7 @@ impl Outline {
     pub(super) fn finish(self) -> Result<(Vec<Section>, Vec<String>), IngestError> {
         let parents = parents(&self.blocks);
         // Where headings are stated, how large others look says nothing about their level.
-        let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. }));
+        let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
         let mut building = Building { name: self.name, unit: self.unit, most: self.most, ..Building::default() };
         for block in self.blocks {
             building.take(block, &parents, stated)?;
@@ -101,7 +111,7 @@ fn parents(blocks: &[Block]) -> BTreeSet<String> {
     let nobody = BTreeSet::new();
     let mut found = BTreeSet::new();
     for block in blocks {
-        let Kind::Text { label, spans, .. } = &block.kind else { continue };
+        let (Kind::Text { label, spans, .. } | Kind::Styled { label, spans, .. }) = &block.kind else { continue };
         let lead =
             lead(label, spans, &nobody).or_else(|| first_line(spans).and_then(|(line, _)| lead(label, &line, &nobody)));
         if let Some(Lead { number: Some(Number::Decimal(number)), .. }) = lead {
@@ -109,6 +119,27 @@ fn parents(blocks: &[Block]) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The heading that a paragraph in the style of a heading is or starts with; `None` where it is a sentence.
+fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
+    const SHORT: usize = 6;
+    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare = text.trim_end_matches(['.', ':']);
+    let few = bare.len() == text.len() || text.split(' ').count() <= SHORT;
+    // Bullets are no part of a heading.
+    let shown = if label.is_empty() || label == "-" { text.clone() } else { format!("{label} {text}") };
+    let number = || clause::number(&shown).map(|(number, _)| number);
+    let title = bare.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    if few && clause::is_brief(title) {
+        return Some(Lead { number: number(), heading: shown.clone(), rest: String::new() });
+    }
+    lead(label, spans, parents).or_else(|| {
+        let (title, rest) = clause::title_sentence(&text)?;
+        let gap = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
+        Some(Lead { number: number(), heading: format!("{gap}{title}"), rest: rest.to_owned() })
+    })
 }
 
 /// The first of several lines, and the others.
@@ -153,6 +184,8 @@ struct Building {
     current: Current,
     done: Vec<Section>,
     seen: BTreeMap<SectionId, usize>,
+    /// How deep in lists the heading lay, where it came from an item: what is below it lies no deeper for that.
+    margin: usize,
 }
 
 impl Building {
@@ -161,10 +194,28 @@ impl Building {
         match kind {
             Kind::Heading { level, text } => {
                 let number = clause::number(&text).map(|(number, _)| number);
+                self.margin = 0;
                 self.open(level.clamp(1, DEEPEST), text, number, true)?;
                 self.reach(first, last);
             }
             Kind::Plain(text) => self.add(&text, false, first, last),
+            Kind::Styled { level, label, indent, spans } => match styled(&label, &spans, parents) {
+                Some(lead) => {
+                    self.margin = 0;
+                    let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
+                    // Numbers tell more than styles: 2.1 lies below 2, whatever the two look like.
+                    let level = match &lead.number {
+                        Some(Number::Decimal(_)) if self.open.iter().any(numbered) => {
+                            self.level(lead.number.as_ref(), None)
+                        }
+                        _ => level.clamp(1, DEEPEST),
+                    };
+                    self.open(level, lead.heading, lead.number, true)?;
+                    self.reach(first, last);
+                    self.add(&lead.rest, false, first, last);
+                }
+                None => self.paragraph(&label, indent, spans, first, last),
+            },
             Kind::Text { label, indent, spans, rank } => {
                 let mut found = lead(&label, &spans, parents);
                 if found.is_none()
@@ -177,21 +228,27 @@ impl Building {
                 }
                 if let Some(lead) = found {
                     let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
+                    self.margin = if label.is_empty() { 0 } else { indent + 1 };
                     self.open(level, lead.heading, lead.number, false)?;
                     self.reach(first, last);
                     self.add(&lead.rest, false, first, last);
                 } else {
-                    let text: String = spans.into_iter().map(|span| span.text).collect();
-                    let gap = if label.is_empty() { "" } else { " " };
-                    // Lines of an item stay below its marker.
-                    let margin = "  ".repeat(indent);
-                    let text = text.trim().replace('\n', &format!("\n{margin}"));
-                    self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
+                    self.paragraph(&label, indent, spans, first, last);
                 }
             }
         }
         self.current.footnotes.extend(footnotes);
         Ok(())
+    }
+
+    /// Adds a paragraph or an item of a list to the body.
+    fn paragraph(&mut self, label: &str, indent: usize, spans: Vec<Span>, first: usize, last: usize) {
+        let text: String = spans.into_iter().map(|span| span.text).collect();
+        let (gap, below) = if label.is_empty() { ("", "") } else { (" ", "  ") };
+        // Lines of an item stay below its text.
+        let margin = "  ".repeat(indent.saturating_sub(self.margin));
+        let text = text.trim().replace('\n', &format!("\n{margin}{below}"));
+        self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
     }
 
     /// How deep a heading lies that no markup states.
@@ -212,7 +269,12 @@ impl Building {
                 let kind = |word: &str| word.split(' ').next().unwrap_or_default().to_lowercase();
                 let same = |open: &&Open| matches!(&open.number, Some(Number::Word(w)) if kind(w) == kind(word));
                 let sibling = self.open.iter().rev().find(same).map(|open| open.level);
-                sibling.or(rank).unwrap_or_else(|| below(self.open.iter().find(|open| open.stated)))
+                // Annexes stand beside the body of a document, articles within what they are in.
+                let around = match clause::is_attached(word) {
+                    true => self.open.iter().find(|open| open.stated),
+                    false => self.open.last(),
+                };
+                sibling.or(rank).unwrap_or_else(|| below(around))
             }
             Some(Number::Letter(_)) | None => {
                 let like = |open: &&Open| !open.stated && open.number.is_some() == number.is_some();
@@ -229,7 +291,12 @@ impl Building {
             let (what, limit) = ("the number of its sections".to_owned(), self.most.to_string());
             return Err(IngestError::TooMuch { name: self.name.clone(), what, limit });
         }
-        self.open.retain(|open| open.level < level);
+        // Clause 2.3 does not lie in clause 1, even where there is no heading of clause 2.
+        let lies_in = |open: &Open| match (&open.number, &number) {
+            (Some(Number::Decimal(above)), Some(Number::Decimal(own))) => clause::above(own).any(|n| n == above),
+            _ => true,
+        };
+        self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
         let path = self.open.iter().map(|open| open.heading.clone()).collect();
         let shown = number.as_ref().map(|number| number.as_str().to_owned());
         self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };

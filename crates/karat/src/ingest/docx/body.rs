@@ -153,7 +153,8 @@ impl Reading {
             }
             Ok(true)
         })?;
-        let gone = own.mark_deleted && paragraph.text().trim().is_empty();
+        // An empty paragraph is shown with its number, but not where it is gone, or only carries the end of a section.
+        let gone = (own.mark_deleted || own.ends_pages) && paragraph.text().trim().is_empty();
         let names: Vec<String> = self.styles.names(own.style.as_deref()).into_iter().map(str::to_owned).collect();
         let resolved = self.styles.paragraph(own);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -37,6 +37,8 @@ pub(super) struct Properties {
     pub(super) style: Option<String>,
     /// Whether the mark at the end of the paragraph was deleted.
     pub(super) mark_deleted: bool,
+    /// Whether a section of pages ends with it.
+    pub(super) ends_pages: bool,
 }
 
 impl Properties {
@@ -56,7 +58,8 @@ impl Properties {
                 "vanish" => own.hidden = Some(tag.is_on()),
                 "del" => own.mark_deleted = true,
                 // What was so before a tracked change, and what belongs to pages.
-                "pPrChange" | "rPrChange" | "sectPr" | "numberingChange" => {
+                name @ ("pPrChange" | "rPrChange" | "sectPr" | "numberingChange") => {
+                    own.ends_pages |= name == "sectPr";
                     xml.skip()?;
                     return Ok(true);
                 }
@@ -87,6 +90,7 @@ impl Properties {
             hidden: self.hidden.or(other.hidden),
             style: self.style,
             mark_deleted: self.mark_deleted,
+            ends_pages: self.ends_pages,
         }
     }
 }

@@ -66,8 +66,8 @@ pub(super) fn text(html: &str) -> Stripped {
             text = text.replace(entity, character);
         }
     }
-    let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches([' ', '|', '\t'])).collect();
-    let text = if html.contains('\n') || text.ends_with('\n') { lines.join("\n") } else { text };
+    let lines: Vec<&str> = text.split('\n').map(|line| line.trim_end_matches([' ', '|', '\t'])).collect();
+    let text = lines.join("\n");
     Stripped { text, hidden }
 }
 

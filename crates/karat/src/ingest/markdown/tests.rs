@@ -8,13 +8,13 @@ fn tree(text: &str) -> String {
 #[test]
 fn headings_make_a_tree() {
     assert_snapshot!(tree("Preface.\n\n# One\n\nText of *one*\nin two lines.\n\nTwo\n---\n\n### Deep #\nx\n\n# Two\n"), @r"
-    0 «» lines 1
+    0 «» line 1
       Preface.
     1 «One» lines 3–6
       Text of one
       in two lines.
-    2 «Two» lines 8–9
-    3 «Deep» lines 11–12
+    2 «Two» lines 8–9 in «One»
+    3 «Deep» lines 11–12 in «Two»
       x
     1 «Two» line 14
     ");
@@ -51,7 +51,28 @@ The customer may look.
 Annex II
 
 Text of the annex.
-"), @"");
+"), @r"
+    1 «Agreement» line 1
+    2 «1. Scope» [1] lines 3–5 in «Agreement»
+      Words.
+    3 «2.3 Security Measures» [2.3] lines 7–8 in «Agreement»
+      The processor shall act.
+    3 «2.4 Audit» [2.4] lines 10–11 in «Agreement»
+      The customer may look.
+    3 «2.5 Breaches» [2.5] lines 13–17 in «Agreement»
+      (a) Tell us.
+
+      (b) Tell them.
+    2 «3. Term» [3] line 19 in «Agreement»
+      It starts today.
+    2 «4. End» [4] lines 20–22 in «Agreement»
+      It ends.
+
+      Some day.
+    3 «Schedule» line 24 in «4. End»
+    2 «Annex II» [Annex II] lines 26–28 in «Agreement»
+      Text of the annex.
+    ");
 }
 
 #[test]
@@ -82,7 +103,30 @@ y
 
 > A quote
 > in lines.
-"), @"");
+"), @r"
+    1 «Data» lines 1–25
+      - one
+        more of one
+      - two
+        1. deep
+        2. deeper
+
+          and on
+
+      - [x] done
+      - [ ] open
+
+      name | kept
+      log | 30 days
+      mail | never
+
+      rm -r x
+
+      y
+
+      A quote
+      in lines.
+    ");
 }
 
 #[test]
@@ -104,7 +148,19 @@ Again[^n].
 
 [^n]: What there is to say,
     in two lines.
-"), @"");
+"), @r"
+    1 «One» lines 5–9
+      See it[n], a bold word
+      and a link.
+
+      Boxed & kept
+
+      [n] What there is to say, in two lines.
+    1 «Two» lines 11–13
+      Again[n].
+    note: front matter left out (lines 1–3)
+    note: comments, scripts and styles of HTML left out (1)
+    ");
 }
 
 #[test]
