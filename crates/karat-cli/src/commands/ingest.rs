@@ -55,7 +55,8 @@ fn draw(document: &Document, width: usize, verbose: bool) -> String {
         if verbose {
             let margin = " ".repeat(margin(section) + 2);
             out.push_str(&format!("{margin}id {}\n", section.id));
-            out.extend(section.body.lines().map(|line| format!("{margin}{}\n", harmless(line)).replace("\t", "    ")));
+            let shown = |line: &str| format!("{margin}{}", harmless(&line.replace('\t', "    ")));
+            out.extend(section.body.lines().map(|line| format!("{}\n", shown(line).trim_end())));
         }
     }
     out.extend(document.notes.iter().map(|note| format!("note: {}\n", harmless(note))));

@@ -14,6 +14,7 @@ mod guard;
 mod house;
 mod identity;
 mod import;
+mod ingest;
 mod judge_engine;
 mod judge_verbs;
 mod judging;

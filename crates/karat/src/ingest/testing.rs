@@ -17,7 +17,7 @@ pub(super) fn draw(name: &str, bytes: &[u8]) -> String {
         let number = section.number.as_ref().map_or_else(String::new, |number| format!(" [{number}]"));
         let above = section.path.last().map_or_else(String::new, |above| format!(" in «{above}»"));
         out.push_str(&format!("{} «{}»{number} {}{above}\n", section.level, section.heading, section.place));
-        out.extend(section.body.lines().map(|line| format!("  {line}\n")));
+        out.extend(section.body.lines().map(|line| format!("{}\n", format!("  {line}").trim_end())));
     }
     out.extend(document.notes.iter().map(|note| format!("note: {note}\n")));
     out

@@ -42,7 +42,7 @@ fn docx(text: &str) -> Vec<u8> {
         <w:abstractNum w:abstractNumId="8">{}{}{}</w:abstractNum><w:abstractNum w:abstractNumId="9">{}</w:abstractNum>
         <w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>
         <w:num w:numId="3"><w:abstractNumId w:val="9"/></w:num>
-        <w:num w:numId="4"><w:abstractNumId w:val="8"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="3"/></w:lvlOverride></w:num>
+        <w:num w:numId="4"><w:abstractNumId w:val="8"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride></w:num>
         </w:numbering>"#,
         level(0, "decimal", "%1."),
         level(1, "decimal", "%1.%2"),
@@ -121,7 +121,7 @@ fn lists_count_as_they_are_told() {
         p(&list(2, 2), "deepest"),
         p(&list(2, 0), "two"),
         p(&list(2, 1), "anew"),
-        p(&list(4, 0), "from three on"),
+        p(&list(4, 0), "from five on"),
         p(&list(3, 0), "a bullet"),
         p(&list(99, 0), "a list that is not there"),
         p(&list(0, 0), "no list"),
@@ -134,7 +134,7 @@ fn lists_count_as_they_are_told() {
           a-ii-A deepest
       (b) two
         (i) anew
-      (c) from three on
+      (e) from five on
       - a bullet
 
       a list that is not there

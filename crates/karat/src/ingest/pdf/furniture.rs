@@ -19,18 +19,22 @@ pub(super) fn clear(pages: &mut [Vec<Line>]) -> usize {
     let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for page in pages.iter() {
         for n in edges(page) {
-            seen.entry(words(&page[n])).or_default().push(page[n].y);
+            for key in keys(&page[n], page) {
+                seen.entry(key).or_default().push(page[n].y);
+            }
         }
     }
     // Heads of left and right pages may differ, so less than every second page is enough.
-    let repeats = |line: &Line| {
-        let heights = seen.get(&words(line)).map(Vec::as_slice).unwrap_or_default();
-        let n = heights.iter().filter(|y| (*y - line.y).abs() <= SAME).count();
-        n >= FEWEST_PAGES.min(filled) && n * 5 >= filled * 2
+    let repeats = |line: &Line, page: &[Line]| {
+        keys(line, page).iter().any(|key| {
+            let heights = seen.get(key).map(Vec::as_slice).unwrap_or_default();
+            let n = heights.iter().filter(|y| (*y - line.y).abs() <= SAME).count();
+            n >= FEWEST_PAGES && n * 5 >= filled * 2
+        })
     };
     let mut cleared = 0;
     for page in pages.iter_mut() {
-        let gone: Vec<usize> = edges(page).into_iter().filter(|n| repeats(&page[*n])).collect();
+        let gone: Vec<usize> = edges(page).into_iter().filter(|n| repeats(&page[*n], page)).collect();
         cleared += gone.len();
         let mut n = 0;
         page.retain(|_| {
@@ -52,15 +56,29 @@ fn edges(page: &[Line]) -> Vec<usize> {
     by_height[..EDGE].iter().chain(&by_height[n - EDGE..]).copied().collect()
 }
 
-/// The words of a line, with all numbers alike, as pages are counted.
-fn words(line: &Line) -> String {
-    let mut out = String::new();
-    for c in line.text().chars().filter(|c| !c.is_whitespace()) {
-        if !c.is_ascii_digit() {
-            out.push(c);
-        } else if !out.ends_with('#') {
-            out.push('#');
+/// What a line is known by on other pages: its words, or its words with a number that grows as pages do. The outermost
+/// line of a page is known by that number alone, as its words may name the chapter.
+fn keys(line: &Line, page: &[Line]) -> Vec<String> {
+    let outermost = page.iter().all(|other| other.y <= line.y) || page.iter().all(|other| other.y >= line.y);
+    let text: String = line.text().chars().filter(|c| !c.is_whitespace()).collect();
+    let mut keys = vec![text.clone()];
+    let digits = |c: char| c.is_ascii_digit();
+    let numbers: Vec<&str> = text.split(|c| !digits(c)).filter(|part| !part.is_empty()).collect();
+    for (shown, at) in [(numbers.first(), text.find(digits)), (numbers.last(), text.rfind(digits))] {
+        let (Some(shown), Some(at)) = (shown, at) else { continue };
+        let Ok(number) = shown.parse::<i64>() else { continue };
+        // The place of the first or the last digit tells which number was taken out.
+        let (before, after) = if text[at..].starts_with(shown) {
+            (&text[..at], &text[at + shown.len()..])
+        } else {
+            (&text[..at + 1 - shown.len()], &text[at + 1..])
+        };
+        let step = number - i64::try_from(line.page).unwrap_or_default();
+        keys.push(format!("{before}#{step}#{after}"));
+        // A number in the middle of words counts something else.
+        if outermost && (before.is_empty() || after.is_empty()) {
+            keys.push(format!("#{step}#"));
         }
     }
-    out
+    keys
 }

@@ -213,8 +213,12 @@ fn flow(rows: Vec<Vec<Piece>>, page: usize, column: Option<usize>, out: &mut Vec
 /// The pieces of a row that could be cells: a number or a bullet goes with what follows it.
 fn cells(row: &[Piece]) -> impl Iterator<Item = &Piece> {
     let marker = row.first().is_some_and(|first| {
-        let text: String = first.spans.iter().map(|span| span.text.as_str()).collect();
-        text.chars().count() <= 6 && !text.chars().any(|c| c.is_alphabetic() && text.len() > 4)
+        let text: String = first.spans.iter().map(|span| span.text.trim()).collect();
+        let bare = text.trim_matches(['(', ')', '.']);
+        let counted = bare.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let lettered = bare.len() < text.len() && bare.len() <= 4 && bare.bytes().all(|b| b.is_ascii_alphanumeric());
+        let bullet = text.chars().count() == 1 && !text.chars().any(char::is_alphanumeric);
+        counted || lettered || bullet
     });
     row.iter().skip(usize::from(marker && row.len() > 1))
 }

@@ -172,6 +172,7 @@ impl Paragraph {
             self.spans.push(Span { text: "\n".to_owned(), marked: false });
         } else if let Some(last) = self.spans.last_mut() {
             let next: String = spans.iter().map(|span| span.text.as_str()).collect();
+            last.text.truncate(last.text.trim_end().len());
             if !join_word(&mut last.text, &next, compounds) {
                 last.text.push(' ');
             }

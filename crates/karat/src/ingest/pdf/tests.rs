@@ -81,7 +81,7 @@ fn headings_paragraphs_and_divided_words() {
         lines(
             50.0,
             542.0,
-            &["(a) one thing;", "(b) another thing.", "\u{95} a bullet", "2.4 Audit", "The customer may look at it."],
+            &["(a) one thing;", "(b) another thing.", "- a bullet", "2.4 Audit", "The customer may look at it."],
         ),
     ];
     assert_snapshot!(draw("a.pdf", &pdf(&[page.concat()])), @r"
@@ -91,7 +91,8 @@ fn headings_paragraphs_and_divided_words() {
       The processor shall implement technical and organisational measures that are fit for the risk of the processing, and shall look after them for as long as this agreement lasts, and internally tell all who work for it what they are and why they matter to all of us.
     2 «Definitions» page 1 in «Data Processing Agreement»
       (a) one thing;
-      (b) another thing. Â• a bullet
+      (b) another thing.
+      - a bullet
     4 «2.4 Audit» [2.4] page 1 in «Definitions»
       The customer may look at it.
     ");
@@ -127,9 +128,9 @@ fn tables_keep_their_rows() {
     0 «» page 1
       The processor shall implement technical and organisational measures that are fit for the risk of the processing, and shall look after them for as long as this agreement lasts, and internally tell all who work for it what they are and why they matter to all of us.
 
-      Name Kept | Why
-      Log 30 days | law
-      Mail never | taste
+      Name | Kept | Why
+      Log | 30 days | law
+      Mail | never | taste
     ");
 }
 
@@ -138,20 +139,26 @@ fn running_heads_and_feet_are_left_out() {
     let page = |n: usize| {
         [
             at(50.0, 780.0, "F1", 8.0, "Agreement of the Parties"),
-            at(50.0, 700.0, "F2", 10.0, &format!("{n}.1 Part")),
+            at(50.0, 700.0 - 40.0 * n as f64, "F2", 10.0, &format!("{n}.1 Part")),
             lines(
                 50.0,
-                680.0,
-                &["This text stands at the same place on all of the pages, and says", &"more and ".repeat(n)],
+                600.0 - 20.0 * n as f64,
+                &["This is said on each of the pages,", &format!("for the {n}. time.")],
             ),
             at(280.0, 30.0, "F1", 8.0, &format!("Page {n} of 4")),
         ]
         .concat()
     };
     assert_snapshot!(draw("a.pdf", &pdf(&[page(1), page(2), page(3), page(4)])), @r"
-    0 «» pages 1–4
-      more and  more and more and  more and more and more and  more and more and more and more and
-    note: running heads and feet left out (16 lines)
+    2 «1.1 Part» [1.1] page 1
+      This is said on each of the pages, for the 1. time.
+    2 «2.1 Part» [2.1] page 2
+      This is said on each of the pages, for the 2. time.
+    2 «3.1 Part» [3.1] page 3
+      This is said on each of the pages, for the 3. time.
+    2 «4.1 Part» [4.1] page 4
+      This is said on each of the pages, for the 4. time.
+    note: running heads and feet left out (8 lines)
     ");
 }
 
