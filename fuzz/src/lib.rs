@@ -4,6 +4,7 @@
 pub mod audit;
 pub mod document;
 pub mod importers;
+pub mod ingest;
 pub mod places;
 pub mod records;
 pub mod sarif;
@@ -33,4 +34,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "sarif_keys", check: sarif::keys },
     Target { name: "audit", check: audit::check },
     Target { name: "trec", check: trec::check },
+    Target { name: "ingest_markdown", check: ingest::markdown },
+    Target { name: "ingest_docx", check: ingest::docx },
+    Target { name: "ingest_pdf", check: ingest::pdf },
 ];

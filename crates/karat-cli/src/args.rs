@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod compare;
+mod ingest;
 mod judge;
 mod label;
 mod read;
@@ -14,6 +15,7 @@ mod trec;
 
 pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
+pub(crate) use ingest::IngestArgs;
 pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
@@ -153,6 +155,16 @@ Examples:
   karat import --from code-review-bench golden_comments results/JUDGE -o bench/
   karat import --list")]
     Import(ImportArgs),
+    /// Take documents apart into sections, as an assessment would search and cite them.
+    #[command(after_help = "\
+Examples:
+  karat ingest contract.docx
+  karat ingest policies/*.md annex.pdf -v      with the text of every section
+  karat ingest contract.pdf --json > sections.json
+
+Headings are those the document states, and numbered or bold lines that stand for headings. Files are never changed, and
+nothing is sent anywhere. Scanned and locked documents are refused with what to do.")]
+    Ingest(IngestArgs),
     /// Print the identity key of every finding: case, tool, trial, finding, key.
     #[command(after_help = "\
 Examples:

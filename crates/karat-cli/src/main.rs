@@ -31,6 +31,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
+        // A document that breaks its reader is told as a fault of the document.
+        if karat::ingest::is_guarded() {
+            return;
+        }
         terminal::tell("error: karat made a mistake of its own; please report this with the command you typed");
         told(info);
     }));
@@ -55,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Report(args) => commands::report::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Ingest(args) => commands::ingest::run(&args),
         Command::Key(args) => commands::key::run(&args),
         Command::Expect(args) => commands::expect::run(&args),
         Command::Drift(args) => commands::drift::run(&args),

@@ -11,6 +11,7 @@ pub mod format;
 pub mod gate;
 pub mod git;
 pub mod import;
+pub mod ingest;
 pub mod judge;
 pub mod power;
 pub mod profile;

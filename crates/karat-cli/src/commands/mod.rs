@@ -10,6 +10,7 @@ pub(crate) mod expect;
 pub(crate) mod explain;
 pub(crate) mod gate;
 pub(crate) mod import;
+pub(crate) mod ingest;
 pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod key;

@@ -48,6 +48,12 @@ fn every_report_format_is_explained() {
     check("docs/reports.md", FORMATS.iter().map(|format| format!("`{}`", format.name)));
 }
 
+#[test]
+fn every_format_of_documents_is_explained() {
+    let endings = karat::ingest::FORMATS.iter().flat_map(|format| format.extensions);
+    check("docs/ingest.md", endings.map(|ending| format!("`.{ending}`")));
+}
+
 /// What stands between single backticks outside fenced blocks.
 fn quoted(text: &str) -> Vec<String> {
     let mut fenced = false;

@@ -44,6 +44,7 @@ fn every_command_helps_with_an_example() {
         "baseline write",
         "power",
         "import",
+        "ingest",
         "key",
         "expect",
         "drift",

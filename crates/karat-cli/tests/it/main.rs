@@ -15,6 +15,7 @@ mod guard;
 mod house;
 mod identity;
 mod import;
+mod ingest;
 mod judge_engine;
 mod judge_verbs;
 mod judging;

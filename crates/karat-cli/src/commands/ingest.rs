@@ -1,0 +1,89 @@
+//! `karat ingest`: the sections of documents, as an assessment would see them.
+
+use crate::args::IngestArgs;
+use crate::exit::{Exit, Failure};
+use crate::terminal::{look, print, print_json};
+use karat::diagnostic::harmless;
+use karat::ingest::{Document, IngestError, Limits, Section, ingest};
+use karat::report::number::count;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+pub(crate) fn run(args: &IngestArgs) -> Result<Exit, Failure> {
+    let limits = Limits::default();
+    let mut documents = Vec::new();
+    for path in &args.files {
+        documents.push(read(path, &limits)?);
+    }
+    if args.json {
+        print_json(&documents)?;
+        return Ok(Exit::Ok);
+    }
+    let width = look().width;
+    let drawn: Vec<String> = documents.iter().map(|document| draw(document, width, args.verbose)).collect();
+    print(&drawn.join("\n"))?;
+    Ok(Exit::Ok)
+}
+
+fn read(path: &Path, limits: &Limits) -> Result<Document, Failure> {
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    // One byte more than is taken tells that a file is too large, however large it is.
+    let most = u64::try_from(limits.file_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| Failure::io(&name, error))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| Failure::io(&name, error))?;
+    Ok(ingest(&name, &bytes, limits)?)
+}
+
+impl From<IngestError> for Failure {
+    fn from(error: IngestError) -> Self {
+        match error {
+            IngestError::UnknownFormat { .. } => Self::usage(error.to_string()),
+            _ => Self::bad_input(error.to_string()),
+        }
+    }
+}
+
+/// The tree of headings, each with its place and size, and the notes below it.
+fn draw(document: &Document, width: usize, verbose: bool) -> String {
+    let words: usize = document.sections.iter().map(words_of).sum();
+    let facts = [document.format, &count(document.sections.len(), "section"), &count(words, "word")].join(", ");
+    let mut out = format!("{} ({facts})\n", harmless(&document.name));
+    for section in &document.sections {
+        out.push_str(&line(section, width));
+        if verbose {
+            let margin = " ".repeat(margin(section) + 2);
+            out.push_str(&format!("{margin}id {}\n", section.id));
+            let shown = |line: &str| format!("{margin}{}", harmless(&line.replace('\t', "    ")));
+            out.extend(section.body.lines().map(|line| format!("{}\n", shown(line).trim_end())));
+        }
+    }
+    out.extend(document.notes.iter().map(|note| format!("note: {}\n", harmless(note))));
+    out
+}
+
+/// A heading on the left, and on the right where it lies and how long its text is.
+fn line(section: &Section, width: usize) -> String {
+    let heading = if section.heading.is_empty() { "(before the first heading)" } else { &section.heading };
+    let facts = format!("{}, {}", section.place, count(words_of(section), "word"));
+    let margin = " ".repeat(margin(section));
+    let room = width.saturating_sub(margin.len() + facts.chars().count() + 2).max(20);
+    format!("{margin}{:<room$}  {facts}\n", cut(&harmless(&heading.replace(['\n', '\t'], " ")), room))
+}
+
+fn margin(section: &Section) -> usize {
+    2 * section.path.len() + 2
+}
+
+fn words_of(section: &Section) -> usize {
+    section.body.split_whitespace().count()
+}
+
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}

@@ -1,0 +1,170 @@
+//! `karat ingest`: what people see of documents, and real agreements.
+
+use crate::data::shared;
+use crate::project::Project;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const CONTRACT: &str = "\
+# Agreement
+
+Between us.
+
+**1. Scope**
+
+All of it is meant.
+
+2. Security
+
+**2.3 Security Measures**
+
+The processor shall act:
+
+- soon
+- well
+
+| what | when |
+|---|---|
+| keys | daily |
+";
+
+#[test]
+fn a_document_is_shown_as_a_tree() {
+    let project = Project::new().with("contract.md", CONTRACT).with("b.md", "---\nx: 1\n---\nWords \u{1b}[31m.\n");
+    assert_snapshot!(project.ok("ingest contract.md b.md"), @r"
+    contract.md (markdown, 4 sections, 21 words)
+      Agreement                                                                       lines 1–3, 2 words
+        1. Scope                                                                      lines 5–7, 5 words
+        2. Security                                                                      line 9, 0 words
+          2.3 Security Measures                                                    lines 11–20, 14 words
+
+    b.md (markdown, 1 section, 2 words)
+      (before the first heading)                                                         line 4, 2 words
+    note: front matter left out (lines 1–3)
+    ");
+    assert_snapshot!(project.ok("ingest contract.md -v"), @r"
+    contract.md (markdown, 4 sections, 21 words)
+      Agreement                                                                       lines 1–3, 2 words
+        id 9d13d0d6bf294882
+        Between us.
+        1. Scope                                                                      lines 5–7, 5 words
+          id 01b8a260842976f1
+          All of it is meant.
+        2. Security                                                                      line 9, 0 words
+          id e6332b3932022737
+          2.3 Security Measures                                                    lines 11–20, 14 words
+            id 35bb48fd38bb695d
+            The processor shall act:
+
+            - soon
+            - well
+
+            what | when
+            keys | daily
+    ");
+}
+
+#[test]
+fn everything_is_there_as_json() {
+    let project = Project::new().with("contract.md", CONTRACT);
+    let documents = project.json("ingest contract.md --json");
+    let sections = documents[0]["sections"].as_array().unwrap();
+    let last = sections.last().unwrap();
+    assert_eq!((&documents[0]["name"], &documents[0]["format"]), (&"contract.md".into(), &"markdown".into()));
+    assert_eq!(last["heading"], "2.3 Security Measures");
+    assert_eq!(last["number"], "2.3");
+    assert_eq!(last["path"], serde_json::json!(["Agreement", "2. Security"]));
+    assert_eq!(last["place"], serde_json::json!({ "unit": "line", "first": 11, "last": 20 }));
+    assert_eq!(last["body"], "The processor shall act:\n\n- soon\n- well\n\nwhat | when\nkeys | daily");
+    assert_eq!(last["id"].as_str().map(str::len), Some(16));
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let project = Project::new().with("a.md", "x").with("e.md", "").with("p.pdf", "no pdf").with("d.docx", "PK no zip");
+    project.run("ingest").expect(2);
+    project.run("ingest missing.md").says(4, &["missing.md"]);
+    project.run("ingest .").says(4, &["."]);
+    project.run("ingest a.txt").expect(4);
+    project.write("a.txt", "x");
+    project.run("ingest a.txt").says(2, &["a.txt: documents of this kind cannot be read; known are .md"]);
+    project.run("ingest e.md").says(4, &["e.md: the file is empty"]);
+    project.run("ingest p.pdf").says(4, &["p.pdf: this is no PDF"]);
+    let ran = project.run("ingest a.md d.docx").says(4, &["d.docx: this is no .docx"]);
+    assert_eq!(ran.out, "");
+}
+
+/// All files below a folder with this ending.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let (mut open, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path)
+            } else if path.extension().is_some_and(|e| e == ending) {
+                found.push(path)
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sections(path: &Path) -> Vec<Value> {
+    let ran = Project::new().run_list(&["ingest", &path.display().to_string(), "--json"]).expect(0);
+    let documents: Value = serde_json::from_str(&ran.out).unwrap();
+    documents[0]["sections"].as_array().unwrap().clone()
+}
+
+fn headings(sections: &[Value]) -> Vec<&str> {
+    sections.iter().filter_map(|section| section["heading"].as_str()).collect()
+}
+
+fn body<'s>(sections: &'s [Value], heading: &str) -> &'s str {
+    let found = sections.iter().find(|section| section["heading"] == heading);
+    found.unwrap_or_else(|| panic!("there is no {heading:?} in {:?}", headings(sections)))["body"].as_str().unwrap()
+}
+
+#[test]
+fn real_agreements_in_markdown() {
+    let Some(folder) = shared("contracts") else { return };
+    let terms = sections(&folder.join("CommonPaper-Mutual-NDA/Mutual-NDA.md"));
+    assert_eq!(
+        headings(&terms)[..3],
+        ["Standard Terms", "1. Introduction", "2. Use and Protection of Confidential Information"]
+    );
+    assert_eq!(terms.last().unwrap()["number"], "11");
+    assert!(body(&terms, "3. Exceptions").starts_with("The Receiving Party’s obligations in this MNDA do not apply"));
+    let cover = sections(&folder.join("CommonPaper-Mutual-NDA/Mutual-NDA-coverpage.md"));
+    assert!(body(&cover, "MNDA Term").contains("- [x] Expires [1 year(s)] from Effective Date.\n- [ ] Continues"));
+    assert!(body(&cover, "MNDA Modifications").contains(" | PARTY 1 | PARTY 2\nSignature |"));
+}
+
+#[test]
+fn real_agreements_in_word() {
+    let Some(folder) = shared("contracts/docx/templates") else { return };
+    let all = files(&folder, "docx");
+    assert!(all.len() >= 20, "{}", all.len());
+    for path in &all {
+        let sections = sections(path);
+        let headings = headings(&sections);
+        assert!(!headings.is_empty(), "{}", path.display());
+        // Headings are titles: none is a clause.
+        let long: Vec<&&str> = headings.iter().filter(|heading| heading.chars().count() > 120).collect();
+        assert!(long.is_empty(), "{}: {long:?}", path.display());
+    }
+    let of = |name: &str| sections(&folder.join(format!("common-paper-cc-by-4.0/common-paper-{name}/template.docx")));
+    // What the agreement calls `Section 6.3` of itself is 6.3.
+    let service = of("cloud-service-agreement");
+    assert!(body(&service, "6.4 Provider Warranty Remedy").contains("the warranty in Section 6.3"));
+    assert!(body(&service, "8.3 Applicability").contains("Sections 8.1 (Liability Caps)"));
+    let processing = of("data-processing-agreement");
+    let subprocessors = body(&processing, "2.6 Subprocessors.");
+    assert!(subprocessors.contains("(a) ") && subprocessors.contains("\n(b) "), "{subprocessors}");
+    let path = &processing.iter().find(|section| section["number"] == "5.2").unwrap()["path"];
+    assert_eq!(path.as_array().unwrap().last().unwrap(), "5. Audit & Reports");
+    let nda = of("mutual-nda");
+    assert!(nda[0]["body"].as_str().unwrap().contains("\nGoverning Law | The laws of the State of {governing_law}.\n"));
+}

@@ -1,0 +1,155 @@
+//! Documents taken apart into sections: what an assessment searches, cites and is scored on.
+//!
+//! A document is untrusted. It is read from bytes that are at hand, within [`Limits`], on a thread that is given up when it
+//! takes too long. Nothing is written anywhere. What was left out or put right stands in the notes of the document.
+
+mod clause;
+mod decode;
+mod docx;
+mod error;
+mod guard;
+mod limits;
+mod markdown;
+mod outline;
+mod pdf;
+mod section;
+#[cfg(test)]
+mod testing;
+
+pub use error::IngestError;
+pub use guard::is_guarded;
+pub use limits::Limits;
+pub use section::{Document, Place, Section, SectionId, Unit};
+
+use outline::Outline;
+
+/// A format of documents.
+pub struct Format {
+    /// Its name, as results say it.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub description: &'static str,
+    /// How names of such files end, without the dot, in lower case.
+    pub extensions: &'static [&'static str],
+    /// What the places of its sections are counted in.
+    pub unit: Unit,
+    read: fn(&Source<'_>, &mut Outline) -> Result<(), IngestError>,
+}
+
+/// All formats, in the order in which they are listed.
+pub static FORMATS: &[Format] = &[markdown::FORMAT, docx::FORMAT, pdf::FORMAT];
+
+/// The format of a file of that name.
+pub fn format_of(name: &str) -> Option<&'static Format> {
+    let (_, extension) = name.rsplit_once('.')?;
+    let extension = extension.to_ascii_lowercase();
+    FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
+}
+
+/// Takes a document apart. The name tells the format and stands in messages; no file is opened.
+pub fn ingest(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, IngestError> {
+    let Some(format) = format_of(name) else {
+        return Err(IngestError::UnknownFormat { name: name.to_owned() });
+    };
+    if bytes.is_empty() {
+        return Err(IngestError::Empty { name: name.to_owned() });
+    }
+    if bytes.len() > limits.file_bytes {
+        let what = "the file".to_owned();
+        return Err(IngestError::TooMuch { name: name.to_owned(), what, limit: limits::bytes(limits.file_bytes) });
+    }
+    // The thread may outlive this call when it is given up, so it owns all that it looks at.
+    let (owned, kept, limits) = (name.to_owned(), bytes.to_vec(), limits.clone());
+    guard::run(name, format.name, limits.seconds, move || {
+        let mut outline = Outline::new(&owned, format.unit, &limits);
+        (format.read)(&Source { name: &owned, bytes: &kept, limits: &limits }, &mut outline)?;
+        let (sections, notes) = outline.finish()?;
+        Ok(Document { name: owned.clone(), format: format.name, sections, notes })
+    })
+}
+
+/// A document as its reader gets it.
+struct Source<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    limits: &'a Limits,
+}
+
+impl Source<'_> {
+    /// The document is not what its name or its own words say.
+    fn malformed(&self, place: &str, message: impl Into<String>) -> IngestError {
+        IngestError::Malformed { name: self.name.to_owned(), place: place.to_owned(), message: message.into() }
+    }
+
+    /// There is more of something than is taken.
+    fn too_much(&self, what: impl Into<String>, limit: impl std::fmt::Display) -> IngestError {
+        IngestError::TooMuch { name: self.name.to_owned(), what: what.into(), limit: limit.to_string() }
+    }
+
+    /// Refuses what is plainly a file of another kind, whatever it is called.
+    fn refuse_other_kinds(&self, wanted: &str) -> Result<(), IngestError> {
+        let seen = match self.bytes {
+            [b'P', b'K', 3 | 5, 4 | 6, ..] if wanted != "docx" => "a zip archive, perhaps a .docx",
+            [0xd0, 0xcf, 0x11, 0xe0, ..] if wanted == "docx" => {
+                return Err(IngestError::Encrypted {
+                    name: self.name.to_owned(),
+                    what: "an old .doc, or a .docx with a password",
+                });
+            }
+            [0xd0, 0xcf, 0x11, 0xe0, ..] => "an old Office file",
+            bytes if bytes.starts_with(b"%PDF-") && wanted != "pdf" => "a PDF",
+            bytes if bytes.starts_with(b"{\\rtf") => "a rich text file",
+            _ => return Ok(()),
+        };
+        let message = format!("this is {seen}, not what its name says; give it the ending of what it is");
+        Err(self.malformed("", message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_format_is_described_and_found_by_its_endings() {
+        let mut endings = BTreeSet::new();
+        for format in FORMATS {
+            assert!(!format.description.is_empty(), "{}", format.name);
+            assert!(!format.extensions.is_empty(), "{}", format.name);
+            for extension in format.extensions {
+                assert!(endings.insert(*extension), "{extension} is taken twice");
+                assert_eq!(format_of(&format!("a.b.{}", extension.to_uppercase())).map(|f| f.name), Some(format.name));
+            }
+        }
+        assert!(format_of("md").is_none() && format_of("a.exe").is_none() && format_of("").is_none());
+    }
+
+    #[track_caller]
+    fn refused(name: &str, bytes: &[u8], expect: &str) {
+        let limits = Limits { file_bytes: 1000, ..Limits::default() };
+        let error = ingest(name, bytes, &limits).expect_err("it was taken").to_string();
+        assert_eq!(error, expect);
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused_with_advice() {
+        refused("a.exe", b"x", "a.exe: documents of this kind cannot be read; known are .md, .markdown, .docx, .pdf");
+        refused("a.md", b"", "a.md: the file is empty; is it the right one?");
+        refused(
+            "a.md",
+            &[b'x'; 1001],
+            "a.md: the file is more than is taken from one document (1000 bytes); split it, or leave out what it does not need",
+        );
+        refused(
+            "a.md",
+            b"%PDF-1.7 ...",
+            "a.md: this is a PDF, not what its name says; give it the ending of what it is",
+        );
+        refused(
+            "a.md",
+            b"PK\x03\x04 ...",
+            "a.md: this is a zip archive, perhaps a .docx, not what its name says; give it the ending of what it is",
+        );
+    }
+}

@@ -1,0 +1,349 @@
+//! From blocks of text to sections: which of them are headings, and what lies below what.
+
+use super::clause::{self, Lead, Number, Span, lead};
+use super::{IngestError, Limits, Place, Section, SectionId, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A piece of a document as its reader sees it.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) kind: Kind,
+    /// Where it starts, in the unit of the format.
+    pub(super) first: usize,
+    /// Where it ends.
+    pub(super) last: usize,
+    /// Notes that it refers to, each with the mark it is referred to by.
+    pub(super) footnotes: Vec<(String, String)>,
+}
+
+/// What a piece of a document is.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// A heading by the document's own markup.
+    Heading {
+        /// How deep, from 1.
+        level: u8,
+        /// Its text, with a number that is shown before it.
+        text: String,
+    },
+    /// A paragraph in the style of a heading. Many documents set whole clauses in such styles to have them numbered.
+    Styled {
+        /// How deep, from 1.
+        level: u8,
+        /// The automatic number that is shown before it.
+        label: String,
+        /// How deep it lies in lists.
+        indent: usize,
+        spans: Vec<Span>,
+    },
+    /// A paragraph or an item of a list, which may turn out to be a heading or to start with one.
+    Text {
+        /// The marker or automatic number that is shown before it.
+        label: String,
+        /// How deep it lies in lists.
+        indent: usize,
+        spans: Vec<Span>,
+        /// How prominent it is among those that are set off, 1 for the most, where the format knows.
+        rank: Option<u8>,
+    },
+    /// Text that is no heading, whatever it looks like.
+    Plain(String),
+}
+
+/// The deepest level there is.
+const DEEPEST: u8 = 20;
+
+/// Collects the blocks of a document.
+pub(super) struct Outline {
+    name: String,
+    unit: Unit,
+    most: usize,
+    blocks: Vec<Block>,
+    notes: Vec<String>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Outline {
+    pub(super) fn new(name: &str, unit: Unit, limits: &Limits) -> Self {
+        let (blocks, notes) = (Vec::new(), Vec::new());
+        Self { name: name.to_owned(), unit, most: limits.sections, blocks, notes, counts: BTreeMap::new() }
+    }
+
+    pub(super) fn push(&mut self, kind: Kind, first: usize, last: usize) {
+        self.blocks.push(Block { kind, first, last, footnotes: Vec::new() });
+    }
+
+    /// Hangs a note on the block that was pushed last.
+    pub(super) fn footnote(&mut self, mark: &str, text: String) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.footnotes.push((mark.to_owned(), text));
+        }
+    }
+
+    /// Says something that a person should know.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Counts something that was left out or put right.
+    pub(super) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// The sections, and the notes.
+    pub(super) fn finish(self) -> Result<(Vec<Section>, Vec<String>), IngestError> {
+        let parents = parents(&self.blocks);
+        // Where headings are stated, how large others look says nothing about their level.
+        let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
+        let mut building = Building { name: self.name, unit: self.unit, most: self.most, ..Building::default() };
+        for block in self.blocks {
+            building.take(block, &parents, stated)?;
+        }
+        building.close();
+        let mut notes = self.notes;
+        notes.extend(self.counts.into_iter().map(|(what, n)| format!("{what} ({n})")));
+        Ok((building.done, notes))
+    }
+}
+
+/// The numbers of clauses that have numbered headings below them.
+fn parents(blocks: &[Block]) -> BTreeSet<String> {
+    let nobody = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for block in blocks {
+        let (Kind::Text { label, spans, .. } | Kind::Styled { label, spans, .. }) = &block.kind else { continue };
+        let lead =
+            lead(label, spans, &nobody).or_else(|| first_line(spans).and_then(|(line, _)| lead(label, &line, &nobody)));
+        if let Some(Lead { number: Some(Number::Decimal(number)), .. }) = lead {
+            found.extend(clause::above(&number).map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// The heading that a paragraph in the style of a heading is or starts with; `None` where it is a sentence.
+fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
+    const SHORT: usize = 6;
+    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare = text.trim_end_matches(['.', ':']);
+    let few = bare.len() == text.len() || text.split(' ').count() <= SHORT;
+    // Bullets are no part of a heading.
+    let shown = if label.is_empty() || label == "-" { text.clone() } else { format!("{label} {text}") };
+    let number = || clause::number(&shown).map(|(number, _)| number);
+    let title = bare.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    if few && clause::is_brief(title) {
+        return Some(Lead { number: number(), heading: shown.clone(), rest: String::new() });
+    }
+    lead(label, spans, parents).or_else(|| {
+        let (title, rest) = clause::title_sentence(&text)?;
+        let gap = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
+        Some(Lead { number: number(), heading: format!("{gap}{title}"), rest: rest.to_owned() })
+    })
+}
+
+/// The first of several lines, and the others.
+fn first_line(spans: &[Span]) -> Option<(Vec<Span>, String)> {
+    let at = spans.iter().position(|span| span.text.contains('\n'))?;
+    let (end, rest) = spans[at].text.split_once('\n')?;
+    let mut line = spans[..at].to_vec();
+    line.push(Span { text: end.to_owned(), marked: spans[at].marked });
+    let others = spans[at + 1..].iter().map(|span| span.text.as_str());
+    Some((line, [rest].into_iter().chain(others).collect()))
+}
+
+/// A heading that is open: what follows lies below it.
+#[derive(Debug)]
+struct Open {
+    level: u8,
+    heading: String,
+    number: Option<Number>,
+    stated: bool,
+}
+
+/// The section that text goes into.
+#[derive(Debug, Default)]
+struct Current {
+    heading: String,
+    path: Vec<String>,
+    level: u8,
+    number: Option<String>,
+    body: String,
+    /// Whether the body ends with an item of a list, to which the next one is added without an empty line.
+    listing: bool,
+    footnotes: Vec<(String, String)>,
+    span: Option<(usize, usize)>,
+}
+
+#[derive(Default)]
+struct Building {
+    name: String,
+    unit: Unit,
+    most: usize,
+    open: Vec<Open>,
+    current: Current,
+    done: Vec<Section>,
+    seen: BTreeMap<SectionId, usize>,
+    /// How deep in lists the heading lay, where it came from an item: what is below it lies no deeper for that.
+    margin: usize,
+}
+
+impl Building {
+    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<(), IngestError> {
+        let Block { kind, first, last, footnotes } = block;
+        match kind {
+            Kind::Heading { level, text } => {
+                let number = clause::number(&text).map(|(number, _)| number);
+                self.margin = 0;
+                self.open(level.clamp(1, DEEPEST), text, number, true)?;
+                self.reach(first, last);
+            }
+            Kind::Plain(text) => self.add(&text, false, first, last),
+            Kind::Styled { level, label, indent, spans } => match styled(&label, &spans, parents) {
+                Some(lead) => {
+                    self.margin = 0;
+                    let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
+                    // Numbers tell more than styles: 2.1 lies below 2, whatever the two look like.
+                    let level = match &lead.number {
+                        Some(Number::Decimal(_)) if self.open.iter().any(numbered) => {
+                            self.level(lead.number.as_ref(), None)
+                        }
+                        _ => level.clamp(1, DEEPEST),
+                    };
+                    self.open(level, lead.heading, lead.number, true)?;
+                    self.reach(first, last);
+                    self.add(&lead.rest, false, first, last);
+                }
+                None => self.paragraph(&label, indent, spans, first, last),
+            },
+            Kind::Text { label, indent, spans, rank } => {
+                let mut found = lead(&label, &spans, parents);
+                if found.is_none()
+                    && let Some((line, rest)) = first_line(&spans)
+                {
+                    found = lead(&label, &line, parents).map(|mut lead| {
+                        lead.rest = format!("{}\n{rest}", lead.rest).trim().to_owned();
+                        lead
+                    });
+                }
+                if let Some(lead) = found {
+                    let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
+                    self.margin = if label.is_empty() { 0 } else { indent + 1 };
+                    self.open(level, lead.heading, lead.number, false)?;
+                    self.reach(first, last);
+                    self.add(&lead.rest, false, first, last);
+                } else {
+                    self.paragraph(&label, indent, spans, first, last);
+                }
+            }
+        }
+        self.current.footnotes.extend(footnotes);
+        Ok(())
+    }
+
+    /// Adds a paragraph or an item of a list to the body.
+    fn paragraph(&mut self, label: &str, indent: usize, spans: Vec<Span>, first: usize, last: usize) {
+        let text: String = spans.into_iter().map(|span| span.text).collect();
+        let (gap, below) = if label.is_empty() { ("", "") } else { (" ", "  ") };
+        // Lines of an item stay below its text.
+        let margin = "  ".repeat(indent.saturating_sub(self.margin));
+        let text = text.trim().replace('\n', &format!("\n{margin}{below}"));
+        self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
+    }
+
+    /// How deep a heading lies that no markup states.
+    fn level(&self, number: Option<&Number>, rank: Option<u8>) -> u8 {
+        let below = |open: Option<&Open>| open.map_or(1, |open| open.level.saturating_add(1));
+        let level = match number {
+            Some(Number::Decimal(_)) => {
+                let depth = number.map_or(1, Number::depth);
+                let numbered = |open: &&Open| matches!(open.number, Some(Number::Decimal(_)));
+                // Numbers tell levels among each other; the first of them lies below what comes before it.
+                let (level, own) = match self.open.iter().rev().find(numbered) {
+                    Some(open) => (usize::from(open.level), open.number.as_ref().map_or(1, Number::depth)),
+                    None => (usize::from(below(self.open.last())), 1),
+                };
+                u8::try_from((level + depth).saturating_sub(own)).unwrap_or(DEEPEST)
+            }
+            Some(Number::Word(word)) => {
+                let kind = |word: &str| word.split(' ').next().unwrap_or_default().to_lowercase();
+                let same = |open: &&Open| matches!(&open.number, Some(Number::Word(w)) if kind(w) == kind(word));
+                let sibling = self.open.iter().rev().find(same).map(|open| open.level);
+                // Annexes stand beside the body of a document, articles within what they are in.
+                let around = match clause::is_attached(word) {
+                    true => self.open.iter().find(|open| open.stated),
+                    false => self.open.last(),
+                };
+                sibling.or(rank).unwrap_or_else(|| below(around))
+            }
+            Some(Number::Letter(_)) | None => {
+                let like = |open: &&Open| !open.stated && open.number.is_some() == number.is_some();
+                let sibling = self.open.iter().rev().find(like).map(|open| open.level);
+                rank.or(sibling).unwrap_or_else(|| below(self.open.last()))
+            }
+        };
+        level.clamp(1, DEEPEST)
+    }
+
+    fn open(&mut self, level: u8, heading: String, number: Option<Number>, stated: bool) -> Result<(), IngestError> {
+        self.close();
+        if self.done.len() >= self.most {
+            let (what, limit) = ("the number of its sections".to_owned(), self.most.to_string());
+            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit });
+        }
+        // Clause 2.3 does not lie in clause 1, even where there is no heading of clause 2.
+        let lies_in = |open: &Open| match (&open.number, &number) {
+            (Some(Number::Decimal(above)), Some(Number::Decimal(own))) => clause::above(own).any(|n| n == above),
+            _ => true,
+        };
+        self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
+        let path = self.open.iter().map(|open| open.heading.clone()).collect();
+        let shown = number.as_ref().map(|number| number.as_str().to_owned());
+        self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };
+        self.open.push(Open { level, heading, number, stated });
+        Ok(())
+    }
+
+    fn reach(&mut self, first: usize, last: usize) {
+        let (from, to) = self.current.span.unwrap_or((first, last));
+        self.current.span = Some((from.min(first), to.max(last)));
+    }
+
+    fn add(&mut self, text: &str, listed: bool, first: usize, last: usize) {
+        let text = text.trim_end().trim_start_matches('\n');
+        if text.is_empty() {
+            return;
+        }
+        self.reach(first, last);
+        let current = &mut self.current;
+        if !current.body.is_empty() {
+            current.body.push_str(if listed && current.listing { "\n" } else { "\n\n" });
+        }
+        current.body.push_str(text);
+        current.listing = listed;
+    }
+
+    /// Ends the current section, unless there is nothing in it.
+    fn close(&mut self) {
+        let current = std::mem::take(&mut self.current);
+        let Some((first, last)) = current.span else { return };
+        let mut body = current.body;
+        for (mark, text) in current.footnotes {
+            let gap = if body.is_empty() { "" } else { "\n\n" };
+            body.push_str(&format!("{gap}[{mark}] {}", text.trim()));
+        }
+        let first_id = SectionId::of(&current.path, &current.heading, &body, 0);
+        let before = self.seen.entry(first_id).or_default();
+        let id = SectionId::of(&current.path, &current.heading, &body, *before);
+        *before += 1;
+        self.done.push(Section {
+            id,
+            heading: current.heading,
+            path: current.path,
+            level: current.level,
+            number: current.number,
+            body,
+            place: Place { unit: self.unit, first, last },
+        });
+    }
+}

@@ -1,0 +1,245 @@
+//! From lines to paragraphs, and from paragraphs to blocks of an outline.
+
+use super::layout::Line;
+use crate::ingest::clause::{self, Number, Span, lead};
+use crate::ingest::outline::{Kind, Outline};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines this much larger than the text are headings.
+const LARGER: f64 = 1.15;
+
+/// Pushes all that lines say.
+pub(super) fn push(lines: Vec<Line>, outline: &mut Outline) {
+    let look = Look::of(&lines);
+    let compounds = compounds(&lines);
+    let mut paragraphs: Vec<Paragraph> = Vec::new();
+    for line in lines {
+        match paragraphs.last_mut() {
+            Some(paragraph) if paragraph.goes_on(&line, &look) => paragraph.add(line, &compounds),
+            _ => paragraphs.push(Paragraph::new(line)),
+        }
+    }
+    let ranks = ranks(&paragraphs, &look);
+    for mut paragraph in paragraphs {
+        let (first, last) = (paragraph.first, paragraph.last.page);
+        if paragraph.last.row {
+            outline.push(Kind::Plain(paragraph.text()), first, last);
+            continue;
+        }
+        let rank = paragraph
+            .look()
+            .and_then(|own| ranks.iter().position(|rank| *rank == own))
+            .and_then(|n| u8::try_from(n + 1).ok());
+        let label = paragraph.take_marker();
+        let spans = look.spans(&paragraph);
+        outline.push(Kind::Text { label, indent: 0, spans, rank }, first, last);
+    }
+}
+
+/// How the text mostly looks.
+struct Look {
+    size: f64,
+    bold: bool,
+    /// From one line to the next, in sizes of the font.
+    leading: f64,
+}
+
+impl Look {
+    fn of(lines: &[Line]) -> Self {
+        let mut sizes: BTreeMap<i64, usize> = BTreeMap::new();
+        let (mut bold, mut all) = (0, 0);
+        for line in lines {
+            let n = line.text().len();
+            *sizes.entry(halves(line.size)).or_default() += n;
+            all += n;
+            bold += if line.is_bold() { n } else { 0 };
+        }
+        let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(10.0, |(size, _)| size as f64 / 2.0);
+        let mut steps: Vec<f64> = lines
+            .windows(2)
+            .filter(|pair| pair[0].page == pair[1].page && pair[0].column == pair[1].column)
+            .map(|pair| (pair[0].y - pair[1].y) / pair[0].size)
+            .filter(|step| (0.8..2.5).contains(step))
+            .collect();
+        steps.sort_by(f64::total_cmp);
+        let leading = steps.get(steps.len() / 3).copied().unwrap_or(1.2);
+        Self { size, bold: bold * 3 > all * 2, leading }
+    }
+
+    fn spans(&self, paragraph: &Paragraph) -> Vec<Span> {
+        let large = paragraph.size >= self.size * LARGER;
+        let own = |span: &Span| Span {
+            text: span.text.clone(),
+            marked: large || (span.marked && self.marks(paragraph.size)),
+        };
+        paragraph.spans.iter().map(own).collect()
+    }
+
+    /// Whether bold sets text of that size off from the rest.
+    fn marks(&self, size: f64) -> bool {
+        !self.bold && size >= self.size * 0.95
+    }
+}
+
+/// Sizes in half points, as files say them with many digits.
+fn halves(size: f64) -> i64 {
+    (size * 2.0).round() as i64
+}
+
+/// Words that are written with a hyphen within a line somewhere, which stays when such a word is divided at it.
+fn compounds(lines: &[Line]) -> BTreeSet<String> {
+    let texts: Vec<String> = lines.iter().map(Line::text).collect();
+    let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '-'));
+    words.filter(|word| word.trim_matches('-').contains('-')).map(str::to_lowercase).collect()
+}
+
+/// The looks of paragraphs that are set off, the most prominent first.
+fn ranks(paragraphs: &[Paragraph], look: &Look) -> Vec<(i64, bool)> {
+    let none = BTreeSet::new();
+    let heads = |paragraph: &&Paragraph| {
+        !paragraph.last.row && lead("", &look.spans(paragraph), &none).is_some_and(|lead| lead.number.is_none())
+    };
+    let found: BTreeSet<(i64, bool)> = paragraphs.iter().filter(heads).filter_map(Paragraph::look).collect();
+    found.into_iter().rev().collect()
+}
+
+struct Paragraph {
+    first: usize,
+    /// The line it ends with so far, its words taken out.
+    last: Line,
+    size: f64,
+    bold: bool,
+    lines: usize,
+    spans: Vec<Span>,
+}
+
+impl Paragraph {
+    fn new(mut line: Line) -> Self {
+        let (first, size, bold) = (line.page, line.size, line.is_bold());
+        let spans = std::mem::take(&mut line.spans);
+        Self { first, last: line, size, bold, lines: 1, spans }
+    }
+
+    fn text(&self) -> String {
+        self.spans.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    fn look(&self) -> Option<(i64, bool)> {
+        (!self.spans.is_empty()).then(|| (halves(self.size), self.bold))
+    }
+
+    /// Whether a line belongs to the same paragraph.
+    fn goes_on(&self, line: &Line, look: &Look) -> bool {
+        let last = &self.last;
+        if last.row || line.row {
+            return last.row && line.row && last.page == line.page;
+        }
+        if (self.size / line.size - 1.0).abs() > 0.1 || self.bold != line.is_bold() {
+            return self.bold && !line.is_bold() && self.runs_in(line, look);
+        }
+        let text = self.text();
+        let ended = text.trim_end().ends_with(['.', ':', ';', '!', '?']);
+        let short = last.end < last.edge - 0.15 * (last.edge - last.x).max(1.0);
+        let together = last.page == line.page && last.column == line.column && line.y < last.y;
+        if !together {
+            let grows = line.text().trim_start().starts_with(|c: char| c.is_lowercase() || c.is_numeric());
+            return !ended && (grows || !short);
+        }
+        let step = (last.y - line.y) / self.size;
+        if step > look.leading * 1.3 {
+            return false;
+        }
+        if (ended || short || self.bold) && marker(&line.text()).is_some() {
+            return false;
+        }
+        if ended && line.x - last.x > 0.8 * self.size {
+            return false;
+        }
+        // A short line with the number and the words of a heading is one, even right above its text.
+        !(self.lines == 1 && short && is_clause(&text))
+    }
+
+    /// Whether a bold line goes on as plain text in the same line's flow, as titles that run into their text do.
+    fn runs_in(&self, line: &Line, look: &Look) -> bool {
+        let last = &self.last;
+        let near = last.page == line.page && last.y > line.y && (last.y - line.y) / self.size <= look.leading * 1.15;
+        near && last.end > last.edge - 0.1 * (last.edge - last.x) && !self.text().trim_end().ends_with(['.', ':'])
+    }
+
+    fn add(&mut self, mut line: Line, compounds: &BTreeSet<String>) {
+        let spans = std::mem::take(&mut line.spans);
+        if line.row {
+            self.spans.push(Span { text: "\n".to_owned(), marked: false });
+        } else if let Some(last) = self.spans.last_mut() {
+            let next: String = spans.iter().map(|span| span.text.as_str()).collect();
+            last.text.truncate(last.text.trim_end().len());
+            if !join_word(&mut last.text, &next, compounds) {
+                last.text.push(' ');
+            }
+        }
+        self.spans.extend(spans);
+        self.bold &= line.is_bold() || self.spans.iter().all(|span| span.marked);
+        self.lines += 1;
+        self.last = line;
+    }
+
+    /// Takes a bullet or the letter of an item from the beginning.
+    fn take_marker(&mut self) -> String {
+        let text = self.text();
+        let Some(found) = marker(&text) else { return String::new() };
+        if found.chars().all(|c| c.is_ascii_digit() || c == '.') {
+            return String::new();
+        }
+        let mut left = text.len() - text.trim_start().len() + found.len();
+        for span in &mut self.spans {
+            let n = left.min(span.text.len());
+            span.text.drain(..span.text.floor_char_boundary(n));
+            left -= n;
+        }
+        if let Some(first) = self.spans.iter_mut().find(|span| !span.text.is_empty()) {
+            first.text = first.text.trim_start().to_owned();
+        }
+        if found.starts_with(|c: char| BULLETS.contains(c)) { "-".to_owned() } else { found.to_owned() }
+    }
+}
+
+const BULLETS: &str = "•●▪■◦‣∙·–*\u{f0b7}\u{2212}-";
+
+/// What stands before an item of a list or a clause: a bullet, `(a)`, `1.`, `2.3`.
+fn marker(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let (word, rest) = text.split_once(char::is_whitespace)?;
+    if rest.trim().is_empty() {
+        return None;
+    }
+    let inner = word.strip_prefix('(').unwrap_or(word).strip_suffix(')');
+    let lettered =
+        inner.is_some_and(|inner| (1..=4).contains(&inner.len()) && inner.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let bullet = word.chars().count() == 1 && word.chars().all(|c| BULLETS.contains(c));
+    let numbered = matches!(clause::number(text), Some((Number::Decimal(_), _))) && word.contains('.');
+    (lettered || bullet || numbered).then_some(word)
+}
+
+fn is_clause(text: &str) -> bool {
+    let plain = [Span { text: text.to_owned(), marked: false }];
+    lead("", &plain, &BTreeSet::new()).is_some_and(|lead| lead.rest.is_empty())
+}
+
+/// Puts a word together that was divided at the end of a line, and says whether it was.
+fn join_word(text: &mut String, next: &str, compounds: &BTreeSet<String>) -> bool {
+    let soft = text.ends_with('\u{ad}');
+    let hyphen = text.ends_with(['-', '\u{2010}']);
+    let starts = next.trim_start().starts_with(char::is_lowercase);
+    let before = text.trim_end_matches(['-', '\u{2010}', '\u{ad}']);
+    if !(soft || hyphen) || !starts || !before.ends_with(char::is_alphabetic) {
+        return false;
+    }
+    let stem = before.rsplit(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
+    let rest: String = next.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
+    let kept = hyphen && compounds.contains(&format!("{stem}-{rest}").to_lowercase());
+    text.truncate(before.len());
+    if kept {
+        text.push('-');
+    }
+    true
+}
