@@ -153,7 +153,7 @@ fn headings_by_their_looks() {
         format!("<w:p>{}</w:p>", bold("2.3 Security Measures")),
         p("", "The processor shall act."),
         format!("<w:p>{}<w:r><w:t>. It starts today.</w:t></w:r></w:p>", bold("2.4 Term")),
-        format!(r#"<w:p><w:r><w:rPr><w:b/><w:sz w:val="14"/></w:rPr><w:t>Small print</w:t></w:r></w:p>"#),
+        r#"<w:p><w:r><w:rPr><w:b/><w:sz w:val="14"/></w:rPr><w:t>Small print</w:t></w:r></w:p>"#.to_owned(),
     ];
     assert_snapshot!(tree(&text.concat()), @r"
     1 «Agreement» paragraphs 1–2
