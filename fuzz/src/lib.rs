@@ -11,6 +11,7 @@ pub mod sarif;
 pub mod seeds;
 pub mod suite_tree;
 pub mod symbols;
+pub mod trec;
 
 /// A property, under the name of its fuzz target.
 pub struct Target {
@@ -35,4 +36,5 @@ pub static TARGETS: &[Target] = &[
     Target { name: "ingest_markdown", check: ingest::markdown },
     Target { name: "ingest_docx", check: ingest::docx },
     Target { name: "ingest_pdf", check: ingest::pdf },
+    Target { name: "trec", check: trec::check },
 ];

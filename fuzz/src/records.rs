@@ -63,7 +63,9 @@ fn lines(bytes: &[u8]) -> Vec<NamedLines<'_>> {
 fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
     let Scene { suite, profiles, .. } = scene();
     for profile in profiles {
-        let scorecard = scorecard::score(suite, trials, judgements, profile);
+        let mut scorecard = scorecard::score(suite, trials, judgements, profile);
+        let intervals = scorecard::Intervals { resamples: 100, ..scorecard::Intervals::default() };
+        scorecard.add_intervals(suite, profile, &intervals);
         for (case, trial) in
             scorecard.tools.iter().flat_map(|t| &t.cases).flat_map(|c| c.trials.iter().map(|t| (c.case, t)))
         {
@@ -73,7 +75,8 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             }
         }
         for estimate in scorecard.tools.iter().flat_map(|t| t.metrics.iter().chain(&t.micro)).map(|(_, e)| e) {
-            assert!(estimate.value.is_none_or(f64::is_finite), "{} gives {estimate:?}", profile.name);
+            let finite = estimate.value.into_iter().chain(estimate.ci.into_iter().flatten()).all(f64::is_finite);
+            assert!(finite, "{} gives {estimate:?}", profile.name);
         }
         if profile.name != "karat" {
             // Drawing takes far longer than scoring.
@@ -85,6 +88,8 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             judgements,
             profile,
             seed: 0,
+            intervals: &intervals,
+            corrected: &scorecard::corrected(&scorecard, suite, trials, judgements, profile, 0.95),
             scorecard: &scorecard,
             notes: &[],
             isolation: &std::collections::BTreeMap::new(),

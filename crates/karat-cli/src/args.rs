@@ -11,6 +11,7 @@ mod score;
 mod shipped;
 mod store;
 mod suite;
+mod trec;
 
 pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
@@ -19,8 +20,8 @@ pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
 pub(crate) use label::{
-    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelNextArgs, LabellingArgs,
-    LabellingCommand, SeenArgs,
+    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
+    LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
@@ -29,7 +30,10 @@ pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
 };
 pub(crate) use store::{StoreArgs, StoreCommand};
-pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteArgs, SuiteCommand};
+pub(crate) use suite::{
+    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteArgs, SuiteCommand,
+};
+pub(crate) use trec::TrecArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -203,6 +207,17 @@ Examples:
 The store is --store DIR, else KARAT_STORE, else the nearest .karat from the current folder upwards.
 A RUN is an id or the beginning of one, a name, or `latest`.")]
     Store(StoreArgs),
+    /// Measure a ranking against judged documents, as trec_eval does.
+    #[command(after_help = "\
+Examples:
+  karat trec qrels.txt run.txt
+  karat trec qrels.txt run.txt -m ndcg_cut.5,10 -m recip_rank --per-query
+  karat trec qrels.txt run.txt -m all --json
+
+A line of QRELS is `topic 0 document relevance`, a line of RUN `topic Q0 document rank score name`.
+The greater score comes first, and among equal scores the greater name of a document; the rank
+column is not looked at.")]
+    Trec(TrecArgs),
     /// List and explain the metrics.
     Metrics(MetricsArgs),
     /// List or print the profiles: the rules of matching and scoring.

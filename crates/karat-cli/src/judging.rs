@@ -7,7 +7,7 @@ use crate::signals::cancel_on_signals;
 use crate::store_place;
 use karat::format::probe::ProbeV1;
 use karat::judge::asking::{AskError, Asked, Desk, ask};
-use karat::judge::labels::labels_as_judgements;
+use karat::judge::labels::{extras_heard, labels_as_judgements};
 use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
 use karat::judge::provider::Surroundings;
 use karat::judge::roster::{Judge, NONE, Roster, RosterError};
@@ -223,7 +223,12 @@ impl Office<'_> {
         };
         let mut store = self.store.or(opened.as_mut());
         let labels = match &mut store {
-            Some(store) if judge.asks_people() => labels_as_judgements(&store.labels()?, &loaded.suite, trials),
+            Some(store) if judge.asks_people() => {
+                let mut labels = labels_as_judgements(&store.labels()?, &loaded.suite, trials);
+                let extras = store.extra_labels()?;
+                labels.extend(extras_heard(&extras, trials).into_iter().map(|(_, judgement)| judgement));
+                labels
+            }
             _ => Vec::new(),
         };
         let mut none = MemoryLedger::default();

@@ -68,6 +68,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Label(args) => commands::label::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),
+        Command::Trec(args) => commands::trec::run(&args),
         Command::Metrics(args) => commands::metrics::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Tools(args) => commands::tools::run(&args),

@@ -64,6 +64,14 @@ id!(
     /// What decides a pair or audits a response; a person is `human:<name>`.
     JudgeName
 );
+id!(
+    /// A requirement of a golden record.
+    RequirementId
+);
+id!(
+    /// A golden part of a requirement's evidence.
+    PartId
+);
 
 impl JudgeName {
     /// A label made by a person.

@@ -30,6 +30,22 @@ pub enum Decision {
     Audit(AuditDecision),
     /// Nothing: the judge was asked about a pair and failed to answer.
     Unjudged(UnjudgedPair),
+    /// Whether a finding that reports no golden is a real problem.
+    Extra(ExtraDecision),
+}
+
+/// Whether a finding that reports no golden is a real problem. Where the finding turns out to report a golden after all, it
+/// decides nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExtraDecision {
+    /// The finding.
+    pub finding: FindingId,
+    /// The decision.
+    pub valid: bool,
+    /// The judge's words.
+    pub explanation: Option<String>,
+    /// The probability with which the finding was picked to be looked at; `None` where chance had no part in it.
+    pub probability: Option<f64>,
 }
 
 /// A pair that a judge was asked about in vain.

@@ -394,8 +394,9 @@ impl Profile {
         if !(self.beta.is_finite() && self.beta > 0.0) {
             faults.push(format!("beta = {}: expected a number above 0", self.beta));
         }
-        for id in self.headline.iter().filter(|id| table::find(id).is_none()) {
-            faults.push(format!("headline: there is no metric {id:?}"));
+        let is_known = |id: &&String| table::find(id).is_some_and(|metric| metric.track == table::Track::Findings);
+        for id in self.headline.iter().filter(|id| !is_known(id)) {
+            faults.push(format!("headline: there is no metric of findings {id:?}"));
         }
         if let Some(dimension) = &self.headline_macro_by {
             let known = ["severity", "category", "language", "difficulty", "repo"];

@@ -25,4 +25,5 @@ pub mod source;
 pub mod store;
 pub mod suite;
 pub mod tool;
+pub mod trec;
 pub mod whole_file;

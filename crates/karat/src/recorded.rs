@@ -99,7 +99,7 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
                             own.push(line.at(&["golden".into()], "unknown-golden", message));
                         }
                     }
-                    (Some(_), Decision::Audit(_)) => {}
+                    (Some(_), Decision::Audit(_) | Decision::Extra(_)) => {}
                 }
             }
             if line.wrong.is_empty()
@@ -120,6 +120,8 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
 fn question(judgement: &Judgement) -> String {
     let about = match &judgement.decision {
         Decision::Audit(_) => "audit".to_owned(),
+        // No golden is called so, as no id holds such a character.
+        Decision::Extra(extra) => format!("\u{2}\0{}", extra.finding),
         Decision::Unjudged(pair) => format!("{}\0{}", pair.golden, pair.finding),
         Decision::Pair(pair) => {
             let golden = pair.golden.as_ref().map_or_else(|| "\u{1}".to_owned(), ToString::to_string);

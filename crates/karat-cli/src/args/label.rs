@@ -1,6 +1,6 @@
-//! People who say whether a finding reports a golden.
+//! People who say whether a finding reports a golden, and whether an extra is a real problem.
 
-use super::RuleArgs;
+use super::{AskArgs, RuleArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use karat::judge::labels::Answer;
@@ -23,19 +23,35 @@ Examples:
   karat label next --as anna                       pairs of the latest run
   karat label next nightly --as anna
   karat label next --suite my-suite --submission scan.jsonl --as anna
+  karat label next --as anna --sample 0.2          a fair sample, for corrected figures
   karat label next --as anna --json                for another program
 
 On a terminal it asks y(es), n(o), p(artial), s(kip) or q(uit), with a note after the letter if you like, and goes on.
 Elsewhere it prints one pair, and the command that answers. Nothing tells which tool reported it, or what anybody else said.")]
     Next(LabelNextArgs),
-    /// Say whether the finding of a pair reports its golden.
+    /// Show the next finding that reports no golden, and ask whether it is a real problem.
+    #[command(after_help = "\
+Examples:
+  karat label extras --as anna                     extras of the latest run
+  karat label extras nightly --as anna --min-tools 2
+  karat label extras --suite my-suite --submission a.jsonl b.jsonl --as anna
+  karat label extras --as anna --json              for another program
+
+What several tools report is shown once, and first; one answer holds for all of it. On a terminal it asks y(es, a real
+problem), n(o), s(kip) or q(uit), with a note after the letter if you like, and goes on. Elsewhere it prints one extra, and the
+command that answers. Nothing tells which tools reported it, or what anybody else said.
+
+An extra is what `karat score` calls one, so give the same --profile and --judge.")]
+    Extras(LabelExtrasArgs),
+    /// Say whether the finding of a pair reports its golden, or whether an extra is a real problem.
     #[command(after_help = "\
 Examples:
   karat label add 3f9a1c22d0b1 yes --as anna
   karat label add 3f9a1c22d0b1 no --as anna --note 'another query, two functions away'
   karat label add 3f9a1c22d0b1 partial --as anna --change    a correction; what was said before stays
 
-partial: the finding touches the golden and misses what makes it one. That is no match.")]
+partial: the finding touches the golden and misses what makes it one. That is no match. An extra is a real problem, yes, or
+it is not; the answer holds for all that report the same.")]
     Add(LabelAddArgs),
     /// List labels.
     #[command(after_help = "\
@@ -78,6 +94,17 @@ pub(crate) struct AnnotatorArgs {
     pub(crate) name: Option<String>,
 }
 
+/// Pairs drawn by chance.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// Only pairs that are drawn with this probability, the same for everybody; labels remember it.
+    #[arg(long = "sample", value_name = "P")]
+    pub(crate) probability: Option<f64>,
+    /// Draws another sample.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "probability")]
+    pub(crate) seed: u64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LabelNextArgs {
     /// The run: an id, the beginning of one, a name, or latest.
@@ -89,6 +116,8 @@ pub(crate) struct LabelNextArgs {
     pub(crate) seen: SeenArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) sample: SampleArgs,
     /// Pass over so many pairs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
@@ -98,10 +127,34 @@ pub(crate) struct LabelNextArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LabelExtrasArgs {
+    /// The run: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "RUN", conflicts_with = "suite")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) annotator: AnnotatorArgs,
+    #[command(flatten)]
+    pub(crate) seen: SeenArgs,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+    /// Only what so many tools report.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_tools: usize,
+    /// Pass over so many extras.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) skip: usize,
+    /// Print the extra as JSON, and ask nothing.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LabelAddArgs {
-    /// The pair, as `karat label next` shows it.
-    #[arg(value_name = "PAIR")]
-    pub(crate) pair: String,
+    /// The pair or the extra, as `karat label next` or `karat label extras` shows it.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
     /// What you say.
     #[arg(value_name = "ANSWER", value_parser = PossibleValuesParser::new(Answer::WORDS.map(|(word, _)| word)))]
     pub(crate) answer: String,
@@ -113,11 +166,17 @@ pub(crate) struct LabelAddArgs {
     /// Correct what you said before, which stays in the history.
     #[arg(long)]
     pub(crate) change: bool,
-    /// The run in which the pair was seen; the latest where absent.
+    /// The run in which it was seen; the latest where absent.
     #[arg(long, value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) seen: SeenArgs,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+    #[command(flatten)]
+    pub(crate) sample: SampleArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! Making suites and keeping them right.
 
-use super::{PlaceArgs, RuleArgs};
+use super::{AskArgs, PlaceArgs, RuleArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -157,4 +157,44 @@ pub(crate) enum SuiteCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make acceptable goldens of findings that people confirmed as real problems.
+    #[command(after_help = "\
+Examples:
+  karat suite adopt my-suite latest                  by the labels in the store
+  karat suite adopt my-suite latest --dry-run        what would be written
+  karat suite adopt my-suite --submission a.jsonl --submission b.jsonl --labels labels.jsonl
+
+Findings that report the same thing become one golden, where most of the people who looked at it say that it is a real problem
+and no golden is matched by it. It is written as acceptable: a tool that reports it is neither right nor wrong. Make it required
+by hand where a good tool must find it. Comments and layout of the suite's files stay. Adopting twice adds nothing.")]
+    Adopt(SuiteAdoptArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteAdoptArgs {
+    /// The suite's folder.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: String,
+    /// The run whose findings were labelled: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "RUN", conflicts_with = "submissions")]
+    pub(crate) run: Option<String>,
+    /// A submission (.jsonl) whose findings were labelled, instead of a run; may be given again; those in the suite where absent.
+    #[arg(long = "submission", value_name = "FILE")]
+    pub(crate) submissions: Vec<PathBuf>,
+    /// Labels (.jsonl), beside those in the store; may be given again.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+    /// The store's folder; else KARAT_STORE, else the nearest .karat from the current folder upwards.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Print what would be written, and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

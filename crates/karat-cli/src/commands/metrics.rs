@@ -4,7 +4,7 @@ use crate::args::{MetricsArgs, MetricsCommand};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json};
 use karat::document::suggest;
-use karat_core::metric::table::{self, Direction, METRICS, Metric};
+use karat_core::metric::table::{self, Direction, METRICS, Metric, Track};
 
 pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
     match &args.command {
@@ -29,10 +29,11 @@ fn list(json: bool) -> Result<(), Failure> {
     }
     let width = METRICS.iter().map(|metric| metric.id.len()).max().unwrap_or_default();
     let mut lines = String::new();
-    let mut tier = None;
+    let mut title = None;
     for metric in METRICS {
-        if tier.replace(metric.tier) != Some(metric.tier) {
-            lines.push_str(&format!("{}\n", tier_title(metric.tier)));
+        let own = tier_title(metric);
+        if title.replace(own) != Some(own) {
+            lines.push_str(&format!("{own}\n"));
         }
         lines.push_str(&format!("  {:<width$}  {}\n", metric.id, metric.formula));
     }
@@ -48,7 +49,7 @@ fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
         Direction::Down => "less",
     };
     let rows = [
-        ("tier", tier_title(metric.tier)),
+        ("tier", tier_title(metric)),
         ("formula", metric.formula),
         ("unit", metric.unit),
         ("denominator", metric.denominator),
@@ -64,8 +65,11 @@ fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
     print(&lines)
 }
 
-fn tier_title(tier: u8) -> &'static str {
-    match tier {
+fn tier_title(metric: &Metric) -> &'static str {
+    if metric.track == Track::Assessment {
+        return "assessment of documents";
+    }
+    match metric.tier {
         0 => "findings",
         1 => "tier 1: verdicts",
         2 => "tier 2: targets",

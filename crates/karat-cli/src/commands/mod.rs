@@ -25,3 +25,4 @@ pub(crate) mod score;
 pub(crate) mod store;
 pub(crate) mod suite;
 pub(crate) mod tools;
+pub(crate) mod trec;

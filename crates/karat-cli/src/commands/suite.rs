@@ -1,18 +1,26 @@
 //! `karat suite`: work on a suite's cases.
 
+mod adopt;
+
 use crate::args::{SuiteArgs, SuiteCommand};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{notes, print, print_json, tell};
 use karat::git::Repository;
 use karat::suite::from_commit::skeleton;
+use std::path::Path;
 
 pub(crate) fn run(args: &SuiteArgs) -> Result<Exit, Failure> {
-    let SuiteCommand::Add { from_commit, repo, suite, id, json } = &args.command;
+    match &args.command {
+        SuiteCommand::Add { from_commit, repo, suite, id, json } => add(from_commit, repo, suite, id.as_deref(), *json),
+        SuiteCommand::Adopt(args) => adopt::run(args),
+    }
+}
+
+fn add(from_commit: &str, repo: &Path, suite: &Path, id: Option<&str>, json: bool) -> Result<Exit, Failure> {
     let repository = Repository::open(repo).map_err(|error| Failure::bad_input(error.to_string()))?;
-    let made =
-        skeleton(&repository, from_commit, id.as_deref()).map_err(|error| Failure::bad_input(error.to_string()))?;
+    let made = skeleton(&repository, from_commit, id).map_err(|error| Failure::bad_input(error.to_string()))?;
     let folder = made.write(suite).map_err(|error| Failure::io(suite.display(), error))?;
-    if *json {
+    if json {
         print_json(&serde_json::json!({ "case": made.id, "folder": folder, "notes": made.notes }))?;
         return Ok(Exit::Ok);
     }

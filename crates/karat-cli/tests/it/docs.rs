@@ -5,6 +5,7 @@ use karat::import::IMPORTERS;
 use karat::profile::SHIPPED;
 use karat::report::FORMATS;
 use karat_core::metric::table::METRICS;
+use karat_core::trec::FAMILIES;
 use std::collections::BTreeSet;
 
 /// A document of the repository.
@@ -30,6 +31,11 @@ fn every_importer_has_a_section() {
 #[test]
 fn every_metric_is_explained() {
     check("docs/metrics.md", METRICS.iter().map(|metric| format!("`{}`", metric.id)));
+}
+
+#[test]
+fn every_measure_of_rankings_is_explained() {
+    check("docs/trec.md", FAMILIES.iter().map(|family| format!("| `{}` |", family.name)));
 }
 
 #[test]

@@ -307,3 +307,42 @@ fn a_terminal_is_asked_pair_after_pair() {
     assert_eq!(told, [(&json!(true), &json!("same query")), (&json!(false), &Value::Null)]);
     assert_eq!(labels[1]["partial"], true);
 }
+
+#[test]
+fn a_sample_is_the_same_for_everybody_and_is_remembered() {
+    let project = project();
+    let drawn = |name: &str, flags: &str| -> Vec<String> {
+        let shown = |skip: usize| project.json(&format!("label next --as {name} {A} --skip {skip} --json {flags}"));
+        let ids = (0..4).map(|skip| shown(skip)["next"]["id"].clone());
+        ids.filter_map(|id| id.as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(drawn("anna", "--sample 1").len(), 4);
+    let seeds: Vec<Vec<String>> = (0..6).map(|seed| drawn("anna", &format!("--sample 0.5 --seed {seed}"))).collect();
+    assert!(seeds.iter().any(|ids| *ids != seeds[0]), "every seed draws the same: {seeds:?}");
+    let seed = seeds.iter().position(|ids| !ids.is_empty() && ids.len() < 4).expect("a seed that draws some");
+    let flags = format!("--sample 0.5 --seed {seed}");
+    assert_eq!(drawn("ben", &flags), seeds[seed]);
+    let ran = project.run(&format!("label next --as anna {A} {flags}"));
+    let ran = ran.says(0, &[&format!("0 of {} pairs labelled by anna", seeds[seed].len())]);
+    let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
+    project.run(answer).expect(0);
+    let left = drawn("anna", "").into_iter().find(|id| !seeds[seed].contains(id)).unwrap();
+    project.run(&format!("label add {left} no --as anna {A} {flags}")).says(2, &["is not in this sample", "--seed"]);
+    project.run(&format!("label add {left} no --as anna {A}")).expect(0);
+    let labels = project.json("label list --json");
+    let picked: Vec<&Value> = labels.as_array().unwrap().iter().map(|l| &l["picked_with_probability"]).collect();
+    assert_eq!(picked, [&json!(0.5), &Value::Null]);
+    project.run(&format!("label export {A} -o labels.jsonl")).expect(0);
+    assert!(project.read("labels.jsonl").contains("\"probability\":0.5"));
+    let report = project.json("score . --submission a.jsonl --labels labels.jsonl --json");
+    assert!(report["warnings"].to_string().contains("do not say with which probability"), "{}", report["warnings"]);
+    let there = self::project();
+    there.write("labels.jsonl", project.read("labels.jsonl"));
+    there.run(&format!("label import labels.jsonl {A}")).expect(0);
+    assert_eq!(there.ok(&format!("label export {A}")), project.read("labels.jsonl"));
+    for wrong in ["0", "1.5", "-1", "NaN", "x"] {
+        project.run(&format!("label next --as anna {A} --sample={wrong}")).says(2, &[""]);
+    }
+    project.run(&format!("label next --as anna {A} --sample=0")).says(2, &["above 0 and up to 1"]);
+    project.run(&format!("label next --as anna {A} --seed 3")).says(2, &["--sample"]);
+}

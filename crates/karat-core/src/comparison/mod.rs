@@ -7,12 +7,14 @@ mod decision;
 mod goldens;
 mod pairs;
 mod ranks;
+mod rows;
 mod swaps;
 
 pub use decision::Because;
 pub use goldens::{Moves, Tally, moves};
-pub use pairs::{Pairs, Row, Statistic};
+pub use pairs::Pairs;
 pub use ranks::undecided;
+pub use rows::{Row, Statistic};
 
 use crate::metric::estimate::RELIABLE_N;
 use crate::metric::table::Direction;

@@ -1,17 +1,11 @@
 //! What every case adds to a metric on either side, and what can be computed from that.
 
+use super::rows::{Row, SAME, Statistic, add, difference};
 use super::{Rules, swaps};
 use crate::stats::bootstrap::{self, Cases, Options, Trials};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
 use crate::stats::summary::mean;
-use std::cmp::Ordering;
-
-/// What a case adds to the columns of a metric: the numbers of columns, upward, and what is added; all others are 0.
-pub type Row = Vec<(usize, f64)>;
-
-/// A figure from the columns of all cases, added up; none where it is undefined.
-pub type Statistic<'a> = dyn Fn(&[f64]) -> Option<f64> + Sync + 'a;
 
 /// One entry for each case that both sides have: the first side's, then the second's.
 #[derive(Clone)]
@@ -39,10 +33,6 @@ impl std::fmt::Debug for Pairs<'_> {
         }
     }
 }
-
-/// Values no further apart are the same: means of the same trials in another order may differ in their last digits, and what was
-/// kept may have been rounded to six.
-const SAME: f64 = 1e-6;
 
 impl Pairs<'_> {
     /// How many pairs there are.
@@ -161,28 +151,4 @@ impl Pairs<'_> {
             }
         }
     }
-}
-
-/// Adds a row to columns, that many times.
-pub(super) fn add(columns: &mut [f64], row: &Row, times: f64) {
-    for (column, added) in row {
-        columns[*column] += times * added;
-    }
-}
-
-/// The second row minus the first, without what is 0.
-pub(super) fn difference(a: &Row, b: &Row) -> Row {
-    let mut columns = std::collections::BTreeMap::new();
-    for (row, sign) in [(a, -1.0), (b, 1.0)] {
-        for (column, added) in row {
-            *columns.entry(*column).or_insert(0.0) += sign * added;
-        }
-    }
-    columns.into_iter().filter(|(_, v): &(usize, f64)| v.abs() > SAME).collect()
-}
-
-/// An order of rows that follows from what they hold.
-pub(super) fn by_row(a: &Row, b: &Row) -> Ordering {
-    let differs = a.iter().zip(b).map(|((i, x), (j, y))| i.cmp(j).then_with(|| x.total_cmp(y)));
-    differs.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
 }

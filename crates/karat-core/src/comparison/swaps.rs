@@ -1,6 +1,6 @@
 //! The permutation test of a metric that is no mean of cases: the sides of cases are swapped.
 
-use super::pairs::{Row, Statistic, add, by_row, difference};
+use super::rows::{Row, Statistic, add, by_row, difference};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

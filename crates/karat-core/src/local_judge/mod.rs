@@ -33,6 +33,7 @@ pub use rarity::Rarity;
 use rarity::Weights;
 use reading::Wanted;
 use table::{Table, Texts};
+pub(crate) use words::stems;
 
 /// The name by which the judge signs.
 pub const NAME: &str = "local";
@@ -123,12 +124,12 @@ impl LocalJudge {
 }
 
 /// What a golden says.
-fn golden_text(golden: &Golden) -> String {
+pub(crate) fn golden_text(golden: &Golden) -> String {
     joined([golden.title.as_deref(), golden.description.as_deref()])
 }
 
 /// What a finding says; the rule alone where there is nothing else.
-fn finding_text(finding: &Finding) -> String {
+pub(crate) fn finding_text(finding: &Finding) -> String {
     let text = joined([finding.title.as_deref(), finding.message.as_deref()]);
     if text.is_empty() { finding.rule_id.clone().unwrap_or_default() } else { text }
 }

@@ -117,7 +117,7 @@ impl<'w> Spelling<'w> {
 pub(super) const NOT: &str = "not";
 
 /// The stems of a text's words, names split into theirs, in the order of the text.
-pub(super) fn stems(text: &str) -> Vec<String> {
+pub(crate) fn stems(text: &str) -> Vec<String> {
     let mut stems = Vec::new();
     pieces(text, |piece| match piece {
         Piece::Number(number) => stems.push(number.to_owned()),

@@ -3,7 +3,8 @@
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{FindingId, JudgeName};
-use crate::judgement::{AuditDecision, Decision, Judgement, PairDecision};
+use crate::judgement::{AuditDecision, Decision, ExtraDecision, Judgement, PairDecision};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The settled decision about a pair.
@@ -21,6 +22,15 @@ pub struct Decided<'a> {
     pub judgement: usize,
 }
 
+/// The settled decision about a finding that reports no golden.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecidedExtra<'a> {
+    /// Whether it is a real problem.
+    pub valid: bool,
+    /// The deciding judge.
+    pub judge: &'a JudgeName,
+}
+
 /// All decisions about one trial.
 #[derive(Debug, Default)]
 pub struct Decisions<'a> {
@@ -28,6 +38,8 @@ pub struct Decisions<'a> {
     pub pairs: BTreeMap<(usize, usize), Decided<'a>>,
     /// By finding index: whether it matched a golden the source does not name, or none at all.
     pub unnamed: BTreeMap<usize, Decided<'a>>,
+    /// By finding index: whether it is a real problem, should it report no golden.
+    pub extras: BTreeMap<usize, DecidedExtra<'a>>,
     /// Pairs that a judge was asked about in vain, and nobody else decided.
     pub unjudged: BTreeSet<(usize, usize)>,
     /// The audit: of people before models, the first that says what most say.
@@ -38,14 +50,15 @@ pub struct Decisions<'a> {
     pub split_audit: bool,
     /// How many of the findings that the audit classifies the trial does not have.
     pub unknown_in_audit: usize,
-    /// Pair judgements that name a golden or finding the trial does not have.
+    /// Judgements of pairs and extras that name a golden or finding the trial does not have.
     pub strangers: Vec<usize>,
 }
 
 impl<'a> Decisions<'a> {
     /// Settles the given judgements, which must all be about the trial with these goldens and findings.
     ///
-    /// People go before models. Among several of a kind the majority decides; an even split is no match.
+    /// People go before models. Among several of a kind the majority decides; an even split is no match, and of an extra it
+    /// decides nothing.
     pub fn settle(judgements: &[(usize, &'a Judgement)], goldens: &[Golden], findings: &[Finding]) -> Self {
         if judgements.is_empty() {
             return Self::default();
@@ -55,12 +68,17 @@ impl<'a> Decisions<'a> {
             findings.iter().enumerate().map(|(i, f)| (f.id.as_str(), i)).collect();
         let mut named: BTreeMap<(usize, usize), Vec<Vote<'a>>> = BTreeMap::new();
         let mut unnamed: BTreeMap<usize, Vec<Vote<'a>>> = BTreeMap::new();
+        let mut of_extras: BTreeMap<usize, Vec<(&'a JudgeName, &'a ExtraDecision)>> = BTreeMap::new();
         let mut audits: Vec<Audit<'a>> = Vec::new();
         let mut strangers = Vec::new();
         let mut failed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(index, judgement) in judgements {
             match &judgement.decision {
                 Decision::Audit(audit) => audits.push(Audit { index, judge: &judgement.judge, audit }),
+                Decision::Extra(extra) => match finding_index.get(extra.finding.as_str()) {
+                    Some(&f) => of_extras.entry(f).or_default().push((&judgement.judge, extra)),
+                    None => strangers.push(index),
+                },
                 Decision::Unjudged(pair) => {
                     let place = (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str()));
                     match place {
@@ -89,6 +107,7 @@ impl<'a> Decisions<'a> {
             unjudged: failed,
             pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
+            extras: of_extras.into_iter().filter_map(|(key, votes)| Some((key, decide_extra(&votes)?))).collect(),
             audit: settled.map(|settled| settled.audit),
             audited_by: settled.map(|settled| (settled.judge, settled.index)),
             split_audit,
@@ -143,4 +162,16 @@ fn decide<'a>(votes: &[Vote<'a>]) -> Option<Decided<'a>> {
         judge: spokesman.judge,
         judgement: spokesman.index,
     })
+}
+
+fn decide_extra<'a>(votes: &[(&'a JudgeName, &'a ExtraDecision)]) -> Option<DecidedExtra<'a>> {
+    let any_human = votes.iter().any(|(judge, _)| judge.is_human());
+    let heard = || votes.iter().filter(|(judge, _)| !any_human || judge.is_human());
+    let (yes, all) = (heard().filter(|(_, extra)| extra.valid).count(), heard().count());
+    let valid = match (2 * yes).cmp(&all) {
+        Ordering::Equal => return None,
+        order => order.is_gt(),
+    };
+    let (judge, _) = heard().find(|(_, extra)| extra.valid == valid)?;
+    Some(DecidedExtra { valid, judge })
 }

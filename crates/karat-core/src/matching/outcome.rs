@@ -198,9 +198,26 @@ pub enum ExtraReason {
     NotRecorded,
     /// The profile looks at verdicts alone.
     NotCompared,
+    /// A judge says that it is a real problem, which nobody wrote down.
+    Confirmed,
+    /// A judge says that it is no problem.
+    Refuted,
 }
 
 impl ExtraReason {
+    /// Whether somebody says that it was worth reporting, so that it does not count against its tool.
+    pub fn is_valid(self) -> bool {
+        match self {
+            Self::Audited(class) => class.is_valid(),
+            reason => reason == Self::Confirmed,
+        }
+    }
+
+    /// Whether it is known what the finding is worth: somebody looked at it, or the suite says so.
+    pub fn is_labelled(self) -> bool {
+        matches!(self, Self::Trap | Self::Audited(_) | Self::Confirmed | Self::Refuted)
+    }
+
     /// The reason in words.
     pub fn text(self) -> &'static str {
         match self {
@@ -216,6 +233,8 @@ impl ExtraReason {
             Self::Audited(class) => class.meaning(),
             Self::NotRecorded => "no recorded judgement matches it",
             Self::NotCompared => "the profile does not compare it",
+            Self::Confirmed => "a real problem that no golden names",
+            Self::Refuted => "looked at, and no problem",
         }
     }
 }

@@ -39,6 +39,7 @@ pub fn match_trial(
         Method::Audit => by_audit(case, findings, decisions),
         Method::Verdict => uncompared(case, findings),
     };
+    hear_of_extras(&mut result, decisions);
     flag_outside_change(&mut result, case, findings);
     if profile.method != Method::Recorded {
         result.assert_conserved(findings.len(), goldens.iter().filter(|g| g.is_required()).count());
@@ -487,6 +488,23 @@ fn uncompared(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
         misses: required.map(|(golden, _)| miss(golden)).collect(),
         extras: (0..findings.len()).map(extra).collect(),
         ..TrialResult::default()
+    }
+}
+
+/// What is known of extras in themselves goes before why they match nothing. A trap is the suite's own word, and an audit's
+/// word stands unless a model gave it and a person says otherwise.
+fn hear_of_extras(result: &mut TrialResult, decisions: &Decisions<'_>) {
+    let audited_by_person = decisions.audited_by.is_some_and(|(judge, _)| judge.is_human());
+    for extra in &mut result.extras {
+        let Some(decided) = decisions.extras.get(&extra.finding) else { continue };
+        let stands = match extra.why {
+            ExtraReason::Trap => true,
+            ExtraReason::Audited(_) => audited_by_person || !decided.judge.is_human(),
+            _ => false,
+        };
+        if !stands {
+            extra.why = if decided.valid { ExtraReason::Confirmed } else { ExtraReason::Refuted };
+        }
     }
 }
 

@@ -25,6 +25,8 @@ pub enum Aggregation {
     OverVerdicts,
     /// From other metrics.
     Composite,
+    /// The mean over the requirements of all records.
+    MeanOfRequirements,
 }
 
 impl Aggregation {
@@ -35,8 +37,19 @@ impl Aggregation {
             Self::Pooled => "pooled over the items of all trials",
             Self::OverVerdicts => "over verdicts: each case weighs 1, shared among its trials",
             Self::Composite => "from other metrics",
+            Self::MeanOfRequirements => "mean of the requirements of all records",
         }
     }
+}
+
+/// What is measured: tools that report findings, or assessors of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Track {
+    /// Findings against goldens.
+    Findings,
+    /// Documents against requirements.
+    Assessment,
 }
 
 /// What a number rests on.
@@ -69,7 +82,9 @@ pub struct Metric {
     pub id: &'static str,
     /// What people read in a table's head.
     pub title: &'static str,
-    /// 0 for the finding level, else the tier of the metrics framework.
+    /// What it is about.
+    pub track: Track,
+    /// 0 for the finding level and for assessments, else the tier of the metrics framework.
     pub tier: u8,
     /// Which way is better.
     pub direction: Direction,
@@ -87,13 +102,14 @@ pub struct Metric {
     pub rests_on: RestsOn,
 }
 
-/// One row: tier, id, title, direction, unit = formula / denominator unless undefined; aggregation, what it rests on.
+/// One row: track, tier, id, title, direction, unit = formula / denominator unless undefined; aggregation, what it rests on.
 macro_rules! metrics {
-    ($($tier:literal $id:ident $title:literal $direction:ident $unit:literal = $formula:literal / $denominator:literal
-       unless $undefined:literal; $aggregation:ident, $rests_on:ident;)*) => {
-        &[$(Metric {
+    ($($track:ident: $($tier:literal $id:ident $title:literal $direction:ident $unit:literal = $formula:literal / $denominator:literal
+       unless $undefined:literal; $aggregation:ident, $rests_on:ident;)*)*) => {
+        &[$($(Metric {
             id: stringify!($id),
             title: $title,
+            track: Track::$track,
             tier: $tier,
             direction: Direction::$direction,
             unit: $unit,
@@ -102,12 +118,13 @@ macro_rules! metrics {
             undefined_when: $undefined,
             aggregation: Aggregation::$aggregation,
             rests_on: RestsOn::$rests_on,
-        }),*]
+        }),*),*]
     };
 }
 
 /// All metrics, in the order in which they are shown.
 pub static METRICS: &[Metric] = metrics! {
+    Findings:
     0 precision "precision" Up "share"
         = "TP / (TP + FP)"
         / "countable findings" unless "no countable findings";
@@ -395,7 +412,54 @@ pub static METRICS: &[Metric] = metrics! {
         = "weightings, each weight halved, kept or raised by half, that leave the tool its rank / 243"
         / "perturbed weightings" unless "fewer than two tools have an SUI";
         Composite, Judge;
+
+    Assessment:
+    0 mean_combined_score "combined" Up "score"
+        = "mean of .5 compliance + .5 evidence, or of compliance alone where there is no golden evidence"
+        / "requirements" unless "no requirement";
+        MeanOfRequirements, Rules;
+    0 mean_compliance_score "compliance" Up "score"
+        = "mean of 1 − |steps between the verdicts| / 2; 0 where only one of them is not_applicable"
+        / "requirements" unless "no requirement";
+        MeanOfRequirements, Rules;
+    0 mean_evidence_score "evidence" Up "score"
+        = "mean of Σ weight · credit of golden parts / Σ weight; primary 2, supporting 1"
+        / "requirements with golden evidence" unless "no golden evidence";
+        MeanOfRequirements, Rules;
+    0 assessment_accuracy "verdicts right" Up "share"
+        = "requirements with the right verdict / requirements"
+        / "requirements" unless "no requirement";
+        MeanOfRequirements, Rules;
+    0 citation_precision "citation precision" Up "share"
+        = "citations that hold a golden part / citations"
+        / "citations" unless "nothing was cited";
+        Pooled, Rules;
+    0 retrieval_recall "retrieval recall" Up "share"
+        = "golden parts retrieved, exact or broad / golden parts"
+        / "golden parts" unless "no golden evidence";
+        Pooled, Rules;
+    0 recall_at_k "recall at k" Up "share"
+        = "golden parts on the first k places / golden parts"
+        / "requirements with golden evidence" unless "no golden evidence";
+        MeanOfRequirements, Rules;
+    0 mrr "MRR" Up "share"
+        = "1 / place of the first golden part"
+        / "requirements with golden evidence" unless "no golden evidence";
+        MeanOfRequirements, Rules;
+    0 ndcg_at_k "nDCG at k" Up "share"
+        = "Σ 1 / log₂(place + 1) of golden parts on the first k places / the highest there could be"
+        / "requirements with golden evidence" unless "no golden evidence";
+        MeanOfRequirements, Rules;
+    0 map "MAP" Up "share"
+        = "Σ precision at the places of golden parts / golden parts"
+        / "requirements with golden evidence" unless "no golden evidence";
+        MeanOfRequirements, Rules;
 };
+
+/// The metrics of one track, in the order in which they are shown.
+pub fn of_track(track: Track) -> impl Iterator<Item = &'static Metric> {
+    METRICS.iter().filter(move |metric| metric.track == track)
+}
 
 /// The metric of that id.
 pub fn find(id: &str) -> Option<&'static Metric> {
@@ -412,7 +476,8 @@ mod tests {
             let said = [metric.formula, metric.denominator, metric.undefined_when, metric.unit, metric.title];
             assert!(said.iter().all(|text| !text.is_empty()), "{}", metric.id);
             assert!(METRICS[..i].iter().all(|other| other.id != metric.id), "{} stands twice", metric.id);
-            assert!(i == 0 || METRICS[i - 1].tier <= metric.tier, "{} stands out of its tier", metric.id);
+            let place = |metric: &Metric| (metric.track, metric.tier);
+            assert!(i == 0 || place(&METRICS[i - 1]) <= place(metric), "{} stands out of its tier", metric.id);
         }
     }
 }

@@ -126,7 +126,7 @@ fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &crate::
             let (golden, finding) = match &judgement.decision {
                 Decision::Pair(pair) => (pair.golden.as_ref()?, &pair.finding),
                 Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
-                Decision::Audit(_) => return None,
+                Decision::Audit(_) | Decision::Extra(_) => return None,
             };
             let place = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
             Some((place.0, place.1, place.2, golden.as_str(), finding.as_str()))

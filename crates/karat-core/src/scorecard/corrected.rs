@@ -54,10 +54,12 @@ pub enum Picked {
     },
 }
 
-/// How these labels were picked. Labels that state no probability cannot be weighed beside those that do.
+/// How these labels were picked. Labels that state no probability cannot be weighed beside those that do; what people say of
+/// extras is about no pair, and corrects nothing.
 pub fn picked(labels: &[Judgement]) -> Picked {
-    let without = labels.iter().filter(|label| probability(label).is_none()).count();
-    if without == labels.len() { Picked::Alike } else { Picked::Stated { left_out: without } }
+    let of_pairs = || labels.iter().filter(|label| !matches!(label.decision, Decision::Extra(_)));
+    let without = of_pairs().filter(|label| probability(label).is_none()).count();
+    if without == of_pairs().count() { Picked::Alike } else { Picked::Stated { left_out: without } }
 }
 
 /// The figures of every tool that has labels. The scorecard must not have heard the labels itself.

@@ -80,7 +80,7 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
         return Err(Undefined("no required golden"));
     }
     let counts = trial.counts;
-    let open = if id == "precision_upper" { trial.unlabelled_extras(profile) } else { 0 };
+    let open = if id == "precision_upper" { trial.unlabelled_extras(profile).len() } else { 0 };
     let value = ratio((counts.tp + open) as f64, (counts.tp + counts.fp) as f64, "no countable findings");
     if profile.undefined_is_zero { Ok(value.unwrap_or(0.0)) } else { value }
 }

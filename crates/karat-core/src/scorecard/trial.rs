@@ -176,20 +176,29 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
 }
 
-/// Extras, without those that an audit calls valid, and those the profile leaves out because they lie outside the change.
+/// Extras, without those that somebody calls valid, and those the profile leaves out because they lie outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
-    let left_out =
-        |flags: &[Flag]| profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange);
-    let valid = |why: ExtraReason| matches!(why, ExtraReason::Audited(class) if class.is_valid());
-    result.extras.iter().filter(move |e| !left_out(&e.flags) && !valid(e.why)).map(|e| e.finding)
+    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
+}
+
+fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
+    profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
 }
 
 impl TrialScore {
-    /// Countable extras that nobody said anything about: neither a trap nor audited.
-    pub(crate) fn unlabelled_extras(&self, profile: &Profile) -> usize {
+    /// Extras that a person may be asked about, by index of the finding: neither traps nor audited, and not left out by the
+    /// profile; what anybody has said of them already makes no difference.
+    pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {
+        let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
+        let open = self.result.extras.iter().filter(|e| !is_left_out(&e.flags, profile) && !settled(e.why));
+        open.map(|e| e.finding).collect()
+    }
+
+    /// Countable extras that nobody said anything about, by index of the finding: neither a trap nor audited nor labelled.
+    pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
         let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();
-        let labelled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
-        self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !labelled(e.why)).count()
+        let open = self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !e.why.is_labelled());
+        open.map(|e| e.finding).collect()
     }
 }
 
@@ -252,7 +261,7 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
     Counts {
         tp: chosen.len(),
         // What was matched and is now left over repeats a golden that was found: no false positive.
-        fp: result.extras.len(),
+        fp: result.extras.iter().filter(|extra| !extra.why.is_valid()).count(),
         fn_: case.required().count() - chosen.len(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::story::{case, profile, suite, trial};
 use karat_core::metric::estimate::Estimate;
-use karat_core::metric::table::METRICS;
+use karat_core::metric::table::{Track, of_track};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Intervals, Metrics, Proportions, ToolScore, score};
 use karat_core::stats::bootstrap::{Kind, interval_of_mean};
@@ -131,7 +131,7 @@ fn the_mean_over_categories_is_resampled_by_case() {
 fn every_metric_has_an_interval_or_a_reason() {
     let (suite, trials) = forty();
     let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals { resamples: 500, ..Intervals::default() });
-    for metric in METRICS {
+    for metric in of_track(Track::Findings) {
         let estimate = of(&tool.metrics, metric.id);
         match (estimate.value, estimate.ci, estimate.no_ci) {
             (Some(value), Some([low, high]), None) => {

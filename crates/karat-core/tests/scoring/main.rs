@@ -4,6 +4,7 @@
 mod asking;
 mod audits;
 mod corrected;
+mod extras;
 mod intervals;
 mod metrics;
 mod outcomes;

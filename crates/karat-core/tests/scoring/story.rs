@@ -3,7 +3,7 @@
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
-use karat_core::judgement::{Decision, Judgement, PairDecision};
+use karat_core::judgement::{Decision, ExtraDecision, Judgement, PairDecision};
 use karat_core::lines::Lines;
 use karat_core::matching::outcome::TrialResult;
 use karat_core::path::{FilePattern, RepoPath};
@@ -121,25 +121,30 @@ pub(crate) fn suite(cases: Vec<Case>) -> Suite {
     Suite { name: "s".to_owned(), digest: String::new(), cases }
 }
 
-/// `judge g1 f1 yes 0.9`, `judge g1 f1 no`, `judge - f1 yes`.
+/// `judge g1 f1 yes 0.9`, `judge g1 f1 no`, `judge - f1 yes`; of an extra `judge extra f1 yes`.
 pub(crate) fn judgement(line: &str) -> Judgement {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [judge, golden, finding, verdict, rest @ ..] = words.as_slice() else { panic!("{line}") };
+    let (finding, yes) = (FindingId::new(*finding), *verdict == "yes");
+    let decision = match *golden {
+        "extra" => Decision::Extra(ExtraDecision { finding, valid: yes, explanation: None, probability: None }),
+        golden => Decision::Pair(PairDecision {
+            probability: None,
+            golden: (golden != "-").then(|| GoldenId::new(golden)),
+            finding,
+            matched: yes,
+            partial: None,
+            confidence: rest.first().map(|c| c.parse().unwrap()),
+            explanation: None,
+        }),
+    };
     Judgement {
         case: CaseId::new("c"),
         tool: ToolName::new("t"),
         trial: 1,
         judge: JudgeName::new(*judge),
         exchange: None,
-        decision: Decision::Pair(PairDecision {
-            probability: None,
-            golden: (*golden != "-").then(|| GoldenId::new(*golden)),
-            finding: FindingId::new(*finding),
-            matched: *verdict == "yes",
-            partial: None,
-            confidence: rest.first().map(|c| c.parse().unwrap()),
-            explanation: None,
-        }),
+        decision,
     }
 }
 

@@ -61,7 +61,7 @@ fn statement(undecided: &[(usize, usize)]) -> String {
     // In a long stretch every step is too small to be seen, but the way from its first tool to its last may not be.
     if undecided.iter().any(|(first, last)| last - first > 1) {
         return format!(
-            "Ranks {list} cannot be told apart from one to the next; tools further apart may be (--all-pairs)."
+            "Ranks {list} cannot be told apart from one to the next; tools further apart may be (karat compare --all-pairs)."
         );
     }
     format!("Ranks {list} cannot be told apart.")

@@ -3,8 +3,8 @@
 use super::ValueFault;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{
-    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, PairDecision, TargetAssessment, TypeMatch,
-    UnjudgedPair,
+    AuditDecision, Classification, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision,
+    TargetAssessment, TypeMatch, UnjudgedPair,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,31 @@ pub enum JudgementV1 {
         /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<String>,
+    },
+    /// Whether a finding that reports no golden is a real problem.
+    Extra {
+        /// The case.
+        case: String,
+        /// The tool whose trial was judged.
+        tool: String,
+        /// The number of the trial.
+        trial: u32,
+        /// Who decided; a person is `human:<name>`.
+        judge: String,
+        /// The finding.
+        finding: String,
+        /// Whether it is a real problem that no golden names.
+        valid: bool,
+        /// The judge's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
+        /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<String>,
+        /// The probability with which the finding was picked to be looked at; absent where chance had no part in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        probability: Option<f64>,
     },
     /// What a whole response is worth.
     Audit {
@@ -184,6 +209,11 @@ impl JudgementV1 {
                 let (golden, finding) = (GoldenId::new(golden), FindingId::new(finding));
                 (case, tool, trial, judge, exchange, Decision::Unjudged(UnjudgedPair { golden, finding, why }))
             }
+            Self::Extra { case, tool, trial, judge, finding, valid, explanation, exchange, probability } => {
+                share(&["probability"], probability);
+                let decision = ExtraDecision { finding: FindingId::new(finding), valid, explanation, probability };
+                (case, tool, trial, judge, exchange, Decision::Extra(decision))
+            }
             Self::Audit {
                 case,
                 tool,
@@ -277,6 +307,17 @@ impl From<&Judgement> for JudgementV1 {
                 finding: pair.finding.to_string(),
                 why: pair.why.clone(),
                 exchange,
+            },
+            Decision::Extra(extra) => Self::Extra {
+                case,
+                tool,
+                trial,
+                judge,
+                finding: extra.finding.to_string(),
+                valid: extra.valid,
+                explanation: extra.explanation.clone(),
+                exchange,
+                probability: extra.probability,
             },
             Decision::Audit(audit) => Self::Audit {
                 case,

@@ -1,9 +1,19 @@
 //! The report: the one source of truth that every other format is drawn from.
 
+mod corrected;
+mod extras;
+mod measured;
+mod trial;
+
+pub use corrected::{CorrectedMetricV1, CorrectedToolV1, CorrectedV1};
+pub use extras::{PooledExtraV1, PooledMemberV1};
+pub use measured::{AgreementV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1};
+pub use trial::{
+    CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1, TrialResultV1,
+};
+
 use super::comparison::RanksV1;
-use super::probe::ProbeV1;
 use karat_core::golden::{Acceptance, Severity};
-use karat_core::matching::outcome::Flag;
 use karat_core::metric::table::Direction;
 use karat_core::profile::Method;
 use karat_core::scorecard::{Intervals, Proportions};
@@ -42,6 +52,9 @@ pub struct ReportV1 {
     /// The tools from best to worst, and which neighbours the data cannot tell apart; absent with one tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<RanksV1>,
+    /// What several tools report, no golden names and nobody has labelled, what most tools report first; the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pooled_extras: Vec<PooledExtraV1>,
     /// Who decided pairs, and how often.
     pub judges: Vec<JudgeV1>,
     /// What can differ between two executions of the same work.
@@ -232,6 +245,10 @@ pub struct ToolV1 {
     pub pass: bool,
     /// Pooled counts.
     pub counts: CountsV1,
+    /// Extras that count and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
+    /// `precision_upper`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabelled_extras: usize,
     /// What one-to-one assignment would make of recorded matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_to_one: Option<CountsV1>,
@@ -262,56 +279,6 @@ pub struct ToolV1 {
     pub sweeps: Vec<SweepV1>,
     /// Every case of the suite.
     pub cases: Vec<CaseResultV1>,
-}
-
-/// What pooled figures would be without the judge's errors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CorrectedToolV1 {
-    /// Countable findings with a label.
-    pub labelled_findings: usize,
-    /// Required goldens of trials with a label.
-    pub labelled_goldens: usize,
-    /// Pooled precision.
-    pub precision: CorrectedMetricV1,
-    /// Pooled recall.
-    pub recall: CorrectedMetricV1,
-    /// Pooled F1.
-    pub f1: CorrectedMetricV1,
-}
-
-/// A pooled figure as the judge has it, and as it would be without errors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CorrectedMetricV1 {
-    /// As the judge has it.
-    pub raw: Option<f64>,
-    /// By the judge's sensitivity and specificity (Rogan and Gladen).
-    pub rogan_gladen: CorrectedV1,
-    /// By what labels add to what the judge says of all items (PPI++).
-    pub ppi: CorrectedV1,
-}
-
-/// A corrected figure, or why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum CorrectedV1 {
-    /// The figure.
-    Value {
-        /// The figure.
-        value: f64,
-        /// Its interval.
-        ci: [f64; 2],
-        /// How often such intervals hold the truth.
-        level: f64,
-        /// How it came about.
-        method: String,
-        /// How many labels it rests on.
-        n: usize,
-    },
-    /// There is none.
-    Refused {
-        /// Why.
-        refused: String,
-    },
 }
 
 /// True positives, false positives and misses.
@@ -424,306 +391,4 @@ pub struct CaseResultV1 {
     pub sums: BTreeMap<String, f64>,
     /// The trials, by number.
     pub trials: Vec<TrialResultV1>,
-}
-
-/// One trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TrialResultV1 {
-    /// Which of the repetitions it is.
-    pub trial: u32,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// What it said of the case as a whole.
-    pub verdict: Option<Verdict>,
-    /// Whether that is the truth.
-    pub verdict_correct: bool,
-    /// Said vulnerable, rightly, without finding the target.
-    pub lucky_guess: Option<bool>,
-    /// How sure it was.
-    pub confidence: Option<f64>,
-    /// Required goldens found.
-    pub tp: usize,
-    /// Findings that report nothing true.
-    pub fp: usize,
-    /// Required goldens missed.
-    pub r#fn: usize,
-    /// The findings, as far as a reader needs them.
-    pub findings: Vec<FindingInfoV1>,
-    /// Required goldens that were found.
-    pub matches: Vec<MatchV1>,
-    /// Required goldens that were not.
-    pub misses: Vec<MissV1>,
-    /// Findings that matched nothing, traps among them.
-    pub extras: Vec<ExtraV1>,
-    /// Further reports of found goldens.
-    pub duplicates: Vec<DuplicateV1>,
-    /// Findings that report acceptable goldens.
-    pub acceptable: Vec<MatchV1>,
-}
-
-/// A finding, as far as a reader needs it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FindingInfoV1 {
-    /// The finding.
-    pub id: String,
-    /// Its title, message or rule, cut to one readable line.
-    pub title: String,
-    /// The rule that fired.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule_id: Option<String>,
-    /// How bad the tool finds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub severity: Option<Severity>,
-    /// Where it lies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The first line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_start: Option<u32>,
-    /// The last line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_end: Option<u32>,
-}
-
-/// The parts of a pair's score; one that does not apply to the golden is absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PartsV1 {
-    /// How near the paths are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<f64>,
-    /// How near the lines are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<f64>,
-    /// The share of the golden's keywords that the finding uses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keyword: Option<f64>,
-    /// The share of the golden's prose that the finding covers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<f64>,
-    /// The judge's confidence if it matched, else 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<f64>,
-}
-
-/// A pair that was looked at.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CandidateV1 {
-    /// The golden, where the pair is a finding's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub golden: Option<String>,
-    /// The finding, where the pair is a golden's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finding: Option<String>,
-    /// The score.
-    pub score: f64,
-    /// What it is made of.
-    pub parts: PartsV1,
-    /// What a judge said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judged: Option<bool>,
-}
-
-/// A judge's words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JudgementInfoV1 {
-    /// Who decided.
-    pub judge: String,
-    /// How sure it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
-    /// What it said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<String>,
-    /// The key of the exchange it comes from, where a model was asked; `karat judge show` prints it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exchange: Option<String>,
-}
-
-/// A golden and the finding that reports it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MatchV1 {
-    /// The golden.
-    pub golden: String,
-    /// The finding.
-    pub finding: String,
-    /// The final score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
-    /// What it is made of.
-    pub parts: PartsV1,
-    /// `score`, `judge`, `key`, `glob_key` or `file_and_rule`.
-    pub decided_by: String,
-    /// The deciding judgement.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<JudgementInfoV1>,
-    /// The golden's best other candidate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runner_up: Option<CandidateV1>,
-    /// What to know of it.
-    pub flags: Vec<Flag>,
-}
-
-/// A golden nobody found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MissV1 {
-    /// The golden.
-    pub golden: String,
-    /// Why it was missed.
-    pub why: String,
-    /// Its best candidate.
-    pub best: Option<CandidateV1>,
-    /// What to know of it.
-    pub flags: Vec<Flag>,
-}
-
-/// A finding that matched nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ExtraV1 {
-    /// The finding.
-    pub finding: String,
-    /// Why it matched nothing.
-    pub why: String,
-    /// Its best golden.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub best: Option<CandidateV1>,
-    /// What to know of it.
-    pub flags: Vec<Flag>,
-}
-
-/// A further report of a found golden.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DuplicateV1 {
-    /// The finding.
-    pub finding: String,
-    /// The golden, where it is known.
-    pub golden: Option<String>,
-    /// The score of the pair.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
-    /// What to know of it.
-    pub flags: Vec<Flag>,
-}
-
-/// Who decided pairs, and how often.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JudgeV1 {
-    /// The judge.
-    pub judge: String,
-    /// Questions that were put to it, whether it was asked now or the ledger knew.
-    pub asked: usize,
-    /// Decisions for which nobody had to be asked at any time: judgements that were given, and the answers to questions that
-    /// equal another one of this report.
-    pub cached: usize,
-    /// Questions whose answer could not change anything.
-    pub saved: usize,
-    /// Questions that got no answer.
-    pub unjudged: usize,
-    /// Those among them that the model or a filter did not want to answer.
-    #[serde(default)]
-    pub refused: usize,
-    /// Matches of its that file, lines and words alone would not have made.
-    #[serde(default)]
-    pub beyond: usize,
-    /// Tokens of the replies that the answers were read from, and of what those reply to. What failed on the way is not among
-    /// them; all that was spent this time is measured.
-    pub tokens: u64,
-    /// What these tokens cost at the judge's prices, in USD; null where prices are not known.
-    pub usd: Option<f64>,
-    /// How far the members of a panel agree.
-    #[serde(default)]
-    pub agreement: Option<AgreementV1>,
-    /// How it did the last time it was probed; absent where it never was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probe: Option<ProbeV1>,
-}
-
-/// How far judges of the same pairs agree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AgreementV1 {
-    /// The judges.
-    pub judges: Vec<String>,
-    /// How many pairs at least two of them decided.
-    pub n: usize,
-    /// The share of agreeing votes.
-    pub percent: Option<f64>,
-    /// Fleiss' kappa.
-    pub fleiss: Option<f64>,
-    /// Krippendorff's alpha.
-    pub krippendorff: Option<f64>,
-    /// Its 95 % interval.
-    pub krippendorff_ci: Option<[f64; 2]>,
-    /// Gwet's AC1.
-    pub ac1: Option<f64>,
-}
-
-/// What a judge cost this time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JudgeSpentV1 {
-    /// Different questions that the ledger answered.
-    pub from_ledger: u64,
-    /// Requests that were made, those made again included.
-    pub requests: u64,
-    /// Tokens sent.
-    pub tokens_in: u64,
-    /// Tokens received.
-    pub tokens_out: u64,
-    /// In USD; null where prices are not known.
-    pub usd: Option<f64>,
-}
-
-/// What can differ between two executions of the same work.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MeasuredV1 {
-    /// By tool.
-    pub latency: BTreeMap<String, LatencyV1>,
-    /// By tool.
-    pub cost: BTreeMap<String, CostV1>,
-    /// By tool: the isolation that was in force.
-    #[serde(default)]
-    pub isolation: BTreeMap<String, String>,
-    /// By judge that is a model.
-    #[serde(default)]
-    pub judges: BTreeMap<String, JudgeSpentV1>,
-    /// Seconds by stage.
-    #[serde(default)]
-    pub times: BTreeMap<String, f64>,
-}
-
-/// How long trials took.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LatencyV1 {
-    /// The mean over trials that say so: the time of one case.
-    pub mean_ms: f64,
-    /// All trials together for each required golden found; null where none was.
-    #[serde(default)]
-    pub ms_per_tp: Option<f64>,
-    /// How many say so.
-    pub n: usize,
-}
-
-/// What trials cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CostV1 {
-    /// All trials together.
-    pub usd: f64,
-    /// For one trial of one case, of those that say what they cost.
-    #[serde(default)]
-    pub usd_per_case: f64,
-    /// For each required golden found; null where none was.
-    pub usd_per_tp: Option<f64>,
-    /// Tokens, sent and received, for one trial of one case.
-    #[serde(default)]
-    pub tokens_per_case: f64,
-    /// The same for each required golden found; null where none was.
-    #[serde(default)]
-    pub tokens_per_tp: Option<f64>,
-    /// Tokens sent.
-    pub tokens_in: u64,
-    /// Tokens received.
-    pub tokens_out: u64,
-    /// How many trials say what they cost.
-    pub n: usize,
 }

@@ -1,16 +1,23 @@
-//! What people say of pairs: does this finding report this golden?
+//! What people say of pairs: does this finding report this golden? And of extras: is this finding, which reports no golden, a
+//! real problem?
 //!
 //! A label hangs on what the person saw, a [`Pair`], and not on a run: it holds wherever a tool says the same of the same case.
 //! [`worklist()`] picks the pairs worth a label, [`page`] shows one of them without a word on who reported it,
 //! [`read()`] takes labels from files of judgements, and [`labels_as_judgements`] gives them back as such.
 
+mod extra;
+mod extra_queue;
 pub mod page;
 mod pair;
 mod read;
+mod sample;
 mod worklist;
 
+pub use extra::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, extras_heard, said};
+pub use extra_queue::{OpenExtra, extra_queue};
 pub use pair::{Known, Pair, PairKey, Reported};
-pub use read::{Reading, read};
+pub use read::{NewLabels, Reading, read};
+pub use sample::{BadProbability, Sample};
 pub use worklist::{Open, worklist};
 
 use crate::diagnostic::stand_in;

@@ -107,6 +107,6 @@ fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> Option<Question<'a>> {
 fn said(judgement: &Judgement) -> Option<bool> {
     match &judgement.decision {
         Decision::Pair(pair) => Some(pair.matched),
-        Decision::Unjudged(_) | Decision::Audit(_) => None,
+        Decision::Unjudged(_) | Decision::Audit(_) | Decision::Extra(_) => None,
     }
 }

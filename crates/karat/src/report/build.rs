@@ -1,5 +1,7 @@
 //! From a scorecard to a report.
 
+mod extras;
+
 use crate::format::report::{
     BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
     CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1, JudgeSpentV1,
@@ -68,6 +70,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, scored)).collect(),
         ranking: None,
+        pooled_extras: extras::pooled_extras(scored),
         judges: judges(scored),
         measured: measured(scored),
         warnings: scored.notes.iter().chain(&scored.scorecard.warnings).cloned().collect(),
@@ -142,6 +145,7 @@ fn tool(at: usize, score: &ToolScore, scored: &Scored<'_>) -> ToolV1 {
         incomplete: score.incomplete,
         pass: score.pass,
         counts: counts(score.counts),
+        unlabelled_extras: extras::unlabelled(score, scored.profile),
         one_to_one: score.one_to_one.map(counts),
         verdicts: ConfusionV1 {
             tp: score.verdicts.tp,
@@ -347,6 +351,7 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
         Decision::Pair(pair) => (pair.confidence, pair.explanation.clone()),
         Decision::Audit(audit) => (None, audit.explanation.clone()),
         Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
+        Decision::Extra(extra) => (None, extra.explanation.clone()),
     };
     let exchange = judgement.exchange.clone();
     JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation, exchange }

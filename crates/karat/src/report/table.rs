@@ -2,6 +2,7 @@
 
 mod composites;
 mod corrected;
+mod extras;
 
 use super::Look;
 use super::grid::{self, Cell};
@@ -42,6 +43,10 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
         out.push_str(&cases(report, look));
         out.push_str(&missed(report, look));
         out.push_str(&flaky(report, look));
+        // Where exactly these findings are expected, all others are told below; recorded decisions are taken as they stand.
+        if report.profile.method == Method::Score && !report.profile.expect_pass {
+            out.push_str(&extras::draw(report, look));
+        }
         out.push_str(&thresholds(report, look));
     }
     out.push_str(&lucky(report, look));

@@ -175,11 +175,25 @@ pub enum StoreError {
         /// When.
         when: String,
     },
+    /// An annotator has said something else of the extra before.
+    #[error(
+        "{annotator} said {said} of the extra {extra} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
+    )]
+    LabelledExtra {
+        /// Who.
+        annotator: String,
+        /// The extra's public id.
+        extra: String,
+        /// What they said.
+        said: &'static str,
+        /// When.
+        when: String,
+    },
     /// A label that no judgement could hold.
-    #[error("the label of the pair {pair} cannot be stored: {reason}; nothing was changed")]
+    #[error("the label of {about} cannot be stored: {reason}; nothing was changed")]
     BadLabel {
-        /// The pair's public id.
-        pair: String,
+        /// The public id of the pair or the extra.
+        about: String,
         /// What is wrong with it.
         reason: &'static str,
     },

@@ -54,24 +54,7 @@ impl Store {
     /// Keeps labels, all or none of them; on return they are durable. What an annotator has said before is counted; saying
     /// something else is refused, unless it is a correction.
     pub fn take_labels(&mut self, labels: &[NewLabel], again: Again) -> Result<TakenLabels, StoreError> {
-        self.database.write(|database| {
-            let mut taken = TakenLabels::default();
-            for label in labels {
-                match last(database, label)? {
-                    None => {
-                        insert(database, label, 1)?;
-                        taken.added += 1;
-                    }
-                    Some(before) if before.answer.agrees(label.answer) => taken.were_here += 1,
-                    Some(before) if again == Again::Refuse => return Err(before.refusal(label)),
-                    Some(before) => {
-                        insert(database, label, before.revision + 1)?;
-                        taken.corrected += 1;
-                    }
-                }
-            }
-            Ok(taken)
-        })
+        self.database.write(|database| take(database, labels, again))
     }
 
     /// The labels that count, in the order in which they came in.
@@ -148,6 +131,26 @@ impl Store {
     }
 }
 
+/// Keeps labels within what is being written.
+pub(super) fn take(database: &mut Database, labels: &[NewLabel], again: Again) -> Result<TakenLabels, StoreError> {
+    let mut taken = TakenLabels::default();
+    for label in labels {
+        match last(database, label)? {
+            None => {
+                insert(database, label, 1)?;
+                taken.added += 1;
+            }
+            Some(before) if before.answer.agrees(label.answer) => taken.were_here += 1,
+            Some(before) if again == Again::Refuse => return Err(before.refusal(label)),
+            Some(before) => {
+                insert(database, label, before.revision + 1)?;
+                taken.corrected += 1;
+            }
+        }
+    }
+    Ok(taken)
+}
+
 /// What an annotator said last.
 struct Last {
     answer: Answer,
@@ -179,7 +182,7 @@ fn insert(database: &mut Database, label: &NewLabel, revision: i64) -> Result<()
     for share in [label.confidence, label.picked_with_probability].into_iter().flatten() {
         if !(0.0..=1.0).contains(&share) {
             let reason = "confidence and probability are numbers from 0 to 1";
-            return Err(StoreError::BadLabel { pair: key.short().to_owned(), reason });
+            return Err(StoreError::BadLabel { about: key.short().to_owned(), reason });
         }
     }
     let sql = "INSERT INTO label_pairs (key, known, reported) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING";

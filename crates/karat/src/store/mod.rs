@@ -1,5 +1,5 @@
 //! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind; and beside the
-//! runs what models answered, what people said of pairs and how judges did on probes, which holds for all of them.
+//! runs what models answered, what people said of pairs and extras, and how judges did on probes, which holds for all of them.
 //!
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. What a call has stored is durable
 //! when it returns; several processes may use a store at once; and nothing that is stored is ever overwritten.
@@ -8,6 +8,7 @@ mod artifacts;
 mod database;
 mod error;
 mod export;
+mod extra_labels;
 mod fitting;
 mod gc;
 mod judgements;

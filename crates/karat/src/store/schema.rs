@@ -17,6 +17,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, sql: include_str!("sqlite/0003_ledger.sql") },
     Migration { version: 4, sql: include_str!("sqlite/0004_labels.sql") },
     Migration { version: 5, sql: include_str!("sqlite/0005_probes.sql") },
+    Migration { version: 6, sql: include_str!("sqlite/0006_extras.sql") },
 ];
 
 /// The version this program writes.

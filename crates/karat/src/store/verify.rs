@@ -94,11 +94,13 @@ impl Store {
 
     fn verify_labels(&mut self, found: &mut Found) -> Result<(), StoreError> {
         let mut unforeseen = Ok(());
-        self.check_labels(&mut |error| {
+        let mut hear = |error| {
             if let Err(error) = found.part::<()>(Err(error)) {
                 unforeseen = Err(error);
             }
-        })?;
+        };
+        self.check_labels(&mut hear)?;
+        self.check_extra_labels(&mut hear)?;
         unforeseen
     }
 

@@ -55,7 +55,7 @@ pub(super) fn yaml(case: &CaseDraft<'_>) -> String {
 }
 
 /// A double-quoted scalar, in which everything that could be taken for YAML or break a line is escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A literal block where the text has lines and all of them are plain; a quoted scalar otherwise.
-fn block_or_quoted(text: &str, indent: &str) -> String {
+pub(super) fn block_or_quoted(text: &str, indent: &str) -> String {
     let plain = text.chars().all(|c| c == '\n' || c == '\t' || is_plain(c));
     if !plain || !text.contains('\n') || text.starts_with('\n') || text.ends_with('\n') {
         return quoted(text);

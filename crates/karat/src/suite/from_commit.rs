@@ -280,7 +280,7 @@ fn valid_id(id: &str) -> bool {
 }
 
 /// Lowercase words joined by dashes, cut at a word's end; `None` when no letter is left.
-fn slug(title: &str) -> Option<String> {
+pub(super) fn slug(title: &str) -> Option<String> {
     let mut slug = String::new();
     let lower = title.to_lowercase();
     for word in lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {

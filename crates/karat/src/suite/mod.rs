@@ -1,5 +1,6 @@
 //! Suites: loading, checking, and making them.
 
+pub mod adopt;
 mod case_draft;
 pub mod edit;
 pub mod files;

@@ -94,7 +94,7 @@ impl Answer {
                 ..plain
             },
             Decision::Unjudged(pair) => Self { unjudged: Some(pair.why.clone()), ..plain },
-            Decision::Audit(_) => plain,
+            Decision::Audit(_) | Decision::Extra(_) => plain,
         }
     }
 }

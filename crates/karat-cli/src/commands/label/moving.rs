@@ -6,7 +6,7 @@ use crate::args::{LabelExportArgs, LabelImportArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json, tell};
 use crate::{inputs, store_place};
-use karat::judge::labels::{Reading, heard, read};
+use karat::judge::labels::{Reading, extras_heard, heard, read};
 use karat::recorded::write_judgements;
 use karat::report::number::count;
 use karat::store::{Again, Store};
@@ -18,13 +18,19 @@ use std::path::Path;
 
 pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let only = args.name.as_deref().map(checked).transpose()?;
-    let mut labels = store_place::open(stated)?.labels()?;
+    let mut store = store_place::open(stated)?;
+    let (mut labels, mut extras) = (store.labels()?, store.extra_labels()?);
     labels.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
+    extras.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let heard = heard(&labels, &seen.loaded.suite, &seen.trials);
+    let of_extras = extras_heard(&extras, &seen.trials);
     let used: HashSet<i64> = heard.iter().map(|(label, _)| label.sequence).collect();
-    let unseen = labels.len() - used.len();
-    let judgements: Vec<Judgement> = heard.into_iter().map(|(_, judgement)| judgement).collect();
+    let used_of_extras: HashSet<i64> = of_extras.iter().map(|(label, _)| label.sequence).collect();
+    let all = labels.len() + extras.len();
+    let unseen = all - used.len() - used_of_extras.len();
+    let pairs = heard.into_iter().map(|(_, judgement)| judgement);
+    let judgements: Vec<Judgement> = pairs.chain(of_extras.into_iter().map(|(_, judgement)| judgement)).collect();
     let mut lines = Vec::new();
     write_judgements(&mut lines, &judgements).map_err(|error| Failure::unwritten("the export", error))?;
     match &args.output {
@@ -34,7 +40,7 @@ pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Ex
                 .map_err(|error| Failure::unwritten(path.display(), error))?;
             if args.json {
                 print_json(&json!({
-                    "file": path, "judgements": judgements.len(), "labels": labels.len(),
+                    "file": path, "judgements": judgements.len(), "labels": all,
                     "labels_of_other_findings": unseen,
                 }))?;
             }
@@ -42,7 +48,7 @@ pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Ex
                 "wrote {}, {} from {}",
                 path.display(),
                 count(judgements.len(), "judgement"),
-                count(labels.len(), "label")
+                count(all, "label")
             ));
         }
     }
@@ -60,11 +66,16 @@ pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Ex
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let inputs = args.files.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
     let folder = store_place::folder(stated);
-    let kept = if Store::is_at(&folder) { Store::open(&folder)?.labels()? } else { Vec::new() };
-    let reading = Reading { suite: &seen.loaded.suite, trials: &seen.trials, kept: &kept, change: args.change };
+    let (mut kept, mut kept_extras) = (Vec::new(), Vec::new());
+    if Store::is_at(&folder) {
+        let mut store = Store::open(&folder)?;
+        (kept, kept_extras) = (store.labels()?, store.extra_labels()?);
+    }
+    let (suite, trials) = (&seen.loaded.suite, &seen.trials);
+    let reading = Reading { suite, trials, kept: &kept, kept_extras: &kept_extras, change: args.change };
     let labels = read(inputs, &reading)?;
     let again = if args.change { Again::Correct } else { Again::Refuse };
-    let taken = Store::create(&folder)?.take_labels(&labels, again)?;
+    let taken = Store::create(&folder)?.take_all_labels(&labels.pairs, &labels.extras, again)?;
     if args.json {
         print_json(&taken)?;
     }

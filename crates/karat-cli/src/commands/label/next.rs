@@ -1,7 +1,7 @@
 //! `karat label next`: one pair after the other, and nothing about who reported it.
 
-use super::annotator;
 use super::seen::Seen;
+use super::{annotator, sample};
 use crate::args::LabelNextArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
@@ -9,7 +9,7 @@ use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::diagnostic::harmless;
 use karat::judge::labels::page::{draw, excerpts};
-use karat::judge::labels::{Annotator, Answer, NewLabel, Open, Pair, PairKey, Source, worklist};
+use karat::judge::labels::{Annotator, Answer, NewLabel, Open, Pair, PairKey, Sample, Source, worklist};
 use karat::judge::local;
 use karat::store::{Again, Store};
 use serde_json::json;
@@ -17,16 +17,29 @@ use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
+const QUESTION: &str = "Does the report describe the known problem? y(es) n(o) p(artial) s(kip) q(uit) > ";
+
 pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let annotator = annotator(&args.annotator)?;
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
     let judge = local::shipped().map_err(|error| Failure::bad_input(error.to_string()))?;
-    let pairs = worklist(&seen.loaded.suite, &seen.trials, &profile, &judge);
+    let sample = sample(&args.sample)?;
+    let mut pairs = worklist(&seen.loaded.suite, &seen.trials, &profile, &judge);
+    if let Some(sample) = sample {
+        // In the order of chance, so that the first of them are a sample too, should nobody come to the last.
+        let mut drawn: Vec<(f64, Open<'_>)> =
+            pairs.into_iter().filter_map(|open| Some((sample.place(&open.key)?, open))).collect();
+        drawn.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        pairs = drawn.into_iter().map(|(_, open)| open).collect();
+    }
     let folder = store_place::folder(stated);
     let done = if Store::is_at(&folder) { own(&mut Store::open(&folder)?, &annotator)? } else { HashSet::new() };
     let all = pairs.len();
     let open: Vec<Open<'_>> = pairs.into_iter().filter(|open| !done.contains(&open.key)).collect();
-    let mut desk = Desk { seen: &seen, annotator, folder: &folder, done: all - open.len(), all };
+    let flags =
+        args.sample.probability.map(|probability| format!(" --sample {probability} --seed {}", args.sample.seed));
+    let flags = format!("{}{}", seen.flags, flags.unwrap_or_default());
+    let mut desk = Desk { seen: &seen, flags, sample, annotator, folder: &folder, done: all - open.len(), all };
     if args.json {
         return desk.as_json(open.get(args.skip)).map(|()| Exit::Ok);
     }
@@ -58,6 +71,9 @@ fn own(store: &mut Store, annotator: &Annotator) -> Result<HashSet<PairKey>, Fai
 /// Where one person labels.
 struct Desk<'a> {
     seen: &'a Seen,
+    /// The flags by which `karat label add` sees the same.
+    flags: String,
+    sample: Option<Sample>,
     annotator: Annotator,
     folder: &'a Path,
     /// Pairs that they have labelled.
@@ -81,7 +97,7 @@ impl Desk<'_> {
     /// The command that answers.
     fn command(&self, open: &Open<'_>) -> String {
         let (id, name) = (open.key.short(), word(self.annotator.as_str()));
-        harmless(&format!("karat label add {id} yes --as {name}{}", self.seen.flags)).into_owned()
+        harmless(&format!("karat label add {id} yes --as {name}{}", self.flags)).into_owned()
     }
 
     fn as_json(&self, open: Option<&Open<'_>>) -> Result<(), Failure> {
@@ -101,7 +117,7 @@ impl Desk<'_> {
         for open in open {
             print(&format!("\n{}\n", self.drawn(open)))?;
             self.tell_progress("");
-            match self.answer(input)? {
+            match Said::read(input, QUESTION, Said::parse)? {
                 Said::Quit => return Ok(()),
                 Said::Skip => {}
                 Said::Answer(answer, note) => {
@@ -114,22 +130,6 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn answer(&self, input: &mut dyn BufRead) -> Result<Said, Failure> {
-        loop {
-            print("Does the report describe the known problem? y(es) n(o) p(artial) s(kip) q(uit) > ")?;
-            let mut line = String::new();
-            let read = input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))?;
-            if read == 0 {
-                print("\n")?;
-                return Ok(Said::Quit);
-            }
-            match Said::parse(&line) {
-                Some(said) => return Ok(said),
-                None => tell("a letter, and after it a note if you like: `n another query`"),
-            }
-        }
-    }
-
     fn keep(&self, open: &Open<'_>, answer: Answer, note: Option<String>) -> Result<(), Failure> {
         let label = NewLabel {
             pair: pair(open),
@@ -137,7 +137,7 @@ impl Desk<'_> {
             answer,
             confidence: None,
             note,
-            picked_with_probability: None,
+            picked_with_probability: self.sample.map(Sample::probability),
             source: Source::Asked,
         };
         // Opened anew for each answer: a person takes their time, and others may want the store meanwhile.
@@ -151,14 +151,35 @@ fn pair(open: &Open<'_>) -> Pair {
 
 /// What was typed.
 #[derive(Debug, PartialEq)]
-enum Said {
+pub(super) enum Said {
     Answer(Answer, Option<String>),
     Skip,
     Quit,
 }
 
 impl Said {
-    fn parse(line: &str) -> Option<Self> {
+    /// Asks until something is typed that is understood.
+    pub(super) fn read(
+        input: &mut dyn BufRead,
+        question: &str,
+        understand: impl Fn(&str) -> Option<Self>,
+    ) -> Result<Self, Failure> {
+        loop {
+            print(question)?;
+            let mut line = String::new();
+            let read = input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))?;
+            if read == 0 {
+                print("\n")?;
+                return Ok(Self::Quit);
+            }
+            match understand(&line) {
+                Some(said) => return Ok(said),
+                None => tell("a letter, and after it a note if you like: `n another query`"),
+            }
+        }
+    }
+
+    pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match first.to_lowercase().as_str() {

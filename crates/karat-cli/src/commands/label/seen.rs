@@ -1,16 +1,19 @@
 //! Where goldens and findings are seen: in a stored run, or in submissions to a suite.
 
-use crate::args::{RuleArgs, SeenArgs};
+use crate::args::{AskArgs, RuleArgs, SeenArgs};
 use crate::exit::Failure;
 use crate::hints::word;
+use crate::judging::{self, Sitting};
 use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::{inputs, terminal};
-use karat::judge::labels::{Known, Pair, PairKey, Reported};
+use karat::judge::labels::{ExtraKey, Known, OpenExtra, Pair, PairKey, Reported, ShownExtra, extra_queue};
 use karat::recorded::{NamedLines, read_trials};
+use karat::scoring::Work;
 use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat_core::profile::Profile;
+use karat_core::scorecard::{Scorecard, score};
 use karat_core::trial::Trial;
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,6 +24,25 @@ pub(super) struct Seen {
     pub(super) trials: Vec<Trial>,
     /// The flags by which `karat label add` sees the same.
     pub(super) flags: String,
+    /// How several judges decided together in the run.
+    consensus: Option<String>,
+}
+
+/// A suite, and what scoring made of trials.
+pub(super) struct ScoredTrials {
+    pub(super) loaded: LoadedSuite,
+    pub(super) trials: Vec<Trial>,
+    pub(super) profile: Profile,
+    pub(super) scorecard: Scorecard,
+    /// The flags by which `karat label add` sees the same.
+    pub(super) flags: String,
+}
+
+impl ScoredTrials {
+    /// The extras that a label could be about.
+    pub(super) fn queue(&self) -> Vec<OpenExtra<'_>> {
+        extra_queue(&self.loaded.suite, &self.trials, &self.scorecard, &self.profile)
+    }
 }
 
 impl Seen {
@@ -50,10 +72,11 @@ impl Seen {
     }
 
     fn of_run(run: StoredRun, stated: Option<&Path>) -> Self {
-        let StoredRun { info, loaded, trials, .. } = run;
+        let StoredRun { info, plan, loaded, trials, .. } = run;
         terminal::notes(&loaded.notes);
         let flags = format!(" --run {}{}", info.short_id, store_place::flag(stated));
-        Self { loaded, trials: trials.into_iter().map(|stored| stored.trial).collect(), flags }
+        let trials = trials.into_iter().map(|stored| stored.trial).collect();
+        Self { loaded, trials, flags, consensus: plan.consensus }
     }
 
     fn of_suite(place: &str, args: &SeenArgs, stated: Option<&Path>) -> Result<Self, Failure> {
@@ -76,7 +99,33 @@ impl Seen {
         }
         let trials = read_trials(files, Some(&loaded.suite))?;
         flags.push_str(&store_place::flag(stated));
-        Ok(Self { loaded, trials, flags })
+        Ok(Self { loaded, trials, flags, consensus: None })
+    }
+
+    /// The same, scored as `karat score` does: what is an extra depends on who decides about pairs.
+    pub(super) fn scored(
+        self,
+        profile: Profile,
+        rules: &RuleArgs,
+        ask: &AskArgs,
+        stated: Option<&Path>,
+    ) -> Result<ScoredTrials, Failure> {
+        let Self { loaded, trials, mut flags, consensus } = self;
+        flags.push_str(&same_rules(rules, ask));
+        let ask = AskArgs { consensus: ask.consensus.clone().or(consensus), ..ask.clone() };
+        let mut work = Work::new(trials, profile);
+        let sitting =
+            Sitting { args: &ask, loaded: &loaded, folder: stated, store: None, models: Vec::new(), quiet: false };
+        judging::sit(sitting, &mut work)?;
+        let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
+        Ok(ScoredTrials { loaded, trials: work.trials, profile: work.profile, scorecard, flags })
+    }
+
+    /// All extras that may be meant by the beginning of a key: any finding, as who decides about pairs is another question.
+    pub(super) fn extras_like(&self, beginning: &str) -> Vec<(ExtraKey, ShownExtra)> {
+        let findings =
+            self.trials.iter().flat_map(|trial| trial.findings.iter().map(|f| ShownExtra::of(&trial.case, f)));
+        findings.map(|shown| (shown.key(), shown)).filter(|(key, _)| key.as_str().starts_with(beginning)).collect()
     }
 
     /// All pairs whose key begins like this, whether they are worth a label or not.
@@ -117,4 +166,14 @@ fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<StoredRun, Fai
         return Err(Failure::usage(format!("there is no run in {}; {help}", folder.display())));
     }
     stored::run(&mut Store::open(&folder)?, named.unwrap_or("latest"))
+}
+
+/// The flags by which the same findings are extras again.
+fn same_rules(rules: &RuleArgs, ask: &AskArgs) -> String {
+    let mut flags: Vec<(&str, &str)> = Vec::new();
+    flags.extend(rules.profile.iter().map(|name| ("--profile", name.as_str())));
+    flags.extend(rules.sets.iter().map(|set| ("--set", set.as_str())));
+    flags.extend(ask.judge.iter().map(|judge| ("--judge", judge.as_str())));
+    flags.extend(ask.consensus.iter().map(|how| ("--consensus", how.as_str())));
+    flags.iter().map(|(flag, value)| format!(" {flag} {}", word(value))).collect()
 }

@@ -6,6 +6,7 @@ mod judgements;
 mod rules;
 mod terminal;
 mod trials;
+mod trust;
 mod verdicts;
 
 use crate::project::{Project, lines, suite, trial};

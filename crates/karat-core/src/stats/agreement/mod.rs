@@ -9,8 +9,8 @@ mod ratings;
 mod resample;
 mod shares;
 
-use super::interval::NoInterval;
-pub use crate::stats::proportion::wilson_of_share;
+pub use super::interval::NoInterval;
+use crate::stats::proportion::wilson_of_share;
 pub use cohen::{Weights, cohen};
 pub use krippendorff::{Level, krippendorff};
 pub use ratings::{Rating, Ratings};

@@ -296,15 +296,15 @@ fn ordered<'a>(cases: &Cases<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
         let trials = a.trials.iter().zip(&b.trials).map(|(a, b)| by_trial(a, b));
         first(row.chain(trials)).then(a.trials.len().cmp(&b.trials.len()))
     };
-    let case = |(at, (trials, row)): (usize, (&'a Vec<Vec<Option<f64>>>, &'a Vec<f64>))| {
+    let mut all: Vec<Ordered<'a>> = Vec::with_capacity(cases.rows.len());
+    for (at, (trials, row)) in cases.trials.iter().zip(cases.rows).enumerate() {
         let mut trials: Vec<&[Option<f64>]> = trials.iter().map(Vec::as_slice).collect();
         trials.sort_by(by_trial);
         // A case whose cluster is not named stands alone.
         let alone = usize::MAX - at;
         let cluster = cases.clusters.map_or(alone, |names| names.get(at).copied().unwrap_or(alone));
-        Ordered { cluster, trials, row }
-    };
-    let mut all: Vec<Ordered<'a>> = cases.trials.iter().zip(cases.rows).enumerate().map(case).collect();
+        all.push(Ordered { cluster, trials, row });
+    }
     all.sort_by(|a, b| a.cluster.cmp(&b.cluster).then_with(|| by_case(a, b)));
     let mut groups: Vec<Vec<Ordered<'a>>> = Vec::new();
     for case in all {

@@ -251,7 +251,7 @@ fn decided(judgement: &Judgement, on: On) -> Vec<Rated> {
         (Decision::Audit(audit), _) => {
             audited(audit, on).map(|value| rated(own, value, &audit.explanation)).into_iter().collect()
         }
-        (Decision::Pair(_) | Decision::Unjudged(_), _) => Vec::new(),
+        (Decision::Pair(_) | Decision::Unjudged(_) | Decision::Extra(_), _) => Vec::new(),
     }
 }
 

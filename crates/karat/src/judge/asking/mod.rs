@@ -11,12 +11,12 @@ use super::roster::Judge;
 use crate::format::report::{JudgeSpentV1, JudgeV1};
 use crate::sandbox::Cancel;
 use crate::suite::LoadedSuite;
-use karat_core::judgement::Judgement;
+use karat_core::judgement::{Decision, Judgement};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{Question, consult};
 use karat_core::trial::Trial;
 use panel::Bench;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use usage::Books;
 
@@ -109,7 +109,24 @@ pub fn ask(
         _ => pairs(judge, trials, given, profile, desk, &mut books)?,
     };
     books.refuse_silence(judge)?;
+    let judgements = with_extras(judgements, desk.labels);
     Ok(Asked { judgements, ..books.close(judge, saved) })
+}
+
+/// The judgements, and what people said of extras. Nobody is asked about those; whoever asks people hears of them.
+fn with_extras(mut judgements: Vec<Judgement>, labels: &[Judgement]) -> Vec<Judgement> {
+    let about = |judgement: &Judgement| match &judgement.decision {
+        Decision::Extra(extra) => {
+            let Judgement { case, tool, trial, judge, .. } = judgement;
+            Some((case.clone(), tool.clone(), *trial, judge.clone(), extra.finding.clone()))
+        }
+        _ => None,
+    };
+    // Nobody votes twice.
+    let given: BTreeSet<_> = judgements.iter().filter_map(about).collect();
+    let unheard = labels.iter().filter(|label| about(label).is_some_and(|about| !given.contains(&about)));
+    judgements.extend(unheard.cloned());
+    judgements
 }
 
 /// Asks a judge about these pairs and no others, whatever difference they make. There is a judgement for each of them.

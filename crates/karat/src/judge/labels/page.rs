@@ -1,6 +1,8 @@
-//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it.
+//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it; and an extra, in
+//! the same way.
 
-use super::pair::{Pair, PairKey};
+use super::extra::{ExtraKey, ShownExtra};
+use super::pair::{Pair, PairKey, Reported};
 use crate::diagnostic::harmless;
 use crate::report::Look;
 use crate::report::grid::fit;
@@ -43,10 +45,24 @@ pub struct CodeLine {
     pub finding: bool,
 }
 
+/// Gives the text of a file of a case.
+pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
+
+/// A file, and the first and the last line of a place in it.
+type Place<'a> = (Option<&'a str>, Option<(u32, u32)>);
+
 /// The code around both places, the golden's file first; nothing of files that are not at hand.
-pub fn excerpts(pair: &Pair, source: &dyn Fn(&CaseId, &RepoPath) -> Option<String>) -> Vec<Excerpt> {
+pub fn excerpts(pair: &Pair, source: &SourceOf<'_>) -> Vec<Excerpt> {
     let golden = (pair.known.file.as_deref(), pair.known.lines);
-    let finding = (pair.reported.file.as_deref(), pair.reported.lines);
+    around(&pair.known.case, golden, (pair.reported.file.as_deref(), pair.reported.lines), source)
+}
+
+/// The code around the place of an extra.
+pub fn extra_excerpts(extra: &ShownExtra, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    around(&extra.case, (None, None), (extra.reported.file.as_deref(), extra.reported.lines), source)
+}
+
+fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceOf<'_>) -> Vec<Excerpt> {
     let mut files: Vec<RepoPath> = Vec::new();
     let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
     for (file, lines) in [golden, finding] {
@@ -57,12 +73,12 @@ pub fn excerpts(pair: &Pair, source: &dyn Fn(&CaseId, &RepoPath) -> Option<Strin
             files.push(path);
         }
     }
-    let lies = |place: (Option<&str>, Option<(u32, u32)>), path: &RepoPath, number: u32| {
+    let lies = |place: Place<'_>, path: &RepoPath, number: u32| {
         let here = place.0.and_then(RepoPath::new).as_ref() == Some(path);
         here && place.1.is_some_and(|(start, end)| (start..=end).contains(&number))
     };
     let excerpt = |path: RepoPath| {
-        let text = source(&pair.known.case, &path)?;
+        let text = source(case, &path)?;
         let wanted = shown.get(&path)?;
         let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
         let line = |(number, text): (u32, &str)| CodeLine {
@@ -89,15 +105,17 @@ pub fn draw(key: &PairKey, pair: &Pair, code: &[Excerpt], look: &Look) -> String
         page.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
     }
     page.title("Report", "");
-    page.text(reported.title.as_deref(), BOLD);
-    page.text(reported.message.as_deref().filter(|text| reported.title.as_deref() != Some(text)), Style::new());
-    page.text(reported.rule.as_deref().map(|rule| format!("the rule {rule}, and no words")).as_deref(), BOLD);
-    page.facts(reported.file.as_deref(), reported.lines, reported.severity.as_deref(), reported.category.as_deref());
-    let note = if code.is_empty() { "not at hand" } else { "g: the known problem's lines · r: the report's lines" };
-    page.title("Code", note);
-    for excerpt in code {
-        page.excerpt(excerpt);
-    }
+    page.report(reported);
+    page.code(code, "g: the known problem's lines · r: the report's lines");
+    page.out
+}
+
+/// An extra for people at a terminal.
+pub fn draw_extra(key: &ExtraKey, extra: &ShownExtra, code: &[Excerpt], look: &Look) -> String {
+    let mut page = Page { out: String::new(), look };
+    page.title("Report that names no known problem", &format!("extra {} · case {}", key.short(), extra.case));
+    page.report(&extra.reported);
+    page.code(code, "r: the report's lines");
     page.out
 }
 
@@ -142,6 +160,21 @@ impl Page<'_> {
         }
         if cut {
             self.line("  [cut here]", DIM);
+        }
+    }
+
+    fn report(&mut self, reported: &Reported) {
+        self.text(reported.title.as_deref(), BOLD);
+        self.text(reported.message.as_deref().filter(|text| reported.title.as_deref() != Some(text)), Style::new());
+        self.text(reported.rule.as_deref().map(|rule| format!("the rule {rule}, and no words")).as_deref(), BOLD);
+        let (severity, category) = (reported.severity.as_deref(), reported.category.as_deref());
+        self.facts(reported.file.as_deref(), reported.lines, severity, category);
+    }
+
+    fn code(&mut self, code: &[Excerpt], note: &str) {
+        self.title("Code", if code.is_empty() { "not at hand" } else { note });
+        for excerpt in code {
+            self.excerpt(excerpt);
         }
     }
 

@@ -19,16 +19,12 @@ pub struct PairKey(String);
 impl PairKey {
     /// The key of what is shown, as [`Known::text`] and [`Reported::text`] write it.
     pub fn of(known: &str, reported: &str) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        // Neither text has a line break of its own: JSON writes it with two characters.
-        hasher.update(known.as_bytes()).update(b"\n").update(reported.as_bytes());
-        Self(hasher.finalize().to_hex().to_string())
+        Self(hash(&[known, reported]))
     }
 
     /// A text, where it has the form of a key.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        (text.len() == 2 * blake3::OUT_LEN && text.bytes().all(hex)).then(|| Self(text.to_owned()))
+        is_hash(text).then(|| Self(text.to_owned()))
     }
 
     /// The whole key.
@@ -149,8 +145,19 @@ impl Reported {
     }
 }
 
+/// The hash of texts, in hex. None of them has a line break of its own: JSON writes it with two characters.
+pub(super) fn hash(texts: &[&str]) -> String {
+    blake3::hash(texts.join("\n").as_bytes()).to_hex().to_string()
+}
+
+/// Whether a text has the form of such a hash.
+pub(super) fn is_hash(text: &str) -> bool {
+    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 2 * blake3::OUT_LEN && text.bytes().all(hex)
+}
+
 /// Plain structs of texts and numbers, which always can be written.
-fn written(shown: &impl Serialize) -> String {
+pub(super) fn written(shown: &impl Serialize) -> String {
     serde_json::to_string(shown).unwrap_or_default()
 }
 

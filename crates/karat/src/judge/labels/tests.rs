@@ -161,8 +161,11 @@ fn read_text(text: &str, kept: &[Label], change: bool) -> Vec<String> {
         trial("two", 2, &[finding("x", "injection", 10)])
     }];
     let lines = NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
-    match read(vec![lines], &Reading { suite: &suite, trials: &trials, kept, change }) {
-        Ok(labels) => labels.iter().map(|l| format!("{} {} {:?}", l.annotator, l.answer.word(), l.note)).collect(),
+    match read(vec![lines], &Reading { suite: &suite, trials: &trials, kept, kept_extras: &[], change }) {
+        Ok(labels) => {
+            let told = |l: &NewLabel| format!("{} {} {:?}", l.annotator, l.answer.word(), l.note);
+            labels.pairs.iter().map(told).collect()
+        }
         Err(faults) => {
             let told = |d: &Diagnostic| format!("{}:{} {}: {}", d.line, d.column, d.code, d.message);
             faults.0.iter().map(told).collect()
@@ -205,7 +208,7 @@ fn labels_are_read_whole_or_refused_with_all_faults() {
             "5:48 unknown-trial: there is no trial 9 of one on a",
             "6:80 unknown-golden: the case `a` has no golden `g9`",
             "7:80 no-golden: a label is about one golden, and this line names none",
-            "8:9 no-pair: a label says whether a finding reports a golden, and this line says something else",
+            "8:9 no-pair: a label is about a finding and a golden, or about an extra, and this line is about something else",
         ],
     );
     assert!(!read_text("{\"kind\":\"pair\"\n", &[], false).is_empty());

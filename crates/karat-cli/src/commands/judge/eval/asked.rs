@@ -157,7 +157,7 @@ fn by_pair(judgements: &[Judgement]) -> HashMap<Place<'_>, Vec<&Judgement>> {
                 None => continue,
             },
             Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
-            Decision::Audit(_) => continue,
+            Decision::Audit(_) | Decision::Extra(_) => continue,
         };
         let place = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
         let place = (place.0, place.1, place.2, golden.as_str(), finding.as_str());

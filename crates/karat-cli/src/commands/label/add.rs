@@ -1,0 +1,202 @@
+//! `karat label add`: an answer by the id of what was shown.
+
+use super::seen::Seen;
+use super::{annotator, sample};
+use crate::args::LabelAddArgs;
+use crate::exit::{Exit, Failure};
+use crate::store_place;
+use crate::terminal::{print_json, tell};
+use karat::judge::labels::{
+    Annotator, Answer, ExtraKey, NewExtraLabel, NewLabel, Pair, PairKey, ShownExtra, Source, said,
+};
+use karat::report::number::count;
+use karat::store::{Again, Store};
+use karat_core::profile::Profile;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Fewer signs of an id than these are a slip of the finger.
+const FEWEST_SIGNS: usize = 4;
+
+pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let annotator = annotator(&args.annotator)?;
+    let answer = Answer::parse(&args.answer).ok_or_else(|| Failure::usage("say yes, no or partial"))?;
+    let found = find(args, stated)?;
+    let note = args.note.clone().filter(|note| !note.trim().is_empty());
+    let again = if args.change { Again::Correct } else { Again::Refuse };
+    match found.meant {
+        Meant::Pair(pair) => {
+            let (confidence, picked_with_probability) = (None, drawn(args, &pair.key())?);
+            let source = Source::Added;
+            let label = NewLabel { pair: *pair, annotator, answer, confidence, note, picked_with_probability, source };
+            add_pair(args, &label, again, stated)
+        }
+        Meant::Extra(shown) => {
+            if args.sample.probability.is_some() {
+                return Err(Failure::usage("pairs are drawn by chance, and this is an extra; leave --sample out"));
+            }
+            if answer.partial.is_some() {
+                let message = "an extra is a real problem or it is not: say yes or no";
+                return Err(Failure::usage(message));
+            }
+            let texts = match found.seen {
+                Some((seen, profile)) => alike(args, seen, profile, shown, stated)?,
+                None => vec![shown],
+            };
+            let label = |shown| NewExtraLabel {
+                shown,
+                annotator: annotator.clone(),
+                valid: answer.matched,
+                note: note.clone(),
+                picked_with_probability: None,
+                source: Source::Added,
+            };
+            add_extra(args, texts.into_iter().map(label).collect(), again, stated)
+        }
+    }
+}
+
+/// With which probability the pair was drawn, where it was; one that is in no such sample cannot have been.
+fn drawn(args: &LabelAddArgs, key: &PairKey) -> Result<Option<f64>, Failure> {
+    let Some(sample) = sample(&args.sample)? else { return Ok(None) };
+    if sample.place(key).is_none() {
+        let message =
+            format!("the pair {} is not in this sample; give the --sample and --seed it was shown with", key.short());
+        return Err(Failure::usage(message));
+    }
+    Ok(Some(sample.probability()))
+}
+
+fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: Again, stated: Option<&Path>) -> Result<Exit, Failure> {
+    Store::create(&store_place::folder(stated))?.add_label(label, again)?;
+    let (key, answer) = (label.pair.key(), label.answer.word());
+    if args.json {
+        let said = json!({ "pair": key, "id": key.short(), "case": label.pair.known.case, "golden": label.pair.known.golden,
+            "annotator": label.annotator, "answer": answer, "note": label.note });
+        print_json(&said)?;
+    }
+    tell(&format!("{} says {answer} of the pair {}", label.annotator, key.short()));
+    Ok(Exit::Ok)
+}
+
+/// The first of the labels is of what was meant; what its annotator said of the others before stays, unless it is corrected.
+fn add_extra(
+    args: &LabelAddArgs,
+    labels: Vec<NewExtraLabel>,
+    again: Again,
+    stated: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let mut store = Store::create(&store_place::folder(stated))?;
+    let Some(first) = labels.first().cloned() else { return Ok(Exit::Ok) };
+    let done = own(&mut store, &first.annotator)?;
+    let key = first.shown.key();
+    let kept = |label: &NewExtraLabel| again == Again::Refuse && done.contains(&label.shown.key());
+    let (meant, others): (Vec<_>, Vec<_>) = labels.into_iter().partition(|label| label.shown.key() == key);
+    let labels: Vec<NewExtraLabel> = meant.into_iter().chain(others.into_iter().filter(|l| !kept(l))).collect();
+    let taken = store.take_extra_labels(&labels, again)?;
+    if args.json {
+        let texts: Vec<ExtraKey> = labels.iter().map(|label| label.shown.key()).collect();
+        print_json(&json!({ "extra": key, "id": key.short(), "case": first.shown.case, "annotator": first.annotator,
+            "answer": said(first.valid), "note": first.note, "texts": texts, "added": taken.added,
+            "corrected": taken.corrected }))?;
+    }
+    let more = match labels.len() - 1 {
+        0 => String::new(),
+        others => format!(", and of {} that report the same", count(others, "text")),
+    };
+    tell(&format!("{} says {} of the extra {}{more}", first.annotator, said(first.valid), key.short()));
+    Ok(Exit::Ok)
+}
+
+/// The extras that somebody has labelled.
+pub(super) fn own(store: &mut Store, annotator: &Annotator) -> Result<BTreeSet<ExtraKey>, Failure> {
+    let labels = store.extra_labels()?.into_iter();
+    Ok(labels.filter(|label| label.annotator == *annotator).map(|label| label.extra).collect())
+}
+
+/// The extra that is meant, then all others that report the same.
+fn alike(
+    args: &LabelAddArgs,
+    seen: Seen,
+    profile: Profile,
+    shown: ShownExtra,
+    stated: Option<&Path>,
+) -> Result<Vec<ShownExtra>, Failure> {
+    let key = shown.key();
+    let scored = seen.scored(profile, &args.rules, &args.ask, stated)?;
+    let pool = scored.queue().into_iter().find(|open| open.texts.iter().any(|(own, _)| *own == key));
+    let others = pool.map(|open| open.texts).unwrap_or_default().into_iter().filter(|(own, _)| *own != key);
+    Ok(std::iter::once(shown).chain(others.map(|(_, text)| text)).collect())
+}
+
+/// What a person means by an id.
+enum Meant {
+    Pair(Box<Pair>),
+    Extra(ShownExtra),
+}
+
+/// What a person means, and where it was seen, where that was looked at.
+struct Found {
+    meant: Meant,
+    seen: Option<(Seen, Profile)>,
+}
+
+/// What a person means: something that was labelled before, or something of the run or submission.
+fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
+    let id = args.id.trim().to_lowercase();
+    if id.len() < FEWEST_SIGNS || !id.chars().all(|c| c.is_ascii_hexdigit()) {
+        let message = format!(
+            "`{}` is no id of a pair or an extra: that is {FEWEST_SIGNS} or more digits and letters up to f",
+            args.id
+        );
+        return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
+    }
+    let mut found: BTreeMap<String, Meant> = BTreeMap::new();
+    let folder = store_place::folder(stated);
+    if Store::is_at(&folder) {
+        let mut store = Store::open(&folder)?;
+        found.extend(pairs(store.labelled_pairs(&id)?.into_iter().map(|pair| (pair.key(), pair))));
+        found.extend(extras(store.labelled_extras(&id)?.into_iter().map(|shown| (shown.key(), shown))));
+    }
+    // What was labelled before needs no run. All others are looked for where they were seen, and so is what reports the same.
+    let whole = found.len() == 1 && id.len() >= SHORT;
+    let placed = args.run.is_some() || args.seen.suite.is_some();
+    let is_extra = found.values().all(|meant| matches!(meant, Meant::Extra(_)));
+    let mut seen = None;
+    if !whole || is_extra && placed {
+        match Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated) {
+            Ok((own, profile)) => {
+                found.extend(pairs(own.pairs_like(&id)));
+                found.extend(extras(own.extras_like(&id)));
+                seen = Some((own, profile));
+            }
+            Err(failure) if found.is_empty() => return Err(failure),
+            Err(_) => {}
+        }
+    }
+    let keys: Vec<&str> = found.keys().take(10).map(String::as_str).collect();
+    match keys.as_slice() {
+        [_] => {}
+        [] => {
+            let help = "name the run or the submission in which you saw it with --run, or --suite and --submission";
+            return Err(Failure::usage(format!("there is no pair and no extra `{id}`; {help}")));
+        }
+        several => {
+            return Err(Failure::usage(format!("`{id}` may be any of {}; type more of the id", several.join(", "))));
+        }
+    }
+    let meant = found.into_values().next().ok_or_else(|| Failure::usage(format!("there is no pair `{id}`")))?;
+    Ok(Found { meant, seen })
+}
+
+/// So many signs are what people are shown.
+const SHORT: usize = 12;
+
+fn pairs(found: impl IntoIterator<Item = (PairKey, Pair)>) -> impl Iterator<Item = (String, Meant)> {
+    found.into_iter().map(|(key, pair)| (key.to_string(), Meant::Pair(Box::new(pair))))
+}
+
+fn extras(found: impl IntoIterator<Item = (ExtraKey, ShownExtra)>) -> impl Iterator<Item = (String, Meant)> {
+    found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Extra(shown)))
+}

@@ -1,0 +1,91 @@
+//! `karat trec`: a ranking against judged documents.
+
+use crate::args::TrecArgs;
+use crate::exit::{Exit, Failure};
+use crate::inputs;
+use crate::terminal::{note, notes, print, print_json};
+use karat::document::suggest;
+use karat::trec::{Evaluated, draw, read_qrels, read_run};
+use karat_core::trec::{Evaluation, FAMILIES, Measure, NotAMeasure, official};
+use std::path::Path;
+
+pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
+    let measures = measures(&args.measures)?;
+    if [&args.qrels, &args.run].iter().all(|path| path.as_path() == Path::new("-")) {
+        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+    }
+    let qrels = read_qrels(inputs::lines(&args.qrels)?)?;
+    let read = read_run(inputs::lines(&args.run)?)?;
+    let evaluation = Evaluation::new(&qrels, &read.run);
+    if evaluation.topics.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "{} and {} have no topic in common: judged are {}, the run has {}; give judgements and a run of the same topics",
+            args.qrels.display(),
+            args.run.display(),
+            some(&evaluation.missing),
+            some(&evaluation.unjudged)
+        )));
+    }
+    let evaluated = Evaluated::new(&evaluation, &measures, args.per_query, args.complete);
+    if args.json {
+        print_json(&evaluated)?;
+    } else {
+        // `trec_eval` names the run among its official measures, and not where single ones are asked for.
+        let whole = |text: &String| text == "official" || text == "all";
+        let run_name = args.measures.is_empty() || args.measures.iter().any(whole);
+        print(&draw(&evaluated, run_name))?;
+        notes(&read.notes);
+        tell_topics(&evaluation, args.complete);
+    }
+    Ok(Exit::Ok)
+}
+
+/// The measures that are asked for.
+fn measures(asked: &[String]) -> Result<Vec<Measure>, Failure> {
+    if asked.is_empty() {
+        return Ok(official());
+    }
+    let mut all = Vec::new();
+    for text in asked {
+        all.extend(Measure::parse(text).map_err(|fault| refused(&fault))?);
+    }
+    Ok(Measure::in_order(all))
+}
+
+fn refused(fault: &NotAMeasure) -> Failure {
+    match fault {
+        NotAMeasure::Unknown(name) => {
+            let near = suggest::nearest(name, FAMILIES.iter().map(|family| family.name));
+            let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+            let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+            Failure::usage(format!("there is no measure `{name}`{hint}; there are {}", names.join(", ")))
+        }
+        NotAMeasure::BadCutoff { name, cutoff } => {
+            let family = FAMILIES.iter().find(|family| family.name == *name);
+            let how = match family.map(|family| family.cutoffs) {
+                Some(karat_core::trec::Cutoffs::Places(_)) => format!("give places from 1 on, such as {name}.5,10"),
+                Some(karat_core::trec::Cutoffs::Shares(_)) => format!("give shares, such as {name}.0.2,0.5"),
+                _ => format!("give {name} alone, for it looks at the whole ranking"),
+            };
+            Failure::usage(format!("`{name}` cannot be measured at `{cutoff}`; {how}"))
+        }
+    }
+}
+
+/// Says which topics only one of the files has.
+fn tell_topics(evaluation: &Evaluation, complete: bool) {
+    if !evaluation.unjudged.is_empty() {
+        note(&format!("topics of the run that nobody judged are left out: {}", some(&evaluation.unjudged)));
+    }
+    if !evaluation.missing.is_empty() && !complete {
+        let missing = some(&evaluation.missing);
+        note(&format!("judged topics that the run lacks are left out: {missing}; --complete counts them as 0"));
+    }
+}
+
+/// The first few names, and how many more there are.
+fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
+}

@@ -1,0 +1,363 @@
+//! `karat label extras` and `karat suite adopt`: what no golden names is looked at, and becomes part of the suite.
+
+use crate::project::{Project, Ran, lines, skipped, trial};
+use serde_json::{Value, json};
+
+const MARK: &str = "marktool";
+
+const CASE: &str = "id: orders
+# What the change brings in.
+issues:
+  - id: g1
+    title: SQL injection in order search   # the point
+    file: orders.py
+    line_start: 4
+    keywords: [SQL, search]
+";
+
+/// One golden, which both tools find; a leak that both report in their own words, and noise that one of them reports.
+fn project() -> Project {
+    let code: String = (1..=30).map(|n| format!("line_{n} = {n}\n")).collect();
+    let place = |id: &str, title: &str, message: &str, line: u32| {
+        json!({ "id": id, "title": title, "message": message, "file": "orders.py", "line_start": line,
+                "severity": "high" })
+    };
+    let found = |id: &str| place(id, "SQL injection", "The order search is open to SQL injection", 4);
+    let leak = "The database connection is never closed when the query fails.\nIt leaks.";
+    let first = [
+        found(&format!("{MARK}-1")),
+        place(&format!("{MARK}-2"), "Connection leak", leak, 20),
+        place(&format!("{MARK}-3"), "Line is too long", "Break it", 28),
+    ];
+    let second = [found("x1"), place("x2", "Leak", "A database connection leaks when the query fails", 21)];
+    let trials = [
+        trial("orders", MARK, 1, json!(first)),
+        trial("orders", MARK, 2, json!(first)),
+        trial("orders", "tool-b", 1, json!(second)),
+    ];
+    Project::new()
+        .with("karat.toml", "[suite]\nname = \"tiny\"\n")
+        .with("cases/orders/case.yaml", CASE)
+        .with("cases/orders/before/orders.py", "import db\n")
+        .with("cases/orders/after/orders.py", code)
+        .with("s.jsonl", lines(&trials))
+}
+
+const S: &str = "--suite . --submission s.jsonl";
+
+fn next(project: &Project, name: &str, flags: &str) -> Value {
+    project.json(&format!("label extras --as {name} {S} --json {flags}"))
+}
+
+fn id(shown: &Value) -> String {
+    shown["next"]["id"].as_str().unwrap_or_else(|| panic!("nothing is left: {shown}")).to_owned()
+}
+
+fn score(project: &Project, flags: &str) -> Value {
+    project.json(&format!("score . --submission s.jsonl --json {flags}"))
+}
+
+/// Of a tool: TP, FP, and the bounds of precision.
+fn figures(report: &Value, tool: usize) -> (u64, u64, f64, f64) {
+    let own = &report["tools"][tool];
+    let bound = |id: &str| own["metrics"][id]["value"].as_f64().unwrap();
+    let count = |id: &str| own["counts"][id].as_u64().unwrap();
+    (count("tp"), count("fp"), bound("precision_lower"), bound("precision_upper"))
+}
+
+#[test]
+fn what_several_tools_report_comes_first_and_is_answered_once() {
+    let project = project();
+    let shown = next(&project, "anna", "");
+    assert_eq!((&shown["labelled"], &shown["extras"]), (&json!(0), &json!(2)));
+    let title = shown["next"]["finding"]["title"].as_str().unwrap();
+    assert!(title.to_lowercase().contains("leak"), "{shown}");
+    let ran = project.run(&format!("label extras --as anna {S}")).expect(0);
+    for part in ["Report that names no known problem", "Code", "case orders"] {
+        assert!(ran.out.contains(part), "no {part:?}:\n{}", ran.out);
+    }
+    assert!(ran.err.contains("0 of 2 extras labelled by anna"), "{}", ran.err);
+    let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
+    project.run(answer).says(0, &["anna says yes of the extra", "and of 1 text that report the same"]);
+    let shown = next(&project, "anna", "");
+    assert_eq!((&shown["labelled"], &shown["next"]["finding"]["title"]), (&json!(1), &json!("Line is too long")));
+    project.run(&format!("label add {} no --as anna {S}", id(&shown))).says(0, &["anna says no of the extra"]);
+    project.run(&format!("label extras --as anna {S}")).says(0, &["2 of 2 extras labelled by anna; nothing is left"]);
+    assert_eq!(next(&project, "ben", "--min-tools 2")["extras"], 1);
+    assert_eq!(next(&project, "ben", "--min-tools 3")["next"], Value::Null);
+    assert_eq!(next(&project, "ben", "--skip 1")["next"]["finding"]["title"], "Line is too long");
+    // Both wordings of the leak, and the noise.
+    let listed = project.json("label list --json");
+    assert_eq!(listed.as_array().unwrap().len(), 3);
+    assert!(project.ok("label list").contains("orders (an extra)"));
+    assert!(project.ok("store verify").contains("3 labels"));
+}
+
+#[test]
+fn nothing_tells_who_reported_an_extra() {
+    let project = project();
+    project
+        .run(&format!("label add {} no --as anna --note {MARK}-note {S}", id(&next(&project, "anna", ""))))
+        .expect(0);
+    let mut seen = String::new();
+    for skip in 0..3 {
+        for json in ["", "--json"] {
+            let ran = project.run(&format!("label extras --as ben {S} --skip {skip} {json}")).expect(0);
+            seen.push_str(&ran.out);
+            seen.push_str(&ran.err);
+        }
+    }
+    for word in [MARK, "tool-b", "anna", "trial", "x2", "2 tools"] {
+        assert!(!seen.contains(word), "{word} is told:\n{seen}");
+    }
+}
+
+#[test]
+fn labels_of_extras_are_heard_in_scoring_and_move() {
+    let project = project();
+    assert_eq!(figures(&score(&project, ""), 0), (2, 4, 1.0 / 3.0, 1.0));
+    let leak = id(&next(&project, "anna", ""));
+    project.run(&format!("label add {leak} yes --as anna --note sure {S}")).expect(0);
+    let noise = id(&next(&project, "anna", ""));
+    project.run(&format!("label add {noise} no --as anna {S}")).expect(0);
+    project.run(&format!("label export {S} -o labels.jsonl")).says(0, &["5 judgements from 3 labels"]);
+    let report = score(&project, "--judgements labels.jsonl");
+    assert_eq!(figures(&report, 0), (2, 2, 0.5, 0.5));
+    assert_eq!(figures(&report, 1), (1, 0, 1.0, 1.0));
+    let text = report.to_string();
+    assert!(text.contains("a real problem that no golden names") && text.contains("looked at, and no problem"));
+    // People who sit on a panel are heard of extras too, and nobody is heard twice.
+    let panel = score(&project, "--judge human,local");
+    assert_eq!((figures(&panel, 0), figures(&panel, 1)), (figures(&report, 0), figures(&report, 1)));
+    let both = score(&project, "--judge human,local --judgements labels.jsonl");
+    assert_eq!(figures(&both, 0), figures(&report, 0));
+
+    let there = self::project();
+    there.write("labels.jsonl", project.read("labels.jsonl"));
+    there.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 here already"]);
+    there.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 here already"]);
+    assert_eq!(there.ok(&format!("label export {S}")), project.read("labels.jsonl"));
+    let turned = project.read("labels.jsonl").replace("\"valid\":true", "\"valid\":false");
+    there.write("turned.jsonl", turned);
+    there
+        .run(&format!("label import turned.jsonl {S}"))
+        .says(4, &["anna has said yes of this finding before", "--change", "nothing was taken"]);
+    let taken = there.json(&format!("label import turned.jsonl {S} --change --json"));
+    assert_eq!(taken, json!({ "added": 0, "corrected": 2, "were_here": 1 }));
+}
+
+#[test]
+fn what_was_said_of_an_extra_is_corrected_and_never_overwritten() {
+    let project = project();
+    let leak = id(&next(&project, "anna", ""));
+    project.run(&format!("label add {leak} yes --as anna {S}")).expect(0);
+    project.run(&format!("label add {leak} no --as anna {S}")).says(2, &["anna said yes of the extra", "--change"]);
+    project.run(&format!("label add {leak} partial --as ben {S}")).says(2, &["say yes or no"]);
+    project.run(&format!("label add {leak} no --as anna --change {S}")).expect(0);
+    let history = project.json("label list --history --json");
+    let told: Vec<(bool, bool)> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| (l["valid"].as_bool().unwrap(), l["counts"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(told, [(true, false), (true, false), (false, true), (false, true)]);
+    // What was labelled before needs no run; of that text alone.
+    project.run(&format!("label add {leak} yes --as ben")).says(0, &["ben says yes of the extra"]);
+    assert!(project.ok("label list --history").contains("corrected"));
+}
+
+#[test]
+fn a_terminal_is_asked_extra_after_extra() {
+    let project = project();
+    let karat = assert_cmd::cargo::cargo_bin("karat");
+    let command = format!("{} label extras --as anna {S}", karat.display());
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        return skipped("there is no `script` to make a terminal with");
+    }
+    let mut script = assert_cmd::Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
+    script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("p\ny it leaks\nn\n");
+    let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
+    for text in ["Is it a real problem?", "a letter, and after it a note", "reported by 2 tools in 3 trials"] {
+        assert!(out.contains(text), "no {text:?}:\n{out}");
+    }
+    assert!(!out.contains(MARK), "{out}");
+    let told: Vec<Value> =
+        project.json("label list --json").as_array().unwrap().iter().map(|l| l["valid"].clone()).collect();
+    assert_eq!(told, [true, true, false]);
+}
+
+/// Labels everything: the leak is real, the noise is not.
+fn labelled(project: &Project) {
+    for answer in ["yes", "no"] {
+        let id = id(&next(project, "anna", ""));
+        project.run(&format!("label add {id} {answer} --as anna {S}")).expect(0);
+    }
+}
+
+#[test]
+fn confirmed_extras_become_goldens_once() {
+    let project = project();
+    let adopt = "suite adopt . --submission s.jsonl";
+    project.run(adopt).says(0, &["nothing to adopt", "karat label extras"]);
+    labelled(&project);
+    let ran = project.run(&format!("{adopt} --dry-run")).says(0, &["1 golden would be adopted"]);
+    assert!(ran.out.contains("issues:\n  # Adopted: 2 tools reported it"), "{}", ran.out);
+    assert_eq!(project.read("cases/orders/case.yaml"), CASE);
+    let ran = project.run(adopt).says(0, &["1 golden adopted", "wrote ./cases/orders/case.yaml"]);
+    assert!(ran.out.starts_with("orders: "), "{}", ran.out);
+    let case = project.read("cases/orders/case.yaml");
+    let added = case.strip_prefix(CASE).unwrap_or_else(|| panic!("what was there has changed:\n{case}"));
+    insta::assert_snapshot!(added, @r#"
+    # Adopted: 2 tools reported it, and people confirmed it.
+    - id: "connection-leak"
+      title: "Connection leak"
+      description: |2-
+        The database connection is never closed when the query fails.
+        It leaks.
+      file: "orders.py"
+      line_start: 20
+      line_end: 20
+      severity: high
+      acceptance: acceptable
+    "#);
+    project.run("check . --strict").expect(0);
+    let report = score(&project, "");
+    for tool in report["tools"].as_array().unwrap() {
+        for trial in tool["cases"][0]["trials"].as_array().unwrap().iter().filter(|t| t["outcome"] == "reported") {
+            assert_eq!(trial["acceptable"].as_array().unwrap().len(), 1, "{trial:#}");
+        }
+    }
+    project.run(adopt).says(0, &["nothing to adopt"]);
+    assert_eq!(project.read("cases/orders/case.yaml"), case);
+}
+
+#[test]
+fn lines_of_cases_are_adopted_into_and_files_of_labels_heard() {
+    let finding = |id: &str, title: &str| json!({ "id": id, "title": title, "file": "a.py", "line_start": 3 });
+    let trials = [
+        trial("c", "t", 1, json!([finding("f1", "The socket is left open"), finding("f2", "The name is too short")])),
+        trial("d", "t", 1, json!([finding("f1", "The socket is left open")])),
+    ];
+    let said = |judge: &str, case: &str, finding: &str, valid: bool| json!({ "kind": "extra", "case": case, "tool": "t", "trial": 1, "judge": judge, "finding": finding, "valid": valid });
+    let cases = "{\"id\":\"c\", \"issues\": []}\n\n{\"id\": \"d\"}\n";
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"tiny\"\n")
+        .with("cases.jsonl", cases)
+        .with("s.jsonl", lines(&trials))
+        .with(
+            "labels.jsonl",
+            lines(&[
+                said("human:a", "c", "f1", true),
+                said("human:b", "c", "f1", true),
+                said("human:c", "c", "f1", false),
+                said("human:a", "c", "f2", true),
+                said("human:b", "c", "f2", false),
+                // What a model thinks is no reason to change a suite.
+                said("sonnet", "d", "f1", true),
+            ]),
+        );
+    let told = project.json("suite adopt . --submission s.jsonl --labels labels.jsonl --json");
+    assert_eq!((told["adopted"].as_array().unwrap().len(), &told["written"]), (1, &json!(["cases.jsonl"])));
+    assert_eq!(told["adopted"][0]["members"], json!([{ "tool": "t", "trial": 1, "finding": "f1" }]));
+    let text = project.read("cases.jsonl");
+    insta::assert_snapshot!(text, @r#"
+    {"id":"c", "issues": [{"id":"the-socket-is-left-open","file":"a.py","line_start":3,"line_end":3,"title":"The socket is left open","acceptance":"acceptable"}]}
+
+    {"id": "d"}
+    "#);
+    project.run("suite adopt . --submission s.jsonl --labels labels.jsonl").says(0, &["nothing to adopt"]);
+    assert_eq!(project.read("cases.jsonl"), text);
+}
+
+#[test]
+fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
+    let project = project();
+    labelled(&project);
+    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
+    let adopt = "suite adopt . --submission s.jsonl";
+    says("suite adopt", 2, &["SUITE"]);
+    says("suite adopt starter", 2, &["a built-in suite cannot be changed"]);
+    says("suite adopt .", 2, &["nothing to adopt from", "--submission"]);
+    says("suite adopt . latest", 2, &["there is no run"]);
+    says("suite adopt . latest --submission s.jsonl", 2, &["cannot be used with"]);
+    says("suite adopt nowhere --submission s.jsonl", 4, &["nowhere"]);
+    says(&format!("{adopt} --labels gone.jsonl"), 4, &["gone.jsonl"]);
+    project.write("bad.jsonl", "{\"kind\":\"extra\",\"valid\":\"perhaps\"}\n");
+    says(&format!("{adopt} --labels bad.jsonl"), 4, &["bad.jsonl:1", "valid"]);
+    // A layout that cannot be added to: the whole case in braces.
+    let flow = "{id: orders, name: all of it}\n";
+    project.write("cases/orders/case.yaml", flow);
+    says(adopt, 4, &["cases/orders/case.yaml", "--dry-run", "Nothing was written"]);
+    assert_eq!(project.read("cases/orders/case.yaml"), flow);
+    says(&format!("{adopt} --dry-run"), 0, &["1 golden would be adopted", "cannot be edited safely"]);
+    // A place that the case does not have.
+    project.write("cases/orders/case.yaml", CASE);
+    project.write("cases/orders/after/orders.py", "a\nb\nc\nd\ne\n");
+    says(adopt, 0, &["left out: orders: ", "lies outside orders.py", "nothing to adopt"]);
+    assert_eq!(project.read("cases/orders/case.yaml"), CASE);
+}
+
+#[test]
+fn wrong_input_about_extras_is_refused_with_what_to_do() {
+    let project = project();
+    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
+    says(&format!("label extras {S}"), 2, &["--as NAME"]);
+    says("label extras --as anna", 2, &["--suite"]);
+    says("label extras nightly --as anna", 5, &["there is no store"]);
+    says(&format!("label extras --as anna {S} --min-tools x"), 2, &["--min-tools"]);
+    says(&format!("label extras --as anna {S} --judge nobody-knows"), 2, &["nobody-knows"]);
+    says("label extras --as anna --suite . --submission gone.jsonl", 4, &["gone.jsonl"]);
+    assert!(!project.path(".karat").exists(), "looking makes no store");
+    let stray = json!({ "kind": "extra", "case": "orders", "tool": "tool-b", "trial": 1, "judge": "sonnet", "finding": "x9",
+        "valid": true, "probability": 2 });
+    project.write("stray.jsonl", lines(&[stray]));
+    let texts = ["`sonnet` is no person", "has no finding `x9`", "probability"];
+    says(&format!("label import stray.jsonl {S}"), 4, &texts[2..]);
+    project.write("stray.jsonl", project.read("stray.jsonl").replace(",\"probability\":2", ""));
+    says(&format!("label import stray.jsonl {S}"), 4, &texts[..2]);
+    let twice = |valid: bool| json!({ "kind": "extra", "case": "orders", "tool": "tool-b", "trial": 1, "judge": "human:a", "finding": "x2", "valid": valid });
+    project.write("twice.jsonl", lines(&[twice(true), twice(false)]));
+    says(&format!("label import twice.jsonl {S}"), 4, &["a says yes of the same finding at twice.jsonl:1"]);
+    says("score . --submission s.jsonl --judgements twice.jsonl", 4, &["has decided this already"]);
+    let ran = Ran::of(project.command().args(["label", "extras", "--help"])).expect(0);
+    assert!(ran.out.contains("karat label extras --as anna"));
+}
+
+#[test]
+fn a_report_tells_what_nobody_has_looked_at() {
+    let project = project();
+    let pooled = |report: &Value| report["pooled_extras"].as_array().cloned().unwrap_or_default();
+    let report = score(&project, "");
+    let pools = pooled(&report);
+    assert_eq!(pools.len(), 1, "{pools:#?}");
+    assert_eq!((&pools[0]["tools"], &pools[0]["reports"]), (&json!([MARK, "tool-b"]), &json!(3)));
+    assert_eq!((&pools[0]["case"], &pools[0]["title"]), (&json!("orders"), &json!("Connection leak")));
+    assert_eq!(pools[0]["members"][2], json!({ "tool": "tool-b", "trial": 1, "finding": "x2" }));
+    let open: Vec<u64> =
+        report["tools"].as_array().unwrap().iter().map(|t| t["unlabelled_extras"].as_u64().unwrap_or(0)).collect();
+    assert_eq!(open, [4, 1]);
+    let told = |project: &Project, flags: &str| {
+        let out = project.ok(&format!("score . --submission s.jsonl {flags}"));
+        let from = out.find("Extras nobody has labelled").map(|at| out[at..].to_owned());
+        from.map(|text| {
+            text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect::<String>()
+        })
+    };
+    insta::assert_snapshot!(told(&project, "").unwrap(), @r"
+    Extras nobody has labelled
+      tool-b: 1; precision is between 0.500 and 1.000 meanwhile
+      marktool: 4; precision is between 0.333 and 1.000 meanwhile
+      2 tools on orders: orders.py:20 Connection leak
+      `karat label extras` shows them, what most tools report first
+    ");
+    // Alone, a tool has extras, and nobody to agree with.
+    let alone = told(&project, "--tool tool-b").unwrap();
+    assert!(alone.contains("tool-b: 1;") && !alone.contains("Leak"), "{alone}");
+    labelled(&project);
+    project.run(&format!("label export {S} -o labels.jsonl")).expect(0);
+    assert_eq!(told(&project, "--judgements labels.jsonl"), None);
+    let report = score(&project, "--judgements labels.jsonl");
+    assert!(pooled(&report).is_empty() && !report.to_string().contains("unlabelled_extras"));
+}

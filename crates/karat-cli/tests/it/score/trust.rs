@@ -1,0 +1,122 @@
+//! How far numbers can be trusted, from the command line: intervals, clusters, ranks, and labels against the judge's errors.
+
+use crate::project::{Project, lines, number, suite, trial};
+use serde_json::{Value, json};
+
+/// Sixty cases of ten repositories with one golden each. One tool finds four of five, another three, a third one of five.
+fn sixty() -> Project {
+    let golden = json!([{ "id": "g", "title": "The query is built from input", "file": "a.py", "line_start": 3,
+                          "keywords": ["sql"] }]);
+    let case = |n: usize| json!({ "id": format!("c{n:02}"), "repo": format!("r{}", n % 10), "issues": golden });
+    let finding = json!([{ "id": "f", "message": "sql built from input", "file": "a.py", "line_start": 3 }]);
+    let elsewhere = json!([{ "id": "f", "message": "a long line", "file": "z.py", "line_start": 90 }]);
+    let mut trials = Vec::new();
+    for n in 0..60 {
+        for (tool, found) in [("four", n % 5 > 0), ("three", n % 5 > 1), ("one", n % 5 > 3)] {
+            trials.push(trial(&format!("c{n:02}"), tool, 1, if found { finding.clone() } else { elsewhere.clone() }));
+        }
+    }
+    suite(&(0..60).map(case).collect::<Vec<_>>()).with("s.jsonl", lines(&trials))
+}
+
+#[test]
+fn every_headline_has_an_interval_with_method_level_and_n() {
+    let report = sixty().json("score . --submission s.jsonl --judge none --json");
+    for id in ["precision", "recall", "f1", "accuracy"] {
+        let estimate = &report["tools"][0]["metrics"][id];
+        let (low, high) = (number(estimate, "/ci/0"), number(estimate, "/ci/1"));
+        let value = number(estimate, "/value");
+        assert!(low <= value && value <= high && low < high, "{id}: {estimate}");
+        assert_eq!((estimate["level"].as_f64(), estimate["n"].as_u64()), (Some(0.95), Some(60)), "{id}");
+        assert!(estimate["method"].is_string(), "{id}");
+    }
+    // SciPy 1.17.1: binomtest(48, 60).proportion_ci(method="wilson") is 0.6821819 to 0.8817149.
+    let pooled = &report["tools"][0]["micro"]["recall"];
+    assert!((number(pooled, "/ci/0") - 0.682_181_9).abs() < 1e-6, "{pooled}");
+    assert!((number(pooled, "/ci/1") - 0.881_714_9).abs() < 1e-6, "{pooled}");
+    assert_eq!(pooled["method"], "wilson over pooled items");
+}
+
+#[test]
+fn tools_that_cannot_be_told_apart_share_a_rank() {
+    let project = sixty();
+    let table = project.ok("score . --submission s.jsonl --judge none");
+    insta::assert_snapshot!(table.lines().take(12).collect::<Vec<_>>().join("\n"));
+    let ranking = &project.json("score . --submission s.jsonl --judge none --json")["ranking"];
+    let order: Vec<&str> = ranking["tools"].as_array().unwrap().iter().filter_map(|t| t["tool"].as_str()).collect();
+    assert_eq!(order, ["four", "three", "one"]);
+    // Two tools on cases where they never differ.
+    let same = |tool: &str| trial("c", tool, 1, json!([]));
+    let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py" }] });
+    let equal = suite(&[case]).with("s.jsonl", lines(&[same("a"), same("b")]));
+    let report = equal.json("score . --submission s.jsonl --json");
+    assert_eq!(report["ranking"]["undecided"], json!([[1, 2]]));
+}
+
+#[test]
+fn clusters_percentiles_and_exact_proportions_on_request() {
+    let project = sixty();
+    let flags = "--cluster repo --bootstrap percentile --resamples 2000";
+    let report = project.json(&format!("score . --submission s.jsonl --judge none --json {flags}"));
+    assert_eq!(
+        report["intervals"],
+        json!({ "level": 0.95, "resamples": 2000, "bootstrap": "percentile",
+        "proportions": "wilson", "cluster": "repo" })
+    );
+    let recall = &report["tools"][0]["metrics"]["recall"];
+    assert_eq!(recall["method"], "hierarchical-cluster-bootstrap-percentile");
+    let exact = project.json("score . --submission s.jsonl --judge none --json --proportions clopper-pearson");
+    // SciPy 1.17.1: binomtest(48, 60).proportion_ci(method="exact") is 0.6766996 to 0.8921589.
+    let ci = &exact["tools"][0]["micro"]["recall"];
+    assert!((number(ci, "/ci/0") - 0.676_699_6).abs() < 1e-6, "{ci}");
+    assert!((number(ci, "/ci/1") - 0.892_158_9).abs() < 1e-6, "{ci}");
+    project
+        .run("score . --submission s.jsonl --cluster team")
+        .says(2, &["--cluster team: no case has that field", "repo"]);
+    project.run("score . --submission s.jsonl --resamples 5").expect(2);
+    let seeded = |seed: u32| {
+        let report =
+            project.json(&format!("score . --submission s.jsonl --judge none --json --resamples 100 --seed {seed}"));
+        report["tools"].clone()
+    };
+    assert_eq!(seeded(1), seeded(1));
+    assert_ne!(seeded(1), seeded(2));
+}
+
+/// What people say of the pair of a case.
+fn label(case: usize, tool: &str, says: bool, probability: Option<f64>) -> Value {
+    let mut line = json!({ "kind": "pair", "case": format!("c{case:02}"), "tool": tool, "trial": 1,
+        "judge": "human:anna", "golden": "g", "finding": "f", "match": says });
+    if let Some(probability) = probability {
+        line["probability"] = json!(probability);
+    }
+    line
+}
+
+#[test]
+fn labels_tell_figures_without_the_judges_errors() {
+    // People find that every second miss of "four" reports the golden after all.
+    let truth = |n: usize| n % 5 > 0 || n.is_multiple_of(2);
+    let labels: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), Some(1.0))).collect();
+    let project = sixty().with("labels.jsonl", lines(&labels));
+    let scored = "score . --submission s.jsonl --judge none --labels labels.jsonl";
+    let report = project.json(&format!("{scored} --json"));
+    let four = &report["tools"][0];
+    assert_eq!(four["metrics"]["recall"]["value"], 0.8, "labels decide nothing");
+    let recall = &four["corrected"]["recall"];
+    assert_eq!((recall["raw"].as_f64(), four["corrected"]["labelled_goldens"].as_u64()), (Some(0.8), Some(60)));
+    // 48 and every second of 12.
+    assert!((number(recall, "/ppi/value") - 0.9).abs() < 1e-6, "{recall}");
+    assert!(number(recall, "/ppi/ci/0") > 0.8);
+    assert!(recall["rogan_gladen"]["refused"].as_str().unwrap().contains("too few labels"), "{recall}");
+    assert_eq!(report["tools"][1]["corrected"], Value::Null);
+    let table = project.ok(scored);
+    let from = table.find("Without the judge's errors").unwrap();
+    insta::assert_snapshot!(table[from..].lines().take(8).collect::<Vec<_>>().join("\n"));
+    // Nobody knows how these were picked.
+    let unknown: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), None)).collect();
+    project.write("labels.jsonl", lines(&unknown));
+    assert!(project.ok(scored).contains("do not say with which probability"));
+    project.write("labels.jsonl", lines(&[label(0, "four", true, Some(1.5))]));
+    project.run(scored).says(4, &["labels.jsonl:1", "probability"]);
+}

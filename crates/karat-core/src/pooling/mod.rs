@@ -1,0 +1,182 @@
+//! Extras that report the same thing, put together over all tools and trials of a case.
+//!
+//! A pool gathers around one finding, and everything in it is like that one: what is like a member only is not drawn in, so
+//! that no chain of small steps joins things that lie far apart.
+
+mod claim;
+
+pub use claim::Claim;
+
+use crate::finding::Finding;
+use crate::golden::Severity;
+use crate::ids::ToolName;
+use crate::lines::Lines;
+use crate::path::RepoPath;
+use crate::scorecard::{Scorecard, TrialScore};
+use crate::suite::Suite;
+use crate::trial::Trial;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A finding and the trial that reported it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member<'a> {
+    /// The trial.
+    pub trial: &'a Trial,
+    /// The finding.
+    pub finding: &'a Finding,
+}
+
+/// Findings that report the same thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pool<'a> {
+    /// Index of the case in the suite.
+    pub case: usize,
+    /// The one that all others are like.
+    pub lead: &'a Finding,
+    /// All of them, by tool, trial and finding.
+    pub members: Vec<Member<'a>>,
+}
+
+impl<'a> Pool<'a> {
+    /// The tools that report it.
+    pub fn tools(&self) -> BTreeSet<&'a ToolName> {
+        self.members.iter().map(|member| &member.trial.tool).collect()
+    }
+
+    /// In how many trials it is reported.
+    pub fn trials(&self) -> usize {
+        let trials: BTreeSet<(&ToolName, u32)> =
+            self.members.iter().map(|member| (&member.trial.tool, member.trial.number)).collect();
+        trials.len()
+    }
+
+    /// The worst that anybody calls it.
+    pub fn severity(&self) -> Option<Severity> {
+        self.members.iter().filter_map(|member| member.finding.severity).min()
+    }
+}
+
+/// The extras of all cases that are wanted, by index in their trial, in pools: first what most tools report, then what is
+/// reported most often, then the worst, then in the order of the cases. Neither the order of tools nor that of trials matters.
+pub fn pooled<'a>(
+    suite: &Suite,
+    trials: &'a [Trial],
+    scorecard: &Scorecard,
+    reach: u32,
+    wanted: impl Fn(&TrialScore) -> Vec<usize> + Sync,
+) -> Vec<Pool<'a>> {
+    let of_case = |case: usize| -> Vec<Pool<'a>> {
+        let scores = scorecard.tools.iter().filter_map(|tool| tool.cases.get(case)).flat_map(|score| &score.trials);
+        let extras = scores.filter_map(|score| Some((&trials[score.line?], wanted(score))));
+        let members = extras.flat_map(|(trial, findings)| {
+            findings.into_iter().map(move |finding| Member { trial, finding: &trial.findings[finding] })
+        });
+        pool(case, members.collect(), reach)
+    };
+    let mut pools: Vec<Pool<'a>> = (0..suite.cases.len()).into_par_iter().flat_map_iter(of_case).collect();
+    pools.sort_by_cached_key(|pool| {
+        let severity = pool.severity().map_or(u8::MAX, |severity| severity as u8);
+        (Reverse(pool.tools().len()), Reverse(pool.trials()), severity, pool.case)
+    });
+    pools
+}
+
+/// Findings of one case in pools, in an order that depends on nothing but what they say.
+pub fn pool<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> Vec<Pool<'a>> {
+    let mut said: BTreeMap<Said<'a>, Vec<Member<'a>>> = BTreeMap::new();
+    for member in members {
+        said.entry(Said::of(member.finding)).or_default().push(member);
+    }
+    let items: Vec<Item<'a>> = said.into_values().filter_map(Item::new).collect();
+    let mut files: BTreeMap<Option<&RepoPath>, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.iter().enumerate() {
+        files.entry(item.lead.file.as_ref()).or_default().push(index);
+    }
+    let anywhere = files.get(&None).cloned().unwrap_or_default();
+    // Findings of different files are never alike, so most pairs need not be looked at.
+    let near = |index: usize| -> Vec<(usize, f64)> {
+        let own = match items[index].lead.file.as_ref() {
+            None => (0..items.len()).collect(),
+            file => files.get(&file).into_iter().flatten().chain(&anywhere).copied().collect::<Vec<_>>(),
+        };
+        let like = |other: usize| Some((other, items[index].claim.likeness(&items[other].claim, reach)?));
+        own.into_iter().filter(|other| *other != index).filter_map(like).collect()
+    };
+    let alike: Vec<Vec<(usize, f64)>> = (0..items.len()).map(near).collect();
+
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    // The most central leads. What is said comes last, and settles every tie.
+    order.sort_by_cached_key(|&index| {
+        let severity = items[index].lead.severity.map_or(u8::MAX, |severity| severity as u8);
+        (Reverse(alike[index].len()), Reverse(items[index].members.len()), severity, index)
+    });
+    let mut pools: Vec<Pool<'a>> = Vec::new();
+    let mut place: Vec<Option<usize>> = vec![None; items.len()];
+    let mut rank = vec![0; items.len()];
+    for &index in &order {
+        let leads = alike[index].iter().filter_map(|&(other, like)| place[other].map(|pool| (like, pool)));
+        // Of equally good leads the one that came first.
+        let best = leads.fold(None, |best: Option<(f64, usize)>, (like, pool)| match best {
+            Some((most, first)) if like < most || (like == most && first < pool) => Some((most, first)),
+            _ => Some((like, pool)),
+        });
+        rank[index] = best.map_or(pools.len(), |(_, pool)| pool);
+        if best.is_none() {
+            place[index] = Some(pools.len());
+            pools.push(Pool { case, lead: items[index].lead, members: Vec::new() });
+        }
+    }
+    for (item, pool) in items.into_iter().zip(rank) {
+        pools[pool].members.extend(item.members);
+    }
+    for pool in &mut pools {
+        pool.members.sort_by_key(|member| (&member.trial.tool, member.trial.number, &member.finding.id));
+    }
+    pools
+}
+
+/// What people see of a finding. Findings that say the same are one thing.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Said<'a> {
+    file: Option<&'a RepoPath>,
+    lines: Option<Lines>,
+    title: Option<&'a str>,
+    message: Option<&'a str>,
+    rule: Option<&'a str>,
+    category: Option<&'a str>,
+    severity: Option<Severity>,
+}
+
+impl<'a> Said<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let speechless = finding.title.is_none() && finding.message.is_none();
+        Self {
+            file: finding.file.as_ref(),
+            lines: finding.lines(),
+            title: finding.title.as_deref(),
+            message: finding.message.as_deref(),
+            rule: finding.rule_id.as_deref().filter(|_| speechless),
+            category: finding.category.as_deref(),
+            severity: finding.severity,
+        }
+    }
+}
+
+/// Findings that say the same.
+struct Item<'a> {
+    lead: &'a Finding,
+    claim: Claim<'a>,
+    members: Vec<Member<'a>>,
+}
+
+impl<'a> Item<'a> {
+    fn new(members: Vec<Member<'a>>) -> Option<Self> {
+        let lead = members.iter().min_by_key(|member| (&member.trial.tool, member.trial.number, &member.finding.id))?;
+        Some(Self { lead: lead.finding, claim: Claim::of_finding(lead.finding), members })
+    }
+}
+
+#[cfg(test)]
+mod tests;

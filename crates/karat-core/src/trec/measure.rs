@@ -1,0 +1,299 @@
+//! What can be measured of rankings, under the names that `trec_eval` gives it.
+
+use super::Ranking;
+
+/// A measure, or several that differ in how far down a ranking they look.
+#[derive(Debug)]
+pub struct Family {
+    /// Its name, without a cutoff.
+    pub name: &'static str,
+    /// What it says.
+    pub about: &'static str,
+    /// Whether it is shown when nothing is asked for.
+    pub official: bool,
+    /// Where it is usually measured.
+    pub cutoffs: Cutoffs,
+    /// How topics become one number.
+    pub total: Total,
+    /// Its value for one topic, at a cutoff.
+    of: fn(&Ranking, f64) -> f64,
+}
+
+/// Where a measure looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cutoffs {
+    /// At the whole ranking.
+    Whole,
+    /// At so many first places.
+    Places(&'static [u32]),
+    /// At shares or multiples of the relevant documents.
+    Shares(&'static [f64]),
+}
+
+/// How topics become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// The number of topics; a single topic has none.
+    Topics,
+    /// Counts are added up.
+    Sum,
+    /// The mean.
+    Mean,
+    /// The geometric mean of values of 0.00001 at least; a single topic has none.
+    GeometricMean,
+}
+
+/// The least value that enters a geometric mean.
+const LEAST: f64 = 1e-5;
+
+const PLACES: Cutoffs = Cutoffs::Places(&[5, 10, 15, 20, 30, 100, 200, 500, 1000]);
+const RECALLS: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+const MULTIPLES: &[f64] = &[0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0];
+
+const OFFICIAL: bool = true;
+const ASKED: bool = false;
+
+/// One row: shown always or asked for, name, total, cutoffs, what it says, value of a ranking at a cutoff.
+macro_rules! families {
+    ($($shown:ident $name:literal $total:ident $cutoffs:expr, $about:literal, $of:expr;)*) => {
+        &[$(Family {
+            name: $name,
+            about: $about,
+            official: $shown,
+            cutoffs: $cutoffs,
+            total: Total::$total,
+            of: $of,
+        }),*]
+    };
+}
+
+/// All measures, in the order in which they are shown.
+pub static FAMILIES: &[Family] = families! {
+    OFFICIAL "num_q" Topics Cutoffs::Whole, "topics", |_, _| 1.0;
+    OFFICIAL "num_ret" Sum Cutoffs::Whole, "documents found", |r, _| r.retrieved() as f64;
+    OFFICIAL "num_rel" Sum Cutoffs::Whole, "relevant documents", |r, _| r.relevant() as f64;
+    OFFICIAL "num_rel_ret" Sum Cutoffs::Whole, "relevant documents found", |r, _| r.relevant_retrieved() as f64;
+    OFFICIAL "map" Mean Cutoffs::Whole, "average precision", |r, _| r.average_precision(usize::MAX);
+    OFFICIAL "gm_map" GeometricMean Cutoffs::Whole, "average precision, geometric mean of topics",
+        |r, _| r.average_precision(usize::MAX);
+    OFFICIAL "Rprec" Mean Cutoffs::Whole, "precision at as many places as there are relevant documents",
+        |r, _| r.precision(r.relevant());
+    OFFICIAL "bpref" Mean Cutoffs::Whole, "relevant documents above those judged not relevant",
+        |r, _| r.binary_preference();
+    OFFICIAL "recip_rank" Mean Cutoffs::Whole, "1 over the place of the first relevant document",
+        |r, _| r.reciprocal_rank();
+    OFFICIAL "iprec_at_recall" Mean Cutoffs::Shares(RECALLS), "highest precision from a recall on",
+        |r, recall| r.interpolated_precision(recall);
+    OFFICIAL "P" Mean PLACES, "precision on the first places", |r, k| r.precision(k as usize);
+    ASKED "recall" Mean PLACES, "recall on the first places", |r, k| r.recall(k as usize);
+    ASKED "gm_bpref" GeometricMean Cutoffs::Whole, "bpref, geometric mean of topics", |r, _| r.binary_preference();
+    ASKED "Rprec_mult" Mean Cutoffs::Shares(MULTIPLES), "precision at multiples of the number of relevant documents",
+        |r, multiple| r.precision_at_multiple(multiple);
+    ASKED "11pt_avg" Mean Cutoffs::Whole, "interpolated precision, mean of eleven recalls",
+        |r, _| RECALLS.iter().map(|recall| r.interpolated_precision(*recall)).sum::<f64>() / RECALLS.len() as f64;
+    ASKED "ndcg" Mean Cutoffs::Whole, "normalised discounted cumulative gain", |r, _| r.ndcg(usize::MAX);
+    ASKED "ndcg_cut" Mean PLACES, "the same on the first places", |r, k| r.ndcg(k as usize);
+    ASKED "map_cut" Mean PLACES, "average precision on the first places", |r, k| r.average_precision(k as usize);
+    ASKED "relative_P" Mean PLACES, "precision as a share of the best there could be",
+        |r, k| r.relative_precision(k as usize);
+    ASKED "success" Mean Cutoffs::Places(&[1, 5, 10]), "whether a relevant document is on the first places",
+        |r, k| r.success(k as usize);
+    ASKED "set_P" Mean Cutoffs::Whole, "precision of all that was found", |r, _| r.precision(r.retrieved());
+    ASKED "set_relative_P" Mean Cutoffs::Whole, "the same as a share of the best there could be",
+        |r, _| r.relative_precision(r.retrieved());
+    ASKED "set_recall" Mean Cutoffs::Whole, "recall of all that was found", |r, _| r.recall(r.retrieved());
+    ASKED "set_map" Mean Cutoffs::Whole, "set_P times set_recall",
+        |r, _| r.precision(r.retrieved()) * r.recall(r.retrieved());
+    ASKED "set_F" Mean Cutoffs::Whole, "harmonic mean of set_P and set_recall", |r, _| r.set_f();
+    ASKED "num_nonrel_judged_ret" Sum Cutoffs::Whole, "documents found that are judged not relevant",
+        |r, _| r.judged_not_relevant() as f64;
+    ASKED "unj" Mean Cutoffs::Places(&[5, 10, 20]), "share of the first places that nobody judged",
+        |r, k| r.unjudged_within(k as usize);
+};
+
+/// One measure, with its cutoff.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    /// What is measured.
+    pub family: &'static Family,
+    cutoff: Option<f64>,
+}
+
+/// Why a text names no measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAMeasure {
+    /// There is none of that name.
+    Unknown(String),
+    /// It cannot be measured there.
+    BadCutoff {
+        /// The measure.
+        name: &'static str,
+        /// What was asked for.
+        cutoff: String,
+    },
+}
+
+/// The measures that are shown when nothing is asked for.
+pub fn official() -> Vec<Measure> {
+    FAMILIES.iter().filter(|family| family.official).flat_map(Family::usual).collect()
+}
+
+impl Family {
+    /// It at its usual cutoffs.
+    pub fn usual(&'static self) -> Vec<Measure> {
+        match self.cutoffs {
+            Cutoffs::Whole => vec![Measure { family: self, cutoff: None }],
+            Cutoffs::Places(places) => self.at(places.iter().map(|place| f64::from(*place))),
+            Cutoffs::Shares(shares) => self.at(shares.iter().copied()),
+        }
+    }
+
+    fn at(&'static self, cutoffs: impl Iterator<Item = f64>) -> Vec<Measure> {
+        cutoffs.map(|cutoff| Measure { family: self, cutoff: Some(cutoff) }).collect()
+    }
+
+    /// Whether its values are counts.
+    pub fn is_count(&self) -> bool {
+        matches!(self.total, Total::Topics | Total::Sum)
+    }
+
+    fn cutoff(&'static self, text: &str) -> Result<Measure, NotAMeasure> {
+        let cutoff = match self.cutoffs {
+            Cutoffs::Whole => None,
+            Cutoffs::Places(_) => text.parse::<u32>().ok().filter(|place| *place > 0).map(f64::from),
+            // The range keeps products with any number of documents within what a place can be.
+            Cutoffs::Shares(_) => text.parse::<f64>().ok().filter(|share| (0.0..=1e6).contains(share)),
+        };
+        match cutoff {
+            Some(cutoff) => Ok(Measure { family: self, cutoff: Some(cutoff) }),
+            None => Err(NotAMeasure::BadCutoff { name: self.name, cutoff: text.to_owned() }),
+        }
+    }
+}
+
+impl Measure {
+    /// The measures that a text asks for: `official`, `all`, a family at its usual cutoffs (`P`), at others (`P.3,7`), or one as it is
+    /// printed (`P_5`).
+    pub fn parse(text: &str) -> Result<Vec<Self>, NotAMeasure> {
+        let find = |name: &str| FAMILIES.iter().find(|family| family.name == name);
+        match text {
+            "official" => return Ok(official()),
+            "all" => return Ok(FAMILIES.iter().flat_map(Family::usual).collect()),
+            _ => {}
+        }
+        if let Some(family) = find(text) {
+            return Ok(family.usual());
+        }
+        if let Some((family, cutoffs)) = text.split_once('.').and_then(|(name, rest)| Some((find(name)?, rest))) {
+            return cutoffs.split(',').map(|cutoff| family.cutoff(cutoff)).collect();
+        }
+        if let Some((family, cutoff)) = text.rsplit_once('_').and_then(|(name, rest)| Some((find(name)?, rest))) {
+            return Ok(vec![family.cutoff(cutoff)?]);
+        }
+        Err(NotAMeasure::Unknown(text.to_owned()))
+    }
+
+    /// Each measure once, in the order in which they are shown.
+    pub fn in_order(mut measures: Vec<Self>) -> Vec<Self> {
+        let place = |measure: &Self| FAMILIES.iter().position(|family| family.name == measure.family.name);
+        let cutoff = |measure: &Self| measure.cutoff.unwrap_or_default();
+        measures.sort_by(|a, b| place(a).cmp(&place(b)).then(cutoff(a).total_cmp(&cutoff(b))));
+        measures.dedup_by(|a, b| place(a) == place(b) && cutoff(a) == cutoff(b));
+        measures
+    }
+
+    /// Its name with its cutoff.
+    pub fn name(self) -> String {
+        match (self.family.cutoffs, self.cutoff) {
+            (Cutoffs::Shares(_), Some(share)) => format!("{}_{share:.2}", self.family.name),
+            (_, Some(place)) => format!("{}_{place}", self.family.name),
+            (_, None) => self.family.name.to_owned(),
+        }
+    }
+
+    /// Its value for one topic, where a single topic has one.
+    pub fn of(self, ranking: &Ranking) -> Option<f64> {
+        match self.family.total {
+            Total::Topics | Total::GeometricMean => None,
+            Total::Sum | Total::Mean => Some(self.value(ranking)),
+        }
+    }
+
+    /// Its value over topics, of which so many were not found at all.
+    pub(super) fn over<'r>(self, rankings: impl Iterator<Item = &'r Ranking>, missing: usize) -> f64 {
+        let values: Vec<f64> = rankings.map(|ranking| self.value(ranking)).collect();
+        let topics = (values.len() + missing) as f64;
+        let mean = |sum: f64| if topics > 0.0 { sum / topics } else { 0.0 };
+        match self.family.total {
+            Total::Topics => topics,
+            Total::Sum => values.iter().sum(),
+            Total::Mean => mean(values.iter().sum()),
+            Total::GeometricMean => {
+                let logs: f64 = values.iter().map(|value| value.max(LEAST).ln()).sum();
+                mean(logs + missing as f64 * LEAST.ln()).exp()
+            }
+        }
+    }
+
+    fn value(self, ranking: &Ranking) -> f64 {
+        (self.family.of)(ranking, self.cutoff.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: Result<&str, NotAMeasure>) {
+        let names = |measures: Vec<Measure>| measures.into_iter().map(Measure::name).collect::<Vec<_>>().join(" ");
+        assert_eq!(Measure::parse(text).map(names), expect.map(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_printed() {
+        check("map", Ok("map"));
+        check("success", Ok("success_1 success_5 success_10"));
+        check("P.3,5,7", Ok("P_3 P_5 P_7"));
+        check("P_20", Ok("P_20"));
+        check("set_P", Ok("set_P"));
+        check("map_cut_5", Ok("map_cut_5"));
+        check("iprec_at_recall.0.1,.25", Ok("iprec_at_recall_0.10 iprec_at_recall_0.25"));
+        check("iprec_at_recall_0.10", Ok("iprec_at_recall_0.10"));
+        for family in FAMILIES {
+            for measure in family.usual() {
+                check(&measure.name(), Ok(&measure.name()));
+            }
+        }
+    }
+
+    #[test]
+    fn each_is_shown_once_in_its_order() {
+        let asked = ["P_100", "map", "P.7,5", "P", "num_q"].iter().flat_map(|text| Measure::parse(text).unwrap());
+        let names: Vec<String> = Measure::in_order(asked.collect()).into_iter().map(Measure::name).collect();
+        assert_eq!(names.join(" "), "num_q map P_5 P_7 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000");
+    }
+
+    #[test]
+    fn what_is_no_measure_is_named() {
+        let bad = |name, cutoff: &str| Err(NotAMeasure::BadCutoff { name, cutoff: cutoff.to_owned() });
+        for text in ["", "mapp", "p_5", "x.5", "_5", "."] {
+            check(text, Err(NotAMeasure::Unknown(text.to_owned())));
+        }
+        check("P.0", bad("P", "0"));
+        check("P.5,", bad("P", ""));
+        check("P_-5", bad("P", "-5"));
+        check("map_5", bad("map", "5"));
+        check("map.5", bad("map", "5"));
+        check("Rprec_mult.inf", bad("Rprec_mult", "inf"));
+    }
+
+    #[test]
+    fn every_measure_says_what_it_is() {
+        for (i, family) in FAMILIES.iter().enumerate() {
+            assert!(!family.about.is_empty(), "{}", family.name);
+            assert!(FAMILIES[..i].iter().all(|other| other.name != family.name), "{} stands twice", family.name);
+        }
+        assert_eq!(official().len(), 9 + 11 + 9);
+    }
+}

@@ -1,0 +1,246 @@
+//! One topic: how relevant what was found is, place by place, and what there was to find.
+
+/// A ranking of documents with what is known of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// The relevance of each place; none where nobody judged what stands there.
+    found: Vec<Option<u64>>,
+    /// How many relevant documents stand on the first so many places: one entry more than places.
+    relevant_until: Vec<usize>,
+    /// The relevance of all relevant documents, found or not, falling.
+    relevant: Vec<u64>,
+    /// How many documents were judged not relevant, found or not.
+    not_relevant: usize,
+}
+
+impl Ranking {
+    /// Of the relevance of what was found, from the first place to the last, and of all that was judged. Relevance below 0 stands
+    /// for a document that nobody judged.
+    pub fn new(found: impl Iterator<Item = Option<i64>>, judged: impl Iterator<Item = i64>) -> Self {
+        let level = |relevance: i64| u64::try_from(relevance).ok();
+        let found: Vec<Option<u64>> = found.map(|relevance| relevance.and_then(level)).collect();
+        let mut relevant_until = vec![0];
+        let mut sum = 0;
+        for relevance in &found {
+            sum += usize::from(is_relevant(*relevance));
+            relevant_until.push(sum);
+        }
+        let mut relevant: Vec<u64> = judged.filter_map(level).collect();
+        relevant.sort_unstable_by(|a, b| b.cmp(a));
+        let judged = relevant.len();
+        relevant.retain(|level| *level > 0);
+        Self { found, relevant_until, not_relevant: judged - relevant.len(), relevant }
+    }
+
+    /// How many documents were found.
+    pub fn retrieved(&self) -> usize {
+        self.found.len()
+    }
+
+    /// How many relevant documents there are.
+    pub fn relevant(&self) -> usize {
+        self.relevant.len()
+    }
+
+    /// How many of them were found.
+    pub fn relevant_retrieved(&self) -> usize {
+        self.relevant_within(self.found.len())
+    }
+
+    /// How many stand on the first `k` places.
+    pub fn relevant_within(&self, k: usize) -> usize {
+        self.relevant_until[k.min(self.found.len())]
+    }
+
+    /// How many documents that were found are judged not to be relevant.
+    pub fn judged_not_relevant(&self) -> usize {
+        self.found.iter().filter(|relevance| **relevance == Some(0)).count()
+    }
+
+    /// The share of the first `k` places that nobody judged; places behind the last document are no documents.
+    pub fn unjudged_within(&self, k: usize) -> f64 {
+        let unjudged = self.found.iter().take(k).filter(|relevance| relevance.is_none()).count();
+        share(unjudged, k)
+    }
+
+    /// The share of relevant documents on the first `k` places.
+    pub fn precision(&self, k: usize) -> f64 {
+        share(self.relevant_within(k), k)
+    }
+
+    /// The share of the relevant documents that stand on the first `k` places.
+    pub fn recall(&self, k: usize) -> f64 {
+        share(self.relevant_within(k), self.relevant.len())
+    }
+
+    /// The precision on the first `k` places as a share of the best there could be.
+    pub fn relative_precision(&self, k: usize) -> f64 {
+        share(self.relevant_within(k), k.min(self.relevant.len()))
+    }
+
+    /// 1 where a relevant document stands on the first `k` places.
+    pub fn success(&self, k: usize) -> f64 {
+        f64::from(u8::from(self.relevant_within(k) > 0))
+    }
+
+    /// The precision at each relevant document on the first `k` places, averaged over all relevant documents.
+    pub fn average_precision(&self, k: usize) -> f64 {
+        let sum = sum(self.relevant_places().take_while(|place| *place <= k).map(|place| self.precision(place)));
+        if self.relevant.is_empty() { 0.0 } else { sum / self.relevant.len() as f64 }
+    }
+
+    /// 1 over the place of the first relevant document.
+    pub fn reciprocal_rank(&self) -> f64 {
+        self.relevant_places().next().map_or(0.0, |place| 1.0 / place as f64)
+    }
+
+    /// How often a relevant document stands above one that was judged not to be, among as many of those as are relevant.
+    pub fn binary_preference(&self) -> f64 {
+        let relevant = self.relevant.len();
+        let pairs = self.not_relevant.min(relevant);
+        let (mut above, mut sum) = (0_usize, 0.0);
+        for relevance in &self.found {
+            match relevance {
+                Some(0) => above += 1,
+                Some(_) if above == 0 => sum += 1.0,
+                Some(_) => sum += 1.0 - share(above.min(relevant), pairs),
+                None => {}
+            }
+        }
+        if relevant == 0 { 0.0 } else { sum / relevant as f64 }
+    }
+
+    /// The highest precision from the place on at which that share of the relevant documents is found, rounded to whole documents.
+    pub fn interpolated_precision(&self, recall: f64) -> f64 {
+        let wanted = (recall * self.relevant.len() as f64).round();
+        let places = self.relevant_places();
+        let far = places.filter(|place| self.relevant_within(*place) as f64 >= wanted);
+        far.map(|place| self.precision(place)).fold(0.0, f64::max)
+    }
+
+    /// The precision at that multiple of the number of relevant documents, a part of a document counting as one from a tenth on.
+    pub fn precision_at_multiple(&self, multiple: f64) -> f64 {
+        self.precision((multiple * self.relevant.len() as f64 + 0.9) as usize)
+    }
+
+    /// Discounted cumulative gain on the first `k` places as a share of the highest there could be; the gain is the relevance, the
+    /// discount the binary logarithm of the place and 1.
+    pub fn ndcg(&self, k: usize) -> f64 {
+        let ideal = gain(self.relevant.iter().copied().take(k));
+        let own = gain(self.found.iter().map(|relevance| relevance.unwrap_or(0)).take(k));
+        if ideal > 0.0 { own / ideal } else { 0.0 }
+    }
+
+    /// The harmonic mean of precision and recall, without regard to places.
+    pub fn set_f(&self) -> f64 {
+        // 2·P·R / (P + R), with both written out.
+        share(2 * self.relevant_retrieved(), self.found.len() + self.relevant.len())
+    }
+
+    /// The places of the relevant documents, counted from 1.
+    fn relevant_places(&self) -> impl Iterator<Item = usize> {
+        let relevant = self.found.iter().enumerate().filter(|(_, relevance)| is_relevant(**relevance));
+        relevant.map(|(at, _)| at + 1)
+    }
+}
+
+fn is_relevant(relevance: Option<u64>) -> bool {
+    relevance.is_some_and(|level| level > 0)
+}
+
+fn gain(levels: impl Iterator<Item = u64>) -> f64 {
+    sum(levels.enumerate().map(|(at, level)| level as f64 / (at as f64 + 2.0).log2()))
+}
+
+/// The sum of numbers; of none it is 0, where that of the standard library is −0 and would be printed so.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, number| sum + number)
+}
+
+/// A share that is 0 where there is nothing to share, as it is in `trec_eval`.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places as digits, `-` for what nobody judged, and relevant documents that were not found.
+    fn ranking(found: &str, others: &[i64]) -> Ranking {
+        let found: Vec<Option<i64>> = found.chars().map(|c| c.to_digit(10).map(i64::from)).collect();
+        let judged: Vec<i64> = found.iter().flatten().copied().chain(others.iter().copied()).collect();
+        Ranking::new(found.into_iter(), judged.into_iter())
+    }
+
+    #[track_caller]
+    fn near(found: f64, expect: f64) {
+        assert!((found - expect).abs() < 1e-12, "{found}, expected {expect}");
+    }
+
+    /// Four relevant documents, three of them on places 1, 4 and 6.
+    #[test]
+    fn by_hand() {
+        let ranking = ranking("10-101-0", &[1, 0, -1]);
+        assert_eq!((ranking.retrieved(), ranking.relevant(), ranking.relevant_retrieved()), (8, 4, 3));
+        assert_eq!(ranking.judged_not_relevant(), 3);
+        near(ranking.average_precision(8), (1.0 + 2.0 / 4.0 + 3.0 / 6.0) / 4.0);
+        near(ranking.average_precision(4), (1.0 + 2.0 / 4.0) / 4.0);
+        near(ranking.precision(5), 2.0 / 5.0);
+        near(ranking.precision(100), 3.0 / 100.0);
+        near(ranking.recall(4), 2.0 / 4.0);
+        near(ranking.relative_precision(2), 1.0 / 2.0);
+        near(ranking.relative_precision(100), 3.0 / 4.0);
+        near(ranking.reciprocal_rank(), 1.0);
+        near(ranking.success(1), 1.0);
+        near(ranking.unjudged_within(5), 1.0 / 5.0);
+        // Not relevant above: none, one, two; of four there are in all.
+        near(ranking.binary_preference(), (1.0 + 3.0 / 4.0 + 2.0 / 4.0) / 4.0);
+        near(ranking.interpolated_precision(0.0), 1.0);
+        near(ranking.interpolated_precision(0.5), 0.5);
+        near(ranking.interpolated_precision(0.62), 0.5);
+        near(ranking.interpolated_precision(0.75), 0.5);
+        near(ranking.interpolated_precision(1.0), 0.0);
+        near(ranking.precision_at_multiple(1.0), 2.0 / 4.0);
+        near(ranking.precision_at_multiple(1.5), 3.0 / 6.0);
+        near(ranking.precision_at_multiple(0.3), 1.0 / 2.0);
+        near(ranking.set_f(), 2.0 * 3.0 / (8.0 + 4.0));
+        let ideal = 1.0 + 1.0 / 3_f64.log2() + 0.5 + 1.0 / 5_f64.log2();
+        near(ranking.ndcg(8), (1.0 + 1.0 / 5_f64.log2() + 1.0 / 7_f64.log2()) / ideal);
+        near(ranking.ndcg(2), 1.0 / (1.0 + 1.0 / 3_f64.log2()));
+    }
+
+    #[test]
+    fn more_relevance_gains_more() {
+        let ranking = ranking("102", &[3]);
+        let ideal = 3.0 + 2.0 / 3_f64.log2() + 1.0 / 2.0;
+        near(ranking.ndcg(1000), (1.0 + 2.0 / 2.0) / ideal);
+        near(ranking.average_precision(1000), (1.0 + 2.0 / 3.0) / 3.0);
+    }
+
+    #[test]
+    fn more_not_relevant_than_relevant_is_no_worse_than_none() {
+        near(ranking("0001", &[]).binary_preference(), 0.0);
+        near(ranking("01", &[1, 1]).binary_preference(), 0.0);
+        near(ranking("011", &[0]).binary_preference(), (0.5 + 0.5) / 2.0);
+    }
+
+    #[test]
+    fn nothing_to_find_and_nothing_found_is_0() {
+        for ranking in [ranking("000", &[]), ranking("--", &[1]), Ranking::new([].into_iter(), [1].into_iter())] {
+            let values = [
+                ranking.average_precision(10),
+                ranking.reciprocal_rank(),
+                ranking.binary_preference(),
+                ranking.interpolated_precision(0.0),
+                ranking.precision_at_multiple(1.0),
+                ranking.recall(5),
+                ranking.relative_precision(5),
+                ranking.ndcg(5),
+                ranking.set_f(),
+                ranking.success(5),
+            ];
+            assert_eq!(values.map(f64::to_bits), [0; 10], "{ranking:?}: {values:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What judges did, and what can differ between two executions of the same work.
+
+use crate::format::probe::ProbeV1;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who decided pairs, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeV1 {
+    /// The judge.
+    pub judge: String,
+    /// Questions that were put to it, whether it was asked now or the ledger knew.
+    pub asked: usize,
+    /// Decisions for which nobody had to be asked at any time: judgements that were given, and the answers to questions that
+    /// equal another one of this report.
+    pub cached: usize,
+    /// Questions whose answer could not change anything.
+    pub saved: usize,
+    /// Questions that got no answer.
+    pub unjudged: usize,
+    /// Those among them that the model or a filter did not want to answer.
+    #[serde(default)]
+    pub refused: usize,
+    /// Matches of its that file, lines and words alone would not have made.
+    #[serde(default)]
+    pub beyond: usize,
+    /// Tokens of the replies that the answers were read from, and of what those reply to. What failed on the way is not among
+    /// them; all that was spent this time is measured.
+    pub tokens: u64,
+    /// What these tokens cost at the judge's prices, in USD; null where prices are not known.
+    pub usd: Option<f64>,
+    /// How far the members of a panel agree.
+    #[serde(default)]
+    pub agreement: Option<AgreementV1>,
+    /// How it did the last time it was probed; absent where it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeV1>,
+}
+
+/// How far judges of the same pairs agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgreementV1 {
+    /// The judges.
+    pub judges: Vec<String>,
+    /// How many pairs at least two of them decided.
+    pub n: usize,
+    /// The share of agreeing votes.
+    pub percent: Option<f64>,
+    /// Fleiss' kappa.
+    pub fleiss: Option<f64>,
+    /// Krippendorff's alpha.
+    pub krippendorff: Option<f64>,
+    /// Its 95 % interval.
+    pub krippendorff_ci: Option<[f64; 2]>,
+    /// Gwet's AC1.
+    pub ac1: Option<f64>,
+}
+
+/// What a judge cost this time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeSpentV1 {
+    /// Different questions that the ledger answered.
+    pub from_ledger: u64,
+    /// Requests that were made, those made again included.
+    pub requests: u64,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received.
+    pub tokens_out: u64,
+    /// In USD; null where prices are not known.
+    pub usd: Option<f64>,
+}
+
+/// What can differ between two executions of the same work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeasuredV1 {
+    /// By tool.
+    pub latency: BTreeMap<String, LatencyV1>,
+    /// By tool.
+    pub cost: BTreeMap<String, CostV1>,
+    /// By tool: the isolation that was in force.
+    #[serde(default)]
+    pub isolation: BTreeMap<String, String>,
+    /// By judge that is a model.
+    #[serde(default)]
+    pub judges: BTreeMap<String, JudgeSpentV1>,
+    /// Seconds by stage.
+    #[serde(default)]
+    pub times: BTreeMap<String, f64>,
+}
+
+/// How long trials took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyV1 {
+    /// The mean over trials that say so: the time of one case.
+    pub mean_ms: f64,
+    /// All trials together for each required golden found; null where none was.
+    #[serde(default)]
+    pub ms_per_tp: Option<f64>,
+    /// How many say so.
+    pub n: usize,
+}
+
+/// What trials cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostV1 {
+    /// All trials together.
+    pub usd: f64,
+    /// For one trial of one case, of those that say what they cost.
+    #[serde(default)]
+    pub usd_per_case: f64,
+    /// For each required golden found; null where none was.
+    pub usd_per_tp: Option<f64>,
+    /// Tokens, sent and received, for one trial of one case.
+    #[serde(default)]
+    pub tokens_per_case: f64,
+    /// The same for each required golden found; null where none was.
+    #[serde(default)]
+    pub tokens_per_tp: Option<f64>,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received.
+    pub tokens_out: u64,
+    /// How many trials say what they cost.
+    pub n: usize,
+}

@@ -1,0 +1,312 @@
+//! Extras that people confirmed, written into a suite as acceptable goldens; comments, order and layout of its files stay.
+
+use super::case_draft::{block_or_quoted, quoted};
+use super::from_commit::slug;
+use super::{LoadedSuite, StatedIn};
+use crate::document::{Node, Segment, Syntax, Value, decode_bytes, json, schema_of, yaml};
+use crate::format::case::{CaseV1, IssueV1};
+use karat_core::finding::Finding;
+use karat_core::golden::Acceptance;
+use karat_core::ids::CaseId;
+use karat_core::matching::outcome::ExtraReason;
+use karat_core::pooling::{Claim, Pool, pooled};
+use karat_core::profile::{Method, Profile, Requirement};
+use karat_core::scorecard::{Scorecard, TrialScore};
+use karat_core::suite::Case;
+use karat_core::trial::Trial;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// So much of a message is a title, where a finding has none.
+const LONGEST_TITLE: usize = 100;
+
+/// A golden that the suite should have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// The findings it is made from.
+    pub pool: Pool<'a>,
+    /// The golden.
+    pub issue: IssueV1,
+}
+
+/// What confirmed extras come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proposals<'a> {
+    /// The goldens, in the order of the cases.
+    pub goldens: Vec<Proposal<'a>>,
+    /// How many things an acceptable golden names already.
+    pub named_already: usize,
+    /// Why the others cannot be adopted.
+    pub left_out: Vec<String>,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// Files that are not as they were when the suite was loaded.
+    #[error("{} changed while it was being read; try again. Nothing was written", .0.join(", "))]
+    Changed(Vec<String>),
+    /// Files that are laid out in a way that cannot be edited.
+    #[error(
+        "{} is laid out in a way that cannot be edited safely; add the goldens by hand, which --dry-run prints. Nothing was written",
+        .0.join(", ")
+    )]
+    Unwritable(Vec<String>),
+}
+
+/// What the suite should know of the extras that scoring calls confirmed. What an acceptable golden names already is not
+/// proposed again, so that adopting twice adds nothing.
+pub fn proposals<'a>(
+    loaded: &'a LoadedSuite,
+    trials: &'a [Trial],
+    scorecard: &Scorecard,
+    profile: &Profile,
+) -> Proposals<'a> {
+    let reach = profile.line.reach;
+    let confirmed = |score: &TrialScore| {
+        let extras = score.result.extras.iter().filter(|extra| extra.why == ExtraReason::Confirmed);
+        extras.map(|extra| extra.finding).collect()
+    };
+    let mut pools = pooled(&loaded.suite, trials, scorecard, reach, confirmed);
+    pools.sort_by_key(|pool| pool.case);
+    let mut found = Proposals::default();
+    let mut ids: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    for pool in pools {
+        let case = &loaded.suite.cases[pool.case];
+        let claim = Claim::of_finding(pool.lead);
+        let acceptable = case.goldens.iter().filter(|golden| golden.acceptance == Acceptance::Acceptable);
+        if acceptable.into_iter().any(|golden| claim.likeness(&Claim::of_golden(golden), reach).is_some()) {
+            found.named_already += 1;
+            continue;
+        }
+        if let Some(why) = misplaced(loaded, case, pool.lead) {
+            found.left_out.push(format!("{}: {}: {why}", case.id, first_line(pool.lead.headline())));
+            continue;
+        }
+        let taken = ids.entry(pool.case).or_insert_with(|| case.goldens.iter().map(|g| g.id.to_string()).collect());
+        let issue = issue(pool.lead, taken, profile);
+        found.goldens.push(Proposal { case, pool, issue });
+    }
+    found
+}
+
+/// Why `karat check` would refuse a golden at the place of a finding.
+fn misplaced(loaded: &LoadedSuite, case: &Case, finding: &Finding) -> Option<String> {
+    let file = finding.file.as_ref().filter(|_| loaded.has_tree(&case.id))?;
+    if !loaded.has_file(&case.id, file) {
+        return Some(format!("the case has no file {file}; add the golden by hand"));
+    }
+    let count = u32::try_from(loaded.source(&case.id, file)?.lines().count()).unwrap_or(u32::MAX);
+    let lines = finding.lines().filter(|lines| lines.end > count)?;
+    Some(format!("line {} lies outside {file}, which has {count} lines; add the golden by hand", lines.end))
+}
+
+fn issue(finding: &Finding, taken: &mut BTreeSet<String>, profile: &Profile) -> IssueV1 {
+    let title = finding.title.clone().unwrap_or_else(|| first_line(finding.headline()).to_owned());
+    let plain = slug(&title).unwrap_or_else(|| "adopted".to_owned());
+    let numbered = (2..).map(|number| format!("{plain}-{number}"));
+    let id = std::iter::once(plain.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default();
+    taken.insert(id.clone());
+    // Some rules compare more than places and words, and a golden that lacks it would match nothing.
+    let by_key = profile.method == Method::Identity;
+    let compares = |what: Requirement| profile.require.contains(&what);
+    IssueV1 {
+        id,
+        title: Some(title),
+        description: finding.message.clone().filter(|message| finding.title.as_ref() != Some(message)),
+        file: finding.file.as_ref().map(ToString::to_string),
+        line_start: finding.lines().map(|lines| lines.start),
+        line_end: finding.lines().map(|lines| lines.end),
+        severity: finding.severity,
+        category: finding.category.clone(),
+        rule_id: finding.rule_id.clone().filter(|_| by_key || compares(Requirement::Rule)),
+        anchor: finding.anchor.clone().filter(|_| by_key),
+        cwe: if compares(Requirement::Cwe) { finding.cwe.clone() } else { Vec::new() },
+        acceptance: Acceptance::Acceptable,
+        ..IssueV1::default()
+    }
+}
+
+/// The beginning of a text, within its first line and up to a word's end.
+fn first_line(text: &str) -> &str {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(LONGEST_TITLE) {
+        None => line,
+        Some((end, _)) => line[..end].rfind(' ').map_or(&line[..end], |blank| &line[..blank]),
+    }
+}
+
+/// Where a golden comes from, for whoever reads the case.
+pub fn origin(pool: &Pool<'_>) -> String {
+    let tools = pool.tools().len();
+    let who = if tools == 1 { "a tool".to_owned() } else { format!("{tools} tools") };
+    format!("Adopted: {who} reported it, and people confirmed it.")
+}
+
+/// A golden as it stands in a case's YAML.
+pub fn as_yaml(issue: &IssueV1, origin: &str, indent: &str) -> String {
+    let mut out = format!("{indent}# {origin}\n{indent}- id: {}\n", quoted(&issue.id));
+    let mut line = |key: &str, value: Option<String>| {
+        out.extend(value.map(|value| format!("{indent}  {key}: {value}\n")));
+    };
+    line("title", issue.title.as_deref().map(quoted));
+    let deeper = format!("{indent}    ");
+    line("description", issue.description.as_deref().map(|text| block_or_quoted(text, &deeper)));
+    line("file", issue.file.as_deref().map(quoted));
+    line("line_start", issue.line_start.map(|line| line.to_string()));
+    line("line_end", issue.line_end.map(|line| line.to_string()));
+    line("severity", issue.severity.map(|severity| severity.to_string()));
+    line("category", issue.category.as_deref().map(quoted));
+    line("rule_id", issue.rule_id.as_deref().map(quoted));
+    line("anchor", issue.anchor.as_deref().map(quoted));
+    line("cwe", (!issue.cwe.is_empty()).then(|| format!("{:?}", issue.cwe)));
+    line("acceptance", Some("acceptable".to_owned()));
+    out
+}
+
+/// Adds the goldens to their cases and returns the new content of each file that changes, by its path in the suite. Nothing is
+/// written, and there is no content at all where a single file cannot be edited.
+pub fn adopt(loaded: &LoadedSuite, goldens: &[Proposal<'_>]) -> Result<BTreeMap<String, String>, AdoptError> {
+    let mut by_case: BTreeMap<&CaseId, Vec<&Proposal<'_>>> = BTreeMap::new();
+    for golden in goldens {
+        by_case.entry(&golden.case.id).or_default().push(golden);
+    }
+    let (mut changed, mut unwritable) = (BTreeMap::new(), Vec::new());
+    let mut listed: BTreeMap<usize, Vec<&Proposal<'_>>> = BTreeMap::new();
+    for (case, new) in by_case {
+        match loaded.stated_in.get(case) {
+            Some(StatedIn::File(file)) => match edited(&read(loaded, file)?, &new, Syntax::Yaml) {
+                Some(text) => drop(changed.insert(file.clone(), text)),
+                None => unwritable.push(loaded.files.display(file)),
+            },
+            Some(StatedIn::Line(number)) => drop(listed.insert(*number, new)),
+            None => {}
+        }
+    }
+    if !listed.is_empty() {
+        let text = read(loaded, LISTED)?;
+        let mut out = String::with_capacity(text.len());
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            let body = line.trim_end_matches(['\n', '\r']);
+            match listed.get(&number).map(|new| edited(body, new, Syntax::Json)) {
+                None => out.push_str(body),
+                Some(Some(new)) => out.push_str(&new),
+                Some(None) => unwritable.push(format!("{}:{number}", loaded.files.display(LISTED))),
+            }
+            out.push_str(&line[body.len()..]);
+        }
+        changed.insert(LISTED.to_owned(), out);
+    }
+    if unwritable.is_empty() { Ok(changed) } else { Err(AdoptError::Unwritable(unwritable)) }
+}
+
+/// Where cases are lines.
+const LISTED: &str = "cases.jsonl";
+
+fn read(loaded: &LoadedSuite, file: &str) -> Result<String, AdoptError> {
+    let bytes = loaded.files.read(file).ok().flatten();
+    let changed = || AdoptError::Changed(vec![loaded.files.display(file)]);
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(changed)
+}
+
+/// The text of a case with further goldens; `None` where it would not read as just that.
+fn edited(text: &str, new: &[&Proposal<'_>], syntax: Syntax) -> Option<String> {
+    let before = decoded(text, syntax)?;
+    let node = match syntax {
+        Syntax::Yaml => yaml::parse(text).ok()?,
+        _ => json::parse(text).ok()?,
+    };
+    let out = spliced(text, insertion(text, &node, new, syntax)?);
+    // An odd layout must never cost the suite: what does not read as the old case with the new goldens is not written.
+    let mut expect = before;
+    expect.issues.extend(new.iter().map(|golden| golden.issue.clone()));
+    (decoded(&out, syntax)? == expect).then_some(out)
+}
+
+fn decoded(text: &str, syntax: Syntax) -> Option<CaseV1> {
+    let decoded = decode_bytes::<CaseV1>("", text.as_bytes(), syntax, &schema_of::<CaseV1>());
+    decoded.value.filter(|_| decoded.faults.is_empty()).map(|(case, _)| case)
+}
+
+fn spliced(text: &str, mut splices: Vec<(Range<usize>, String)>) -> String {
+    splices.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
+    let mut out = text.to_owned();
+    for (range, new) in splices {
+        out.replace_range(range, &new);
+    }
+    out
+}
+
+/// What must be put where so that the case has the goldens too.
+fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> Option<Vec<(Range<usize>, String)>> {
+    let flow: Vec<String> = new.iter().filter_map(|golden| serde_json::to_string(&golden.issue).ok()).collect();
+    let flow = flow.join(", ");
+    let Value::Object(entries) = &node.value else { return None };
+    let stated = entries.iter().find(|(key, _)| key.name == "issues");
+    let Some((key, issues)) = stated else {
+        if syntax == Syntax::Json {
+            let end = node.span.end.checked_sub(1)?;
+            let comma = if entries.is_empty() { "" } else { ", " };
+            return Some(vec![(end..end, format!("{comma}\"issues\": [{flow}]"))]);
+        }
+        let break_before = if text.ends_with('\n') { "" } else { "\n" };
+        let block = format!("{break_before}issues:\n{}", block(new, "  "));
+        return Some(vec![(text.len()..text.len(), block)]);
+    };
+    let opens_flow = text.get(issues.span.clone()).is_some_and(|value| value.starts_with('['));
+    match &issues.value {
+        Value::Array(items) if opens_flow && (syntax == Syntax::Json || !items.is_empty()) => {
+            let end = items.last().map_or(issues.span.start + 1, |last| last.span.end);
+            let comma = if items.is_empty() { "" } else { ", " };
+            Some(vec![(end..end, format!("{comma}{flow}"))])
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let first = node.get(&[Segment::Key("issues"), Segment::Index(0)])?.span.start;
+            let dash = text[..first].rfind('-')?;
+            let line = text[..dash].rfind('\n').map_or(0, |newline| newline + 1);
+            let indent = text.get(line..dash).filter(|lead| lead.chars().all(|c| c == ' '))?;
+            let end = after_item(text, items.last()?.span.end, indent.len());
+            let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
+            Some(vec![(end..end, format!("{break_before}{}", block(new, indent)))])
+        }
+        // An empty list; what stands behind it on its line stays there.
+        Value::Array(_) => {
+            let line = text[..key.span.start].rfind('\n').map_or(0, |newline| newline + 1);
+            let lead = text.get(line..key.span.start).filter(|lead| lead.chars().all(|c| c == ' '))?;
+            let empty = issues.span.start..issues.span.start + text[issues.span.start..].find(']')? + 1;
+            let end = line_end(text, empty.end);
+            let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
+            let added = format!("{break_before}{}", block(new, &format!("{lead}  ")));
+            Some(vec![(empty, String::new()), (end..end, added)])
+        }
+        _ => None,
+    }
+}
+
+fn block(new: &[&Proposal<'_>], indent: &str) -> String {
+    new.iter().map(|golden| as_yaml(&golden.issue, &origin(&golden.pool), indent)).collect()
+}
+
+/// The place behind the line that a place lies in.
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
+}
+
+/// The place behind an item of a list and behind the comments that belong to it, which are indented deeper than its dash.
+fn after_item(text: &str, end: usize, dash: usize) -> usize {
+    let mut at = line_end(text, text[..end].trim_end().len());
+    loop {
+        let next = line_end(text, at);
+        let line = &text[at..next];
+        let indent = line.len() - line.trim_start().len();
+        if next == at || indent <= dash || !line.trim_start().starts_with('#') {
+            return at;
+        }
+        at = next;
+    }
+}
+
+#[cfg(test)]
+mod tests;
