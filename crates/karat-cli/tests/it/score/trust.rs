@@ -96,7 +96,7 @@ fn label(case: usize, tool: &str, says: bool, probability: Option<f64>) -> Value
 #[test]
 fn labels_tell_figures_without_the_judges_errors() {
     // People find that every second miss of "four" reports the golden after all.
-    let truth = |n: usize| n % 5 > 0 || n.is_multiple_of(2);
+    let truth = |n: usize| !n.is_multiple_of(5) || n.is_multiple_of(2);
     let labels: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), Some(1.0))).collect();
     let project = sixty().with("labels.jsonl", lines(&labels));
     let scored = "score . --submission s.jsonl --judge none --labels labels.jsonl";
