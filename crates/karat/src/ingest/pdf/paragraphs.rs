@@ -124,6 +124,12 @@ impl Paragraph {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 
+    /// How it ends so far. Paragraphs may grow very long, so they are not put together for that.
+    fn ends_with(&self, signs: &[char]) -> bool {
+        let last = self.spans.iter().rev().map(|span| span.text.trim_end()).find(|text| !text.is_empty());
+        last.is_some_and(|text| text.ends_with(signs))
+    }
+
     fn look(&self) -> Option<(i64, bool)> {
         (!self.spans.is_empty()).then(|| (halves(self.size), self.bold))
     }
@@ -137,8 +143,7 @@ impl Paragraph {
         if (self.size / line.size - 1.0).abs() > 0.1 || self.bold != line.is_bold() {
             return self.bold && !line.is_bold() && self.runs_in(line, look);
         }
-        let text = self.text();
-        let ended = text.trim_end().ends_with(['.', ':', ';', '!', '?']);
+        let ended = self.ends_with(&['.', ':', ';', '!', '?']);
         let short = last.end < last.edge - 0.15 * (last.edge - last.x).max(1.0);
         let together = last.page == line.page && last.column == line.column && line.y < last.y;
         if !together {
@@ -156,17 +161,18 @@ impl Paragraph {
             return false;
         }
         // A short line with the number and the words of a heading is one, even right above its text.
-        !(self.lines == 1 && short && is_clause(&text))
+        !(self.lines == 1 && short && is_clause(&self.text()))
     }
 
     /// Whether a bold line goes on as plain text in the same line's flow, as titles that run into their text do.
     fn runs_in(&self, line: &Line, look: &Look) -> bool {
         let last = &self.last;
         let near = last.page == line.page && last.y > line.y && (last.y - line.y) / self.size <= look.leading * 1.15;
-        near && last.end > last.edge - 0.1 * (last.edge - last.x) && !self.text().trim_end().ends_with(['.', ':'])
+        near && last.end > last.edge - 0.1 * (last.edge - last.x) && !self.ends_with(&['.', ':'])
     }
 
     fn add(&mut self, mut line: Line, compounds: &BTreeSet<String>) {
+        self.bold &= line.is_bold();
         let spans = std::mem::take(&mut line.spans);
         if line.row {
             self.spans.push(Span { text: "\n".to_owned(), marked: false });
@@ -178,7 +184,6 @@ impl Paragraph {
             }
         }
         self.spans.extend(spans);
-        self.bold &= line.is_bold() || self.spans.iter().all(|span| span.marked);
         self.lines += 1;
         self.last = line;
     }
