@@ -6,6 +6,7 @@ use karat_core::comparison::{Comparand, Pairs, Row, Statistic};
 use karat_core::metric::sums::Sums;
 use karat_core::metric::table::{self, Aggregation, Direction};
 use karat_core::profile::Profile;
+use karat_core::stats::random::Random;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,15 +155,44 @@ pub fn columns(id: &str, profile: &Profile) -> Vec<String> {
     used(names.len(), &value).into_iter().map(|column| names[column].clone()).collect()
 }
 
-/// The columns that a figure depends on: those whose change changes it, seen from where none is 0 and no two are alike.
+/// The columns that a figure depends on: those whose change changes it somewhere. It is looked at from many places, since a
+/// figure such as the widest gap of all bins shows one bin at a time.
 fn used(columns: usize, value: &Statistic<'_>) -> Vec<usize> {
-    let mut row: Vec<f64> = (0..columns).map(|column| 1.0 + 0.37 * column as f64).collect();
-    let at = value(&row);
-    let mut changes = |column: &usize| {
-        row[*column] += 1.0;
-        let changed = value(&row) != at;
-        row[*column] -= 1.0;
-        changed
-    };
-    (0..columns).filter(|column| changes(column)).collect()
+    let mut used = BTreeSet::new();
+    for place in 0..PLACES {
+        let mut random = Random::new(PLACES, place);
+        let mut row: Vec<f64> = (0..columns).map(|_| 1.0 + random.unit()).collect();
+        let at = value(&row);
+        for column in 0..columns {
+            row[column] += 1.0;
+            let differs = match (value(&row), at) {
+                (Some(now), Some(at)) => (now - at).abs() > 1e-9,
+                (now, at) => now.is_some() != at.is_some(),
+            };
+            if differs {
+                used.insert(column);
+            }
+            row[column] -= 1.0;
+        }
+    }
+    used.into_iter().collect()
+}
+
+/// From so many places; of ten bins each is the widest in some.
+const PLACES: u64 = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bin_counts_for_the_widest_gap() {
+        let profile = crate::profile::resolve("karat", &|_| None, &[]).unwrap();
+        let count = |id: &str, of: &str| columns(id, &profile).iter().filter(|name| name.starts_with(of)).count();
+        // The weight, the claims and the right ones of ten bins; and the weight of all, without which there is none.
+        assert_eq!(count("mce", "verdict_confidence.bin"), 30);
+        assert_eq!(count("ece", "verdict_confidence.bin"), 20);
+        assert_eq!(columns("accuracy", &profile), ["verdict.tp", "verdict.fp", "verdict.tn", "verdict.fn"]);
+        assert_eq!(columns("recall", &profile), [] as [&str; 0]);
+    }
 }

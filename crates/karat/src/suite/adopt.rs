@@ -279,6 +279,9 @@ fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> 
             let end = line_end(text, empty.end);
             let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
             let added = format!("{break_before}{}", block(new, &format!("{lead}  ")));
+            // Where nothing stands behind the list, the blank before it goes too.
+            let alone = text[empty.end..end].trim().is_empty() && text[..empty.start].ends_with(' ');
+            let empty = empty.start - usize::from(alone)..empty.end;
             Some(vec![(empty, String::new()), (end..end, added)])
         }
         _ => None,
