@@ -58,7 +58,7 @@ fn a_list_grows_at_its_end_and_all_else_stays() {
     check_edit(
         "id: c\nissues: []\nname: n\n",
         Syntax::Yaml,
-        Some(&format!("id: c\nissues: \n{}name: n\n", added("  "))),
+        Some(&format!("id: c\nissues:\n{}name: n\n", added("  "))),
     );
     let noted = "id: c\nissues: [] # none yet\nname: n\n";
     let expect = format!("id: c\nissues:  # none yet\n{}name: n\n", added("  "));
