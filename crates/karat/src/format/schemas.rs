@@ -12,6 +12,7 @@ use super::ranking::RankedV1;
 use super::report::ReportV1;
 use super::run::PlanV1;
 use super::submission::TrialV1;
+use super::template::TemplateV1;
 use super::tool::ToolManifestV1;
 use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
@@ -43,6 +44,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<GateV1>("gate.json", "what came of a gate's demands"),
     published::<PowerV1>("power.json", "how many cases a difference needs"),
     published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
+    published::<TemplateV1>("template.json", "config.yml of a template of requirements"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> Published {
