@@ -27,3 +27,4 @@ mod anthropic;
 mod http;
 mod openai;
 mod scripted;
+pub(crate) mod watched;

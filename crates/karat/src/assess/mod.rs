@@ -1,0 +1,3 @@
+//! The assessment track: documents held against requirements, by whoever is asked, and measured.
+
+pub mod assessor;
