@@ -3,10 +3,9 @@
 pub mod baseline;
 pub mod model;
 
+use crate::format::assessment::StepV1;
 use crate::format::template::TemplateRequirementV1;
 use karat_core::assessment::record::{Compliance, Given, Role};
-use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// A requirement of a bundle, as an assessor sees it.
 #[derive(Clone, Debug)]
@@ -67,37 +66,11 @@ pub struct Cited {
     pub name: String,
 }
 
-/// The two questions that a model is asked about a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// Which parts bear on it?
-    Relevance,
-    /// How far is it met?
-    Verdict,
-}
-
-impl Step {
-    /// The word in logs and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Relevance => "relevance",
-            Self::Verdict => "verdict",
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// Why there is no opinion of a requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered {
     /// The question that got no answer.
-    pub step: Step,
+    pub step: StepV1,
     /// The kind of reason, such as `unanswered` or `refused`.
     pub kind: &'static str,
     /// The reason in words.

@@ -1,6 +1,7 @@
 //! A model as an assessor: it is asked which parts bear on a requirement, and then how far it is met.
 
-use super::{Assessed, Cited, Matter, Opinion, Step, Unanswered};
+use super::{Assessed, Cited, Matter, Opinion, Unanswered};
+use crate::format::assessment::StepV1 as Step;
 use crate::format::judge::JudgeConfigV1;
 use crate::judge::engine::{Engine, EngineError, EngineEvent, EngineOptions, Tally};
 use crate::judge::ledger::{CacheMode, Exchange, Ledger, Outcome, Unjudged};
