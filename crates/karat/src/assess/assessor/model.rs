@@ -111,7 +111,7 @@ impl Model {
         let shown = |at: usize| relevant[at].as_deref().unwrap_or_default();
         let questions = asked.iter().map(|at| compliance(&matters[*at], shown(*at))).collect();
         let (answers, second) = self.ask(Step::Verdict, &asked, questions, desk)?;
-        add(&mut tally, &second);
+        tally += &second;
         let mut answers = answers.into_iter();
         let opinion = |relevant: Result<Vec<usize>, Unanswered>| {
             let relevant = relevant?;
@@ -156,19 +156,6 @@ impl Model {
         let tally = self.engine.ask(questions, desk.ledger, desk.cancel, &mut hear)?;
         let nothing = || Err(unanswered(step, "cancelled", "it was not asked any more"));
         Ok((answers.into_iter().map(|answer| answer.unwrap_or_else(nothing)).collect(), tally))
-    }
-}
-
-fn add(tally: &mut Tally, other: &Tally) {
-    tally.questions += other.questions;
-    tally.cached += other.cached;
-    tally.unjudged += other.unjudged;
-    tally.refused += other.refused;
-    tally.requests += other.requests;
-    tally.tokens_in += other.tokens_in;
-    tally.tokens_out += other.tokens_out;
-    if let Some(usd) = other.usd {
-        *tally.usd.get_or_insert(0.0) += usd;
     }
 }
 
