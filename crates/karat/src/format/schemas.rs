@@ -6,6 +6,7 @@ use super::case::CaseV1;
 use super::comparison::ComparisonV1;
 use super::config::ConfigV1;
 use super::gate::{DemandsV1, GateV1};
+use super::golden_record::GoldenRecordV0_4;
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
 use super::power::PowerV1;
@@ -46,6 +47,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<PowerV1>("power.json", "how many cases a difference needs"),
     published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
     published::<AssessmentReportV1>("assessment.json", "the report of an assessment"),
+    published::<GoldenRecordV0_4>("golden-record.json", "a golden record, *.golden-assessment.yml"),
     published::<TemplateV1>("template.json", "config.yml of a template of requirements"),
 ];
 
