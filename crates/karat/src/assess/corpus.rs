@@ -58,7 +58,8 @@ impl<'a> Corpus<'a> {
 
     /// How all parts stand to the golden parts of a requirement.
     pub fn matches(&mut self, requirement: &Requirement) -> Matches {
-        let mut read = |part: &karat_core::assessment::record::GoldenPart| self.vocabulary.read(&part.title, &part.text);
+        let mut read =
+            |part: &karat_core::assessment::record::GoldenPart| self.vocabulary.read(&part.title, &part.text);
         let goldens: Vec<Tokens> = requirement.evidence_parts().map(|(_, part)| read(part)).collect();
         self.index.matches(&goldens, &self.bundle.template.config.scoring.thresholds)
     }

@@ -1,7 +1,7 @@
 //! What happens in an assessment, told to whoever shows it or writes it down.
 
-use super::assessor::model::Call;
 use super::assessor::Assessed;
+use super::assessor::model::Call;
 use std::time::Duration;
 
 /// Something that happened.

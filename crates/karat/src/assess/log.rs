@@ -4,11 +4,13 @@ mod summary;
 
 pub use summary::summarize;
 
+use super::event::{About, AssessEvent, Named};
 use crate::format::log::LogLineV1;
 use jiff::Timestamp;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The folder of logs, within a store's.
 const FOLDER: &str = "logs";
@@ -85,6 +87,82 @@ impl Journal {
             self.file = None;
         }
     }
+}
+
+impl Journal {
+    /// Writes down what happened.
+    pub fn hear(&mut self, event: &AssessEvent<'_>) {
+        match event {
+            AssessEvent::Read { document, sections, reused, took } => {
+                let detail = Some(format!("{document}, {sections} sections"));
+                let line = LogLineV1 { stage: Some("ingest".into()), cached: *reused, detail, ..timed(*took) };
+                self.write("document_read", line);
+            }
+            AssessEvent::Searched { bundle, requirements, took } => {
+                let detail = Some(format!("{requirements} requirements"));
+                let line = LogLineV1 { stage: Some("search".into()), detail, ..timed(*took) };
+                self.write("bundle_searched", of_bundle(bundle, line));
+            }
+            AssessEvent::Settled { model, about, call } => {
+                let line = LogLineV1 {
+                    evaluation_model: Some((*model).to_owned()),
+                    stage: Some(call.step.name().to_owned()),
+                    latency_ms: call.latency.map(milliseconds),
+                    cached: call.cached,
+                    requests: Some(call.requests),
+                    tokens_in: Some(call.tokens_in),
+                    tokens_out: Some(call.tokens_out),
+                    usd: call.usd,
+                    error_kind: call.failure.as_ref().map(|(kind, _)| (*kind).to_owned()),
+                    error: call.failure.as_ref().map(|(_, why)| why.clone()),
+                    ..LogLineV1::default()
+                };
+                self.write("call_settled", of_requirement(about, line));
+            }
+            AssessEvent::Retrying { model, wait, why } => {
+                let detail = Some(format!("once more in {} ms: {why}", milliseconds(*wait)));
+                let line = LogLineV1 { evaluation_model: Some((*model).to_owned()), detail, ..LogLineV1::default() };
+                self.write("call_failed_once", line);
+            }
+            AssessEvent::Assessed { model, about, assessed } => {
+                let detail = match assessed {
+                    Ok(opinion) => opinion.verdict.name().to_owned(),
+                    Err(none) => format!("no answer to {}", none.step.name()),
+                };
+                let evaluation_model = Some((*model).to_owned());
+                let line = LogLineV1 { evaluation_model, detail: Some(detail), ..LogLineV1::default() };
+                self.write("assessed", of_requirement(about, line));
+            }
+            AssessEvent::ModelFailed { model, why } => {
+                let line = LogLineV1 {
+                    evaluation_model: Some((*model).to_owned()),
+                    stage: Some("relevance".into()),
+                    error_kind: Some("unreachable".into()),
+                    error: Some((*why).to_owned()),
+                    ..LogLineV1::default()
+                };
+                self.write("model_failed", line);
+            }
+            AssessEvent::Round { .. } => {}
+        }
+    }
+}
+
+fn timed(took: Duration) -> LogLineV1 {
+    LogLineV1 { latency_ms: Some(milliseconds(took)), ..LogLineV1::default() }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn of_bundle(bundle: &Named<'_>, line: LogLineV1) -> LogLineV1 {
+    let (bundle_id, template_id) = (Some(bundle.bundle_id.to_owned()), Some(bundle.template_id.to_owned()));
+    LogLineV1 { bundle_id, template_id, ..line }
+}
+
+fn of_requirement(about: &About<'_>, line: LogLineV1) -> LogLineV1 {
+    of_bundle(&about.bundle, LogLineV1 { requirement_id: Some(about.requirement_id.to_owned()), ..line })
 }
 
 /// A log that was written.

@@ -175,7 +175,10 @@ fn warnings(report: &AssessmentReportV1, all: &[Answers<'_>]) -> Vec<String> {
     }
     for (who, cut) in &report.search.cut {
         let texts = count(cut.texts, "text");
-        warnings.push(format!("{texts} longer than {who} takes: cut at white space, {} characters left out", cut.characters));
+        warnings.push(format!(
+            "{texts} longer than {who} takes: cut at white space, {} characters left out",
+            cut.characters
+        ));
     }
     warnings
 }

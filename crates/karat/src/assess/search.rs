@@ -93,8 +93,10 @@ fn one<'a>(
         wanted(requirement.id.as_str()).then(|| (requirement, stated, query(stated, language)))
     };
     let asked: Vec<_> = bundle.record.requirements.iter().filter_map(of).collect();
-    let queries: Vec<Query> =
-        asked.iter().map(|(requirement, _, text)| Query { id: requirement.id.to_string(), text: text.clone() }).collect();
+    let queries: Vec<Query> = asked
+        .iter()
+        .map(|(requirement, _, text)| Query { id: requirement.id.to_string(), text: text.clone() })
+        .collect();
     let embedder = means.embedder.filter(|_| means.knobs.by_vectors());
     let index = Index::new(&corpus.passages(), &corpus.analysis, embedder)?;
     let found = index.search(&queries, &means.knobs, embedder, means.reranker)?;

@@ -208,8 +208,7 @@ fn nearest(
     candidate: &dyn Fn(usize) -> bool,
 ) -> Vec<(usize, f64)> {
     let among = passages.iter().enumerate().filter(|(part, _)| candidate(*part));
-    let mut found: Vec<(usize, f64)> =
-        among.filter_map(|(part, own)| Some((part, likeness(query, own)?))).collect();
+    let mut found: Vec<(usize, f64)> = among.filter_map(|(part, own)| Some((part, likeness(query, own)?))).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     found.truncate(most);
     found

@@ -43,7 +43,10 @@ impl Knobs {
     pub fn check(&self) -> Result<(), RetrievalError> {
         let bad = |field, reason: String| Err(RetrievalError::BadValue { field, reason });
         if !(0.0..=1.0).contains(&self.bm25_weight) {
-            return bad("bm25_weight", format!("{} is not from 0 (vectors alone) to 1 (words alone)", self.bm25_weight));
+            return bad(
+                "bm25_weight",
+                format!("{} is not from 0 (vectors alone) to 1 (words alone)", self.bm25_weight),
+            );
         }
         for (field, value) in [("search_limit", self.search_limit), ("rerank_top_n", self.rerank_top_n)] {
             if value == 0 {

@@ -7,7 +7,9 @@ pub(super) fn open(_: &RerankProviderV1, _: &Surroundings<'_>) -> Result<Box<dyn
     Ok(Box::new(Inside))
 }
 impl Reranker for Inside {
-    fn id(&self) -> String { "x".into() }
+    fn id(&self) -> String {
+        "x".into()
+    }
     fn rerank(&self, asked: &Asked<'_>) -> Result<Reranked, RetrievalError> {
         Ok(Reranked { scores: asked.fused.to_vec(), ..Reranked::default() })
     }
