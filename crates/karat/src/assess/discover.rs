@@ -112,8 +112,7 @@ fn at(path: &str, recursive: bool) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> 
 fn folder(path: &str, files: &Files, folder: &Folder, recursive: bool) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
     if let Ok(Some(bytes)) = files.read("karat.toml") {
         let shown = folder.display("karat.toml");
-        let (config, _) =
-            decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>()).whole()?;
+        let (config, _) = decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>()).whole()?;
         if config.suite.kind != SuiteKind::Assessment && !recursive {
             let message = "kind = \"findings\": this suite holds findings to score, not documents to assess";
             let help = "set kind = \"assessment\", or have its folders searched for golden records with -r";
@@ -147,9 +146,7 @@ fn below(folder: &Folder) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
         };
         for name in entries.folders.iter().filter(|name| !name.starts_with('.')) {
             if is_record(name) {
-                faults.push(
-                    Diagnostic::of_file(folder.display(name), "not-a-file", is_a_folder()).with_help(RENAME),
-                );
+                faults.push(Diagnostic::of_file(folder.display(name), "not-a-file", is_a_folder()).with_help(RENAME));
             } else {
                 open.push(folder.join(name));
             }
@@ -160,7 +157,7 @@ fn below(folder: &Folder) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
             faults.push(Diagnostic::of_file(folder.display(link), "path-escapes", message).with_help(help));
         }
         let records = entries.files.into_iter().filter(|name| is_record(name));
-        found.extend(records.map(|name| RecordPlace { folder: folder.clone(), name }));
+        found.extend(records.map(|name| RecordPlace { folder: folder.alone(), name }));
     }
     if faults.is_empty() {
         return Ok(found);

@@ -225,9 +225,8 @@ mod tests {
 
     /// All texts of two words up to some length, written as bits.
     fn texts(longest: u32) -> impl Iterator<Item = Vec<u32>> {
-        (0..=longest).flat_map(|length| {
-            (0..1_u32 << length).map(move |bits| (0..length).map(|at| bits >> at & 1).collect())
-        })
+        (0..=longest)
+            .flat_map(|length| (0..1_u32 << length).map(move |bits| (0..length).map(|at| bits >> at & 1).collect()))
     }
 
     #[test]

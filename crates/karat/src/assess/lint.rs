@@ -269,7 +269,8 @@ fn supporting_repeats_primary(scene: &Scene<'_>, found: &mut Vec<Remark>) {
         // A record with hundreds of parts to a requirement has other worries.
         let alike = |at: &usize| {
             let standing = &scene.bundle.standings[r];
-            let same_place = standing[*at].document == standing[p].document && standing[*at].section == standing[p].section;
+            let same_place =
+                standing[*at].document == standing[p].document && standing[*at].section == standing[p].section;
             let found = compare(&goldens[*at].0, &goldens[p].0, thresholds).category;
             found == Category::Exact || same_place && found.is_hit()
         };
@@ -327,7 +328,8 @@ fn no_neighbour(scene: &Scene<'_>, found: &mut Vec<Remark>) {
     let everywhere = |word: &str| words.len() >= 6 && uses.get(word).is_some_and(|&n| n * 2 > words.len());
     for (r, requirement) in scene.requirements().iter().enumerate() {
         let stands = |place: &(usize, usize)| {
-            let spans = |s: &super::Standing| s.document == place.0 && (s.section..s.section + s.sections).contains(&place.1);
+            let spans =
+                |s: &super::Standing| s.document == place.0 && (s.section..s.section + s.sections).contains(&place.1);
             scene.bundle.standings[r].iter().any(spans)
         };
         if scene.bundle.standings[r].is_empty() {
@@ -336,7 +338,8 @@ fn no_neighbour(scene: &Scene<'_>, found: &mut Vec<Remark>) {
         let mut about = String::new();
         if let Some(stated) = scene.bundle.template.config.requirements.get(requirement.id.as_str()) {
             let queries = stated.queries.values().map(String::as_str);
-            about = [stated.title.as_str(), &stated.description].into_iter().chain(queries).collect::<Vec<_>>().join("\n");
+            about =
+                [stated.title.as_str(), &stated.description].into_iter().chain(queries).collect::<Vec<_>>().join("\n");
         }
         for (_, part) in requirement.evidence_parts() {
             about.push_str(&format!("\n{}\n{}", part.title, part.text));

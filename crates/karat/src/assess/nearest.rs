@@ -67,7 +67,11 @@ pub(super) fn parting(written: &str, passage: &str) -> String {
         if skipped > 0 {
             let before = &body[at.saturating_sub(skipped)..at];
             let there = if before.is_empty() { "nothing".to_owned() } else { format!("“{}”", few(before)) };
-            return format!("before “{}” the record has “{}” and the document {there}", few(rest), few(&text[..skipped]));
+            return format!(
+                "before “{}” the record has “{}” and the document {there}",
+                few(rest),
+                few(&text[..skipped])
+            );
         }
         let behind = &body[at + length..];
         let there = if behind.is_empty() { "ends".to_owned() } else { format!("has “{}”", few(behind)) };
