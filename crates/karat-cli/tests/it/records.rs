@@ -185,5 +185,46 @@ fn hostile_records_are_refused_in_words() {
     check(b"a: &a [*a]\n", "dpa.golden-assessment.yml:1");
     check("[".repeat(100_000).as_bytes(), "more than 128 deep");
     check(&vec![b' '; (16 << 20) + 1], "larger than the 16 MiB");
+    let endless = RECORD.replace("The Processor shall encrypt", &"a ".repeat(50_001));
+    check(endless.as_bytes(), "expected at most 50000");
     check(b"schema_version: \"1.0\"\nanything: else\n", "this version of Karat reads \"0.4\"");
+}
+
+/// Whatever a document is read as, a record of it can be written: sections as they are shown are sections as they are found.
+#[test]
+fn sections_of_every_format_can_be_golden() {
+    let seeds = crate::project::root().join("fuzz/seeds");
+    for seed in ["ingest_markdown/agreement.md", "ingest_docx/packed.docx", "ingest_pdf/packed.pdf"] {
+        let bytes = std::fs::read(seeds.join(seed)).unwrap();
+        let name = seed.rsplit('/').next().unwrap();
+        let project = Project::new()
+            .with(name, &bytes)
+            .with("templates/t/config.yml", "requirements: { r: { title: t, description: d } }\n");
+        let shown = project.json(&format!("ingest {name} --json"));
+        let sections = shown[0]["sections"].as_array().unwrap().iter();
+        let full = |section: &&Value| ["heading", "body"].iter().all(|key| !section[key].as_str().unwrap().is_empty());
+        let part = |(i, section): (usize, &Value)| {
+            let part = serde_json::json!({ "document": name, "title": section["heading"], "text": section["body"] });
+            (format!("p{i}"), part)
+        };
+        let parts: serde_json::Map<String, Value> = sections.filter(full).enumerate().map(part).collect();
+        assert!(!parts.is_empty(), "{name} has no sections to try");
+        let record = serde_json::json!({
+            "schema_version": "0.4", "bundle_id": "b", "template_id": "t",
+            "requirements": { "r": {
+                "assessment": "yes", "primary_evidence": parts, "supporting_evidence": {}, "rationale": "x"
+            }}
+        });
+        project.write("b.golden-assessment.yml", record.to_string());
+        let remarks = project.json("check b.golden-assessment.yml --json");
+        let codes: Vec<&str> = remarks.as_array().unwrap().iter().map(|r| r["code"].as_str().unwrap()).collect();
+        assert!(!codes.contains(&"part-of-clause") && !codes.contains(&"several-clauses"), "{name}: {remarks:#}");
+    }
+}
+
+#[test]
+fn the_shipped_records_are_sound() {
+    let filled = crate::project::root().join("suites/agreements/bundles").exists();
+    let ran = Project::new().run("check agreements").expect(if filled { 0 } else { 4 });
+    assert!(filled || ran.out.contains("no golden record here"), "{}", ran.out);
 }
