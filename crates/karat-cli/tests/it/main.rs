@@ -25,6 +25,7 @@ mod local_judge;
 mod machine;
 mod metrics;
 mod project;
+mod records;
 mod run;
 mod sandbox;
 mod schemas;

@@ -157,7 +157,7 @@ fn below(folder: &Folder) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
             faults.push(Diagnostic::of_file(folder.display(link), "path-escapes", message).with_help(help));
         }
         let records = entries.files.into_iter().filter(|name| is_record(name));
-        found.extend(records.map(|name| RecordPlace { folder: folder.clone(), name }));
+        found.extend(records.map(|name| RecordPlace { folder: folder.alone(), name }));
     }
     if faults.is_empty() {
         return Ok(found);

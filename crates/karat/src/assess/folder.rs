@@ -72,6 +72,14 @@ impl Folder {
         self.files.on_disk(&self.inner(name))
     }
 
+    /// The same folder as a root of its own: no link in it leads to what lies beside it.
+    pub(super) fn alone(&self) -> Self {
+        match &self.files {
+            Files::Disk(_) => Self::on_disk(Path::new(&self.shown)),
+            Files::Embedded(..) => self.clone(),
+        }
+    }
+
     /// The folder inside it.
     pub fn join(&self, name: &str) -> Self {
         Self { files: self.files.clone(), path: self.inner(name), shown: self.display(name) }

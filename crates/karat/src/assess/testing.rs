@@ -12,7 +12,7 @@ pub(super) const CONTRACT: &str = "\
 
 ## 2.1 Encryption
 
-The Processor shall encrypt personal data at rest and in transit.
+The Processor shall encrypt personal data at rest and in transit, at the address of the Controller.
 
 ## 2.2 Security Measures
 
@@ -115,7 +115,7 @@ pub(super) fn refused(files: &[(&str, String)], expect: &str) {
     let (folder, bundle) = loaded(files);
     let faults = bundle.map(|bundle| bundle.record).expect_err("it was taken");
     let told = told(&folder, &faults);
-    assert!(told == expect, "\n{told}\nexpected\n{expect}");
+    seen(&told, expect);
 }
 
 /// What is wrong with a record in which one piece of text is another.
@@ -132,5 +132,11 @@ pub(super) fn remarked(files: &[(&str, String)], expect: &str) {
     let bundle = bundle.unwrap_or_else(|faults| panic!("{}", told(&folder, &faults)));
     let found: Vec<Diagnostic> = lint(&bundle).into_iter().map(|d| Diagnostic { help: None, ..d }).collect();
     let told = told(&folder, &found);
+    seen(&told, expect);
+}
+
+/// What was told is what was expected, shown as lines where it is not.
+#[track_caller]
+pub(super) fn seen(told: &str, expect: &str) {
     assert!(told == expect, "\n{told}\nexpected\n{expect}");
 }
