@@ -2,11 +2,14 @@
 
 use crate::made::{Columns, Made, docx, pdf};
 use crate::project::root;
+use karat::document::yaml;
 use karat::ingest::{Limits, Section, ingest};
 use karat_core::assessment::part_match::{Category, compare};
 use karat_core::assessment::rules::Thresholds;
 use karat_core::assessment::text::Vocabulary;
-use std::path::PathBuf;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// What is made of the sources: the bundle, the name of the source, and the ending of what is made of it.
 const MADE: &[(&str, &str, &str)] = &[
@@ -100,4 +103,65 @@ fn an_agreement_has_the_same_sections_in_every_format() {
         }
     }
     check("consulting_framework_en", "framework_agreement", "two-columns.pdf");
+}
+
+/// The bundles with their records, by name.
+fn records() -> BTreeMap<String, Value> {
+    let bundles = std::fs::read_dir(suite().join("bundles")).unwrap().map(|entry| entry.unwrap().path());
+    let read = |folder: PathBuf| {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(folder.join(format!("{name}.golden-assessment.yml"))).unwrap();
+        let record = yaml::parse(&text).unwrap_or_else(|faults| panic!("{name}: {faults:?}")).to_json();
+        (name, record)
+    };
+    bundles.map(read).collect()
+}
+
+fn documents(folder: &Path) -> BTreeMap<String, Vec<Section>> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let documents = files.filter(|path| path.extension().is_some_and(|e| e != "yml"));
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    documents.map(|path| (name(&path), sections(&name(&path), &std::fs::read(&path).unwrap()))).collect()
+}
+
+/// A golden part is a section, whole and word for word: what is retrieved are sections.
+#[test]
+fn golden_parts_are_whole_sections() {
+    let mut parts = 0;
+    for (name, record) in records() {
+        let documents = documents(&suite().join("bundles").join(&name));
+        for (requirement, golden) in record["requirements"].as_object().unwrap() {
+            for block in ["primary_evidence", "supporting_evidence"] {
+                for (id, part) in golden[block].as_object().unwrap() {
+                    let what = format!("{name} {requirement} {id}");
+                    let sections = &documents[part["document"].as_str().unwrap()];
+                    let section = sections.iter().find(|section| part["title"] == section.heading);
+                    let body = &section.unwrap_or_else(|| panic!("{what} has another heading")).body;
+                    assert_eq!(part["text"].as_str().unwrap().trim_end(), body, "{what}");
+                    parts += 1;
+                }
+            }
+        }
+    }
+    assert!(parts >= 60, "{parts}");
+}
+
+/// The table of bundles in the documentation counts what is there.
+#[test]
+fn bundles_are_as_described() {
+    let text = std::fs::read_to_string(root().join("docs/agreements.md")).unwrap();
+    let rows = || text.lines().filter(|line| line.starts_with("| `")).map(|line| line.split(" | ").collect::<Vec<_>>());
+    for (name, record) in records() {
+        let verdicts: Vec<&Value> =
+            record["requirements"].as_object().unwrap().values().map(|golden| &golden["assessment"]).collect();
+        let count = |verdict: &str| verdicts.iter().filter(|own| ***own == verdict).count();
+        let counts = ["yes", "partial", "no", "not_applicable"].map(count);
+        assert_eq!((counts.iter().sum::<usize>(), verdicts.len()), (15, 15), "{name}");
+        assert!(counts.iter().all(|n| *n > 0), "{name} lacks a verdict: {counts:?}");
+        let sections: usize = documents(&suite().join("bundles").join(&name)).values().map(Vec::len).sum();
+        let told = rows().find(|row| row[0] == format!("| `{name}`") && row.len() == 7);
+        let told = told.unwrap_or_else(|| panic!("docs/agreements.md has no row of {name}"));
+        let numbers: Vec<usize> = told[2..].iter().map(|cell| cell.trim_end_matches(" |").parse().unwrap()).collect();
+        assert_eq!(numbers, [&[sections][..], &counts].concat(), "{name}");
+    }
 }

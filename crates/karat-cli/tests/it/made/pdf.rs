@@ -1,5 +1,5 @@
 //! A PDF as a print of an agreement looks: headings by size and weight, a running head, page numbers, divided words, and text
-//! that flows over pages and columns.
+//! that flows over pages and, justified, over columns.
 
 use super::{Block, Made};
 
@@ -92,9 +92,19 @@ impl Pages {
     }
 
     fn line(&mut self, indent: f64, face: Face, text: &str) {
+        self.line_spread(indent, face, text, 0.0);
+    }
+
+    fn line_spread(&mut self, indent: f64, face: Face, text: &str, spread: f64) {
         let (x, y) = (self.x() + indent, self.y);
         if let Some(page) = self.done.last_mut() {
+            if spread > 0.0 {
+                page.extend(format!("{spread:.3} Tw ").bytes());
+            }
             show(page, x, y, face, text);
+            if spread > 0.0 {
+                page.extend(b"0 Tw\n");
+            }
         }
     }
 
@@ -142,31 +152,59 @@ impl Pages {
             if n == 0 && !marker.is_empty() {
                 self.line(4.0, TEXT, marker);
             }
-            self.line(indent, TEXT, line);
+            let last = n + 1 == lines.len();
+            let spread = if last { 0.0 } else { self.spread(line, self.width() - indent) };
+            self.line_spread(indent, TEXT, line, spread);
             self.y -= TEXT.size * LEADING;
         }
         self.y -= APART;
     }
 
+    /// What is put between words so that lines of narrow columns end where the column does.
+    fn spread(&self, line: &str, room: f64) -> f64 {
+        let gaps = line.matches(' ').count();
+        let justified = self.columns == Columns::Two && gaps > 0;
+        if justified { (room - width(line, TEXT)).max(0.0) / gaps as f64 } else { 0.0 }
+    }
+
+    /// Cells that do not fit on one line go on below it, as in print.
     fn table(&mut self, rows: &[Vec<String>]) {
+        const GAP: f64 = 24.0;
         let columns = rows.first().map_or(0, Vec::len);
         let face = |n: usize| Face { font: if n == 0 { 2 } else { 1 }, size: TEXT.size };
         let widest = |column: usize| {
             rows.iter().enumerate().map(|(n, row)| width(&row[column], face(n))).fold(0.0, f64::max)
         };
-        let widths: Vec<f64> = (0..columns).map(widest).collect();
-        let spare = self.width() - widths.iter().sum::<f64>();
-        let gap = (spare / columns.saturating_sub(1).max(1) as f64).min(60.0);
-        assert!(gap >= 24.0, "a table that is too wide for its page: {:?}", rows.first());
-        // A table stays in one piece, as word processors can be told.
-        self.need(TEXT.size * 1.5 * rows.len() as f64);
+        let wanted: Vec<f64> = (0..columns).map(widest).collect();
+        let room = self.width() - GAP * columns.saturating_sub(1) as f64;
+        let share = room / columns.max(1) as f64;
+        // Narrow columns take what they want, the others share what is left.
+        let narrow: f64 = wanted.iter().filter(|width| **width <= share).sum();
+        let wide = wanted.iter().filter(|width| **width > share).count().max(1);
+        let widths: Vec<f64> =
+            wanted.iter().map(|width| width.min(share.max((room - narrow) / wide as f64))).collect();
+        let mut cells: Vec<Vec<Vec<String>>> = Vec::new();
         for (n, row) in rows.iter().enumerate() {
-            let mut x = 0.0;
-            for (cell, width) in row.iter().zip(&widths) {
-                self.line(x, face(n), cell);
-                x += width + gap;
+            let lines = |(cell, width): (&String, &f64)| broken(cell, face(n), *width, None, &mut self.long_words);
+            cells.push(row.iter().zip(&widths).map(lines).collect());
+        }
+        let lines = |row: &[Vec<String>]| row.iter().map(Vec::len).max().unwrap_or_default();
+        let height = |row: &[Vec<String>]| TEXT.size * (LEADING * lines(row) as f64 + 0.5);
+        // A table stays in one piece, as word processors can be told.
+        self.need(cells.iter().map(|row| height(row)).sum());
+        for (n, row) in cells.iter().enumerate() {
+            let top = self.y;
+            for line in 0..lines(row) {
+                let mut x = 0.0;
+                for (cell, width) in row.iter().zip(&widths) {
+                    if let Some(text) = cell.get(line) {
+                        self.line(x, face(n), text);
+                    }
+                    x += width + GAP;
+                }
+                self.y -= TEXT.size * LEADING;
             }
-            self.y -= TEXT.size * 1.5;
+            self.y = top - height(row);
         }
         self.y -= APART;
     }
