@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod document;
+pub mod golden_record;
 pub mod importers;
 pub mod ingest;
 pub mod places;
@@ -37,4 +38,5 @@ pub static TARGETS: &[Target] = &[
     Target { name: "ingest_markdown", check: ingest::markdown },
     Target { name: "ingest_docx", check: ingest::docx },
     Target { name: "ingest_pdf", check: ingest::pdf },
+    Target { name: "golden_record", check: golden_record::check },
 ];

@@ -68,8 +68,10 @@ pub(crate) enum Command {
     /// Write a small working suite, with comments, to start from.
     #[command(after_help = "Example:\n  karat init my-suite && karat check my-suite && karat score my-suite")]
     Init(InitArgs),
-    /// Lint a suite: everything that is wrong with it, with file, line and column.
-    #[command(after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json")]
+    /// Lint a suite or golden records: everything that is wrong with them, with file, line and column.
+    #[command(
+        after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json\n  karat check contract.golden-assessment.yml"
+    )]
     Check(CheckArgs),
     /// Run tools on every case of a suite, keep everything, score it, and rank them.
     #[command(after_help = "\

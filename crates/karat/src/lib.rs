@@ -1,5 +1,6 @@
 //! Karat as a library: everything with effects around the pure core.
 
+pub mod assess;
 pub mod baseline;
 pub mod checkout;
 pub mod comparison;

@@ -16,7 +16,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// A folder with karat.toml, or of CRB challenges; or the name of a built-in suite.
+    /// A folder with karat.toml, of CRB challenges or of golden records; a golden record; or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
     #[command(flatten)]

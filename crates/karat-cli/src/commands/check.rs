@@ -1,16 +1,21 @@
-//! `karat check`: everything that is wrong with a suite.
+//! `karat check`: everything that is wrong with a suite, or with golden records.
+
+mod records;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{draw_on_stdout, print, print_json};
-use karat::diagnostic::Level;
+use karat::diagnostic::{Diagnostic, Level};
 use karat::report::number::count;
 use karat::suite::lint::lint;
 use karat::suite::{load_what_is_there, locate};
 use karat::tool::manifest::faults_of_suite;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+    if karat::assess::holds_records(&args.suite) {
+        return records::run(args);
+    }
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
     // Where karat.toml itself is at fault, what is left of its tools says nothing about them.
     let config = loaded.files.display("karat.toml");
@@ -46,12 +51,17 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         }
     }
     diagnostics.extend(tools);
+    tell(args, &diagnostics, facts)
+}
+
+/// Prints what was found, and the facts of what is sound.
+fn tell(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> Result<Exit, Failure> {
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
     if args.json {
         print_json(&diagnostics)?;
     } else {
-        let drawn = draw_on_stdout(&diagnostics);
+        let drawn = draw_on_stdout(diagnostics);
         let verdict = match (errors, warnings) {
             (0, 0) => "nothing to mend".to_owned(),
             (0, w) => count(w, "warning"),

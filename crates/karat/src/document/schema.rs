@@ -137,9 +137,10 @@ impl<'s> Checker<'s> {
             Value::Float(number) if types.contains(&"integer") && number.abs() >= 1e15 => {
                 Some("write a whole number that is not as large".into())
             }
-            Value::Null => {
-                place.key.filter(|_| !place.item).map(|key| format!("give `{}` a value", shortened(&key.name)))
-            }
+            Value::Null => place.key.filter(|_| !place.item).map(|key| {
+                let empty = if types.contains(&"object") { "; `{}` stands for an empty one" } else { "" };
+                format!("give `{}` a value{empty}", shortened(&key.name))
+            }),
             _ if matches!(types, ["array"] | ["array", "null"]) => Some("write it as a list of one: [ … ]".into()),
             _ => None,
         };

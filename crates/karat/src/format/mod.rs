@@ -6,6 +6,7 @@ pub mod case;
 pub mod comparison;
 pub mod config;
 pub mod gate;
+pub mod golden_record;
 pub mod in_order;
 pub mod judge;
 pub mod judgement;

@@ -5,6 +5,7 @@ use super::case::CaseV1;
 use super::comparison::ComparisonV1;
 use super::config::ConfigV1;
 use super::gate::{DemandsV1, GateV1};
+use super::golden_record::GoldenRecordV0_4;
 use super::judgement::JudgementV1;
 use super::patterns::RulesV1;
 use super::power::PowerV1;
@@ -44,6 +45,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<GateV1>("gate.json", "what came of a gate's demands"),
     published::<PowerV1>("power.json", "how many cases a difference needs"),
     published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
+    published::<GoldenRecordV0_4>("golden-record.json", "a golden record, *.golden-assessment.yml"),
     published::<TemplateV1>("template.json", "config.yml of a template of requirements"),
 ];
 

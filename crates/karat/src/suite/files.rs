@@ -97,6 +97,46 @@ impl Files {
         Ok(names)
     }
 
+    /// What lies directly in a folder, sorted. Links to files in the root are files; no other link is followed.
+    pub fn entries(&self, path: &str) -> io::Result<Entries> {
+        let mut found = Entries::default();
+        match self {
+            Self::Disk(root) => {
+                let real_root = root.canonicalize()?;
+                for entry in std::fs::read_dir(root.join(path))? {
+                    let entry = entry?;
+                    let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
+                    if kind.is_dir() {
+                        found.folders.push(name);
+                    } else if kind.is_file() {
+                        found.files.push(name);
+                    } else if kind.is_symlink() {
+                        match entry.path().canonicalize() {
+                            Ok(target) if target.starts_with(&real_root) && target.is_file() => found.files.push(name),
+                            // What a link to a folder in the root shows is there without the link.
+                            Ok(target) if target.starts_with(&real_root) => {}
+                            _ => found.refused.push(name),
+                        }
+                    }
+                }
+            }
+            Self::Embedded(_, dir) => {
+                let dir = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
+                for entry in dir.into_iter().flat_map(Dir::entries) {
+                    let name = entry.path().file_name().map(|name| name.to_string_lossy().into_owned());
+                    match entry {
+                        DirEntry::Dir(_) => found.folders.extend(name),
+                        DirEntry::File(_) => found.files.extend(name),
+                    }
+                }
+            }
+        }
+        for names in [&mut found.files, &mut found.folders, &mut found.refused] {
+            names.sort();
+        }
+        Ok(found)
+    }
+
     /// Every file below a folder, relative to it, sorted. Links that lead out of that folder are named, not followed.
     pub fn walk(&self, path: &str) -> io::Result<Walk> {
         let mut walk = Walk::default();
@@ -154,6 +194,17 @@ impl Files {
         walk.refused.sort();
         Ok(walk)
     }
+}
+
+/// What lies directly in a folder, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// Files.
+    pub files: Vec<String>,
+    /// Folders.
+    pub folders: Vec<String>,
+    /// Links that lead out of the root or to nothing.
+    pub refused: Vec<String>,
 }
 
 /// What lies below a folder.

@@ -40,14 +40,16 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
         }
     }
     let listed = read_listed(&files, &schema, &mut stated, &mut faults);
-    if !folders_seen && !listed && faults.is_empty() {
+    let other_kind = config.suite.kind == SuiteKind::Assessment;
+    if !folders_seen && !listed && faults.is_empty() && !other_kind {
         faults.push(nothing_here(&files));
     }
     check_ids(&stated, &mut faults);
     check_twins(&stated, &refused, &mut faults);
-    if config.suite.kind == SuiteKind::Assessment {
+    if other_kind {
         let message = "kind = \"assessment\": this suite holds documents to assess, not findings to score";
-        faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message));
+        let help = "`karat check` checks its golden records";
+        faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message).with_help(help));
     }
 
     let trees: Vec<io::Result<Tree>> = stated.par_iter().map(|s| tree::read(&files, s.folder.as_deref())).collect();

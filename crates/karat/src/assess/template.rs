@@ -1,0 +1,207 @@
+//! The template of a record: found above it, read, and checked whole.
+
+use super::folder::{Bounded, Folder};
+use super::record::Page;
+use crate::diagnostic::Diagnostic;
+use crate::document::suggest::nearest;
+use crate::document::{Segment, Syntax, decode_bytes, schema_of};
+use crate::format::id_fault;
+use crate::format::template::{TemplateRequirementV1, TemplateV1};
+use karat_core::assessment::record::Compliance;
+
+/// A template, as it was read.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Its id, the name of its folder.
+    pub id: String,
+    /// What it says.
+    pub config: TemplateV1,
+    /// Its folder, which paths in it are relative to.
+    pub folder: Folder,
+}
+
+impl Template {
+    /// Its file as the user knows it.
+    pub fn shown(&self) -> String {
+        self.folder.display(FILE)
+    }
+}
+
+/// Why there is no template.
+pub(super) enum Refused {
+    /// No folder has one of that name.
+    Unknown {
+        /// What was looked for, and where.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// It is there, and faulty.
+    Faulty(Vec<Diagnostic>),
+}
+
+const FILE: &str = "config.yml";
+
+/// How many bytes of a record or a template are read: people write them, and no person writes more.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+
+/// The template of that id in the nearest of these folders that has it.
+pub(super) fn find(id: &str, folders: &[Folder]) -> Result<Template, Refused> {
+    let own = format!("templates/{id}");
+    let file = format!("{own}/{FILE}");
+    for place in folders {
+        if place.leads_out(&file) {
+            let message = "this link leads out of the folder that templates/ lies in";
+            return Err(Refused::Faulty(vec![Diagnostic::of_file(place.display(&file), "path-escapes", message)]));
+        }
+        let bytes = match place.read(&file, MOST_BYTES) {
+            Ok(Bounded::Absent) => continue,
+            Ok(Bounded::Whole(bytes)) => bytes,
+            Ok(Bounded::TooLarge) => return Err(Refused::Faulty(vec![too_large(&place.display(&file))])),
+            Err(error) => {
+                let fault = Diagnostic::of_file(place.display(&file), "unreadable", error.to_string());
+                return Err(Refused::Faulty(vec![fault]));
+            }
+        };
+        let config = read(&place.display(&file), &bytes).map_err(Refused::Faulty)?;
+        return Ok(Template { id: id.to_owned(), config, folder: place.join(&own) });
+    }
+    let mut there: Vec<String> = folders.iter().flat_map(|place| place.folders("templates")).collect();
+    there.sort();
+    there.dedup();
+    let looked = match folders {
+        [only] => only.display(""),
+        [near, .., far] => format!("{} and the folders above it up to {}", near.display(""), far.display("")),
+        [] => "no folder".to_owned(),
+    };
+    let message = format!("there is no template `{id}`: looked for {file} in {looked}");
+    let help = match nearest(id, there.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if there.is_empty() => format!("write {file}; docs/formats.md shows a template"),
+        None => format!("there is: {}", there.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ")),
+    };
+    Err(Refused::Unknown { message, help })
+}
+
+/// The fault of a file that nobody wrote by hand.
+pub(super) fn too_large(file: &str) -> Diagnostic {
+    let message = format!("the file is larger than the {} MiB that are read of one", MOST_BYTES >> 20);
+    Diagnostic::of_file(file, "too-large", message).with_help("split it, or leave out what it does not need")
+}
+
+/// Reads a template; all its faults are told at once.
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<TemplateV1, Vec<Diagnostic>> {
+    let decoded = decode_bytes::<TemplateV1>(file, bytes, Syntax::Yaml, &schema_of::<TemplateV1>());
+    let mut faults = decoded.faults;
+    let Some((template, document)) = decoded.value else { return Err(faults) };
+    let page = Page(document);
+    check(&template, &page, &mut faults);
+    faults.sort_by_key(|fault| (fault.line, fault.column));
+    if faults.is_empty() { Ok(template) } else { Err(faults) }
+}
+
+fn check(template: &TemplateV1, page: &Page, faults: &mut Vec<Diagnostic>) {
+    if template.requirements.is_empty() {
+        let message = "a template has at least one requirement, and this one has none";
+        faults.extend(page.at(&["requirements"], "no-requirements", message));
+    }
+    for (id, requirement) in template.requirements.iter() {
+        bad_key(&["requirements", id], page, faults);
+        requirement_faults(id, requirement, page, faults);
+    }
+    for (id, question) in template.questions.iter() {
+        bad_key(&["questions", id], page, faults);
+        blank(&["questions".into(), id.into()], question, "the question", page, faults);
+    }
+    if let Some(language) = &template.search.language
+        && language != "auto"
+    {
+        faults.extend(bad_language(language).and_then(|(message, help)| {
+            page.at(&["search", "language"], "bad-language", message).map(|fault| fault.with_help(help))
+        }));
+    }
+    for message in template.scoring.faults() {
+        // Each of them begins with the value's own name.
+        let name = message.split(" = ").next().unwrap_or_default();
+        let path: Vec<&str> = ["scoring"].into_iter().chain(name.split('.')).collect();
+        let placed = page.at(&path, "bad-rule", &message).or_else(|| page.at(&["scoring"], "bad-rule", &message));
+        faults.extend(placed);
+    }
+}
+
+fn requirement_faults(id: &str, requirement: &TemplateRequirementV1, page: &Page, faults: &mut Vec<Diagnostic>) {
+    let at = |rest: &[Segment<'static>]| -> Vec<Segment<'_>> {
+        ["requirements".into(), id.into()].into_iter().chain(rest.iter().copied()).collect()
+    };
+    blank(&at(&["title".into()]), &requirement.title, "the title", page, faults);
+    blank(&at(&["description".into()]), &requirement.description, "the description", page, faults);
+    for (language, query) in &requirement.queries {
+        let path = ["requirements", id, "queries", language];
+        if let Some((message, help)) = bad_language(language) {
+            faults.extend(page.at_key(&path, "bad-language", message).map(|fault| fault.with_help(help)));
+        }
+        blank(&path.map(Segment::Key), query, "the query", page, faults);
+    }
+    for (verdict, text) in &requirement.guidance {
+        let path = ["requirements", id, "guidance", verdict];
+        if Compliance::named(verdict).is_none() {
+            let names = Compliance::ALL.map(Compliance::name);
+            let message = format!("there is no verdict `{verdict}`; expected one of {}", names.join(", "));
+            let help = nearest(verdict, names).map(|near| format!("did you mean `{near}`?"));
+            let fault = page.at_key(&path, "unknown-verdict", message);
+            faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
+        }
+        blank(&path.map(Segment::Key), text, "the guidance", page, faults);
+    }
+    for (i, sign) in requirement.signs.iter().enumerate() {
+        blank(&at(&["signs".into(), i.into(), "about".into()]), &sign.about, "what the sign is", page, faults);
+        for (j, words) in sign.any.iter().enumerate() {
+            // A blank word of a list is no stand-in: the schema has nothing against it.
+            let path = at(&["signs".into(), i.into(), "any".into(), j.into()]);
+            if words.trim().is_empty() && page.0.has(&path) {
+                faults.push(page.0.at(&path, "blank", "the words to look for are blank"));
+            }
+        }
+    }
+}
+
+/// Text that is there and says nothing; what is empty where it must not be was refused by the schema.
+fn blank(path: &[Segment<'_>], text: &str, what: &str, page: &Page, faults: &mut Vec<Diagnostic>) {
+    let empty_is_known = matches!(path.last(), Some(Segment::Key("title" | "description" | "about")));
+    if text.trim().is_empty() && !(text.is_empty() && empty_is_known) && page.0.has(path) {
+        faults.push(page.0.at(path, "blank", format!("{what} is blank")));
+    }
+}
+
+fn bad_key(path: &[&str], page: &Page, faults: &mut Vec<Diagnostic>) {
+    if let Some(fault) = path.last().and_then(|id| id_fault(&[], id)) {
+        faults.extend(page.at_key(path, fault.code, fault.message));
+    }
+}
+
+/// What is wrong with the name of a language, and what to write.
+fn bad_language(name: &str) -> Option<(String, String)> {
+    let mut parts = name.split('-');
+    let first = parts.next().unwrap_or_default();
+    let letters = (2..=3).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_lowercase());
+    let regional = parts.all(|part| (2..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()));
+    if letters && regional {
+        return None;
+    }
+    let words = [
+        ("en", ["english", "engelska", "englisch"]),
+        ("sv", ["swedish", "svenska", "schwedisch"]),
+        ("de", ["german", "tyska", "deutsch"]),
+        ("fr", ["french", "franska", "français"]),
+        ("nb", ["norwegian", "norska", "norsk"]),
+        ("da", ["danish", "danska", "dansk"]),
+        ("fi", ["finnish", "finska", "suomi"]),
+    ];
+    let lower = name.trim().to_lowercase();
+    let code = words.iter().find(|(code, names)| *code == lower || names.contains(&lower.as_str()));
+    let help = code.map_or_else(
+        || "languages go by two or three small letters, such as `en` or `sv`".to_owned(),
+        |(code, _)| format!("did you mean `{code}`?"),
+    );
+    Some((format!("{name:?} is no name of a language; expected one such as `en`, `sv` or `de`"), help))
+}

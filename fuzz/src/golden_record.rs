@@ -1,0 +1,72 @@
+//! Golden records with their template and a document.
+
+use karat::assess::lint::lint;
+use karat::assess::{Bundle, discover, load};
+use karat::diagnostic::{Diagnostic, render};
+use karat::format::golden_record::GoldenRecordV0_4;
+use karat::ingest::{Limits, ingest};
+use std::path::Path;
+
+/// The files of a bundle, named by letters from `a` on, and what is in those that an input does not give.
+pub const FILES: [(&str, &str); 3] = [
+    ("bundles/one/one.golden-assessment.yml", ""),
+    (
+        "bundles/one/contract.md",
+        "# Agreement\n\n## 1. Security\n\nThe Processor shall protect personal data.\n\n## 2. Notices\n\nNotices are sent by post.\n",
+    ),
+    (
+        "templates/privacy/config.yml",
+        "requirements:\n  security: {title: Security, description: Data are protected.}\n  notices: {title: Notices, description: Ways are stated.}\n",
+    ),
+];
+
+/// Ends a file; the byte never occurs in UTF-8.
+const END: u8 = 0xff;
+
+/// A record of any bytes is taken or refused, the lints end, and what is taken survives being written.
+pub fn check(bytes: &[u8]) {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let Ok(folder) = folder else { return };
+    let write = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        let made = path.parent().is_none_or(|parent| std::fs::create_dir_all(parent).is_ok());
+        assert!(made && std::fs::write(path, content).is_ok(), "{name} cannot be written");
+    };
+    write("karat.toml", b"[suite]\nname = \"s\"\nkind = \"assessment\"\n");
+    for (name, content) in FILES {
+        write(name, content.as_bytes());
+    }
+    for (name, content) in bytes.split(|byte| *byte == END).filter_map(|file| file.split_first()) {
+        write(FILES[usize::from(name.wrapping_sub(b'a')) % FILES.len()].0, content);
+    }
+    let bundle = match loaded(folder.path()) {
+        Ok(bundle) => bundle,
+        Err(faults) => {
+            assert!(!faults.is_empty(), "refused without a reason");
+            let few = &faults[..faults.len().min(3)];
+            assert!(!render(few, false, 80).contains('\u{1b}'), "a terminal escape came through");
+            return;
+        }
+    };
+    let parts = |bundle: &Bundle| {
+        let requirements = bundle.record.requirements.iter();
+        requirements.map(|requirement| requirement.evidence_parts().count()).collect::<Vec<_>>()
+    };
+    let standings: Vec<usize> = bundle.standings.iter().map(Vec::len).collect();
+    assert_eq!(standings, parts(&bundle), "every part of a record that is taken stands somewhere");
+    render(&lint(&bundle), false, 80);
+    let text = serde_json::to_string(&GoldenRecordV0_4::from(&bundle.record)).unwrap_or_default();
+    write(FILES[0].0, text.as_bytes());
+    match loaded(folder.path()) {
+        Ok(again) => assert_eq!(again.record, bundle.record),
+        Err(faults) => panic!("{text}\n{}", render(&faults, false, 100)),
+    }
+}
+
+fn loaded(folder: &Path) -> Result<Bundle, Vec<Diagnostic>> {
+    let places = discover(&[folder.display().to_string()], false).map_err(|faults| faults.0)?;
+    let limits = Limits { sections: 2_000, seconds: 8, ..Limits::default() };
+    let Some(place) = places.first() else { panic!("the record is not found") };
+    load(place, &mut |name, bytes| ingest(name, bytes, &limits))
+}
