@@ -21,10 +21,7 @@ pub(crate) fn docx(made: &Made) -> Vec<u8> {
     made.blocks.iter().for_each(|block| body.block(block));
     let parts = [
         ("[Content_Types].xml", content_types()),
-        (
-            "_rels/.rels",
-            relations(&[("officeDocument", "word/document.xml")], &format!("{PACKAGE}/relationships")),
-        ),
+        ("_rels/.rels", relations(&[("officeDocument", "word/document.xml")], &format!("{PACKAGE}/relationships"))),
         ("word/document.xml", document(&body.xml)),
         (
             "word/_rels/document.xml.rels",
@@ -41,10 +38,7 @@ pub(crate) fn docx(made: &Made) -> Vec<u8> {
         ("word/styles.xml", styles()),
         ("word/numbering.xml", numbering(body.lettered)),
         ("word/header1.xml", edge("hdr", &run(&made.title))),
-        (
-            "word/footer1.xml",
-            edge("ftr", r#"<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>"#),
-        ),
+        ("word/footer1.xml", edge("ftr", r#"<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>"#)),
     ];
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
@@ -80,7 +74,11 @@ impl Body {
                 if *letter == 'a' {
                     self.lettered += 1;
                 } else {
-                    assert_eq!(self.next_letter, Some(*letter), "a word processor would not count to ({letter}) {text}");
+                    assert_eq!(
+                        self.next_letter,
+                        Some(*letter),
+                        "a word processor would not count to ({letter}) {text}"
+                    );
                 }
                 self.next_letter = char::from_u32(u32::from(*letter) + 1);
                 self.item(LETTERS + self.lettered - 1, text);
@@ -185,7 +183,8 @@ fn relations(targets: &[(&str, &str)], namespace: &str) -> String {
 fn styles() -> String {
     let mut text = format!("{DECLARED}<w:styles xmlns:w=\"{W}\">\n");
     text += r#"<w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:ascii="Calibri" w:hAnsi="Calibri"/><w:sz w:val="21"/></w:rPr></w:rPrDefault></w:docDefaults>"#;
-    text += "\n<w:style w:type=\"paragraph\" w:default=\"1\" w:styleId=\"Normal\"><w:name w:val=\"Normal\"/></w:style>\n";
+    text +=
+        "\n<w:style w:type=\"paragraph\" w:default=\"1\" w:styleId=\"Normal\"><w:name w:val=\"Normal\"/></w:style>\n";
     let mut style = |id: &str, name: &str, paragraph: &str, look: &str| {
         text += &format!(
             "<w:style w:type=\"paragraph\" w:styleId=\"{id}\"><w:name w:val=\"{name}\"/><w:basedOn w:val=\"Normal\"/><w:pPr>{paragraph}</w:pPr><w:rPr>{look}</w:rPr></w:style>\n"

@@ -124,8 +124,7 @@ impl Pages {
             Block::Heading { level, number, words } => {
                 let face = Face { font: 2, size: if *level == 1 { 13.0 } else { 11.0 } };
                 let number = number.as_ref().map(|number| format!("{number} ")).unwrap_or_default();
-                let lines =
-                    broken(&format!("{number}{words}"), face, self.width(), None, &mut self.long_words);
+                let lines = broken(&format!("{number}{words}"), face, self.width(), None, &mut self.long_words);
                 // A heading does not stand alone at the end of a page.
                 self.need(face.size * LEADING * lines.len() as f64 + 3.0 * TEXT.size * LEADING + APART);
                 self.y -= if self.y < self.top { APART } else { 0.0 };
@@ -172,17 +171,15 @@ impl Pages {
         const GAP: f64 = 24.0;
         let columns = rows.first().map_or(0, Vec::len);
         let face = |n: usize| Face { font: if n == 0 { 2 } else { 1 }, size: TEXT.size };
-        let widest = |column: usize| {
-            rows.iter().enumerate().map(|(n, row)| width(&row[column], face(n))).fold(0.0, f64::max)
-        };
+        let widest =
+            |column: usize| rows.iter().enumerate().map(|(n, row)| width(&row[column], face(n))).fold(0.0, f64::max);
         let wanted: Vec<f64> = (0..columns).map(widest).collect();
         let room = self.width() - GAP * columns.saturating_sub(1) as f64;
         let share = room / columns.max(1) as f64;
         // Narrow columns take what they want, the others share what is left.
         let narrow: f64 = wanted.iter().filter(|width| **width <= share).sum();
         let wide = wanted.iter().filter(|width| **width > share).count().max(1);
-        let widths: Vec<f64> =
-            wanted.iter().map(|width| width.min(share.max((room - narrow) / wide as f64))).collect();
+        let widths: Vec<f64> = wanted.iter().map(|width| width.min(share.max((room - narrow) / wide as f64))).collect();
         let mut cells: Vec<Vec<Vec<String>>> = Vec::new();
         for (n, row) in rows.iter().enumerate() {
             let lines = |(cell, width): (&String, &f64)| broken(cell, face(n), *width, None, &mut self.long_words);

@@ -113,7 +113,9 @@ fn fold(lines: Vec<Vec<Piece>>, out: &mut Vec<(Vec<Piece>, bool)>) {
     for line in lines {
         let own = line.first().map_or(0.0, |piece| piece.y);
         match out.last_mut() {
-            Some((row, true)) if tight.is_some_and(|tight| y - own <= tight) => line.into_iter().for_each(|p| carry(row, p)),
+            Some((row, true)) if tight.is_some_and(|tight| y - own <= tight) => {
+                line.into_iter().for_each(|p| carry(row, p))
+            }
             _ => {
                 let is_row = tight.is_some() || cells(&line).count() > 1;
                 out.push((line, is_row));
