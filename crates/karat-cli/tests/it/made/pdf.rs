@@ -58,13 +58,11 @@ struct Pages {
     y: f64,
     /// Where the columns of the current page begin, below what goes over both.
     top: f64,
-    /// How many words could have been divided so far.
-    long_words: usize,
 }
 
 impl Pages {
     fn new(columns: Columns) -> Self {
-        Self { done: vec![Vec::new()], columns, column: 0, y: TOP, top: TOP, long_words: 0 }
+        Self { done: vec![Vec::new()], columns, column: 0, y: TOP, top: TOP }
     }
 
     fn width(&self) -> f64 {
@@ -111,7 +109,7 @@ impl Pages {
     /// The title goes over all columns.
     fn title(&mut self, title: &str) {
         let face = Face { font: 2, size: 18.0 };
-        for line in broken(title, face, PAGE.0 - LEFT - RIGHT, None, &mut self.long_words) {
+        for line in broken(title, face, PAGE.0 - LEFT - RIGHT, false) {
             self.line(0.0, face, &line);
             self.y -= face.size * LEADING;
         }
@@ -124,7 +122,7 @@ impl Pages {
             Block::Heading { level, number, words } => {
                 let face = Face { font: 2, size: if *level == 1 { 13.0 } else { 11.0 } };
                 let number = number.as_ref().map(|number| format!("{number} ")).unwrap_or_default();
-                let lines = broken(&format!("{number}{words}"), face, self.width(), None, &mut self.long_words);
+                let lines = broken(&format!("{number}{words}"), face, self.width(), false);
                 // A heading does not stand alone at the end of a page.
                 self.need(face.size * LEADING * lines.len() as f64 + 3.0 * TEXT.size * LEADING + APART);
                 self.y -= if self.y < self.top { APART } else { 0.0 };
@@ -145,7 +143,7 @@ impl Pages {
 
     fn text(&mut self, text: &str, marker: &str) {
         let indent = if marker.is_empty() { 0.0 } else { 18.0 };
-        let lines = broken(text, TEXT, self.width() - indent, Some(DIVIDED), &mut self.long_words);
+        let lines = broken(text, TEXT, self.width() - indent, true);
         for (n, line) in lines.iter().enumerate() {
             self.need(TEXT.size * LEADING);
             if n == 0 && !marker.is_empty() {
@@ -182,7 +180,7 @@ impl Pages {
         let widths: Vec<f64> = wanted.iter().map(|width| width.min(share.max((room - narrow) / wide as f64))).collect();
         let mut cells: Vec<Vec<Vec<String>>> = Vec::new();
         for (n, row) in rows.iter().enumerate() {
-            let lines = |(cell, width): (&String, &f64)| broken(cell, face(n), *width, None, &mut self.long_words);
+            let lines = |(cell, width): (&String, &f64)| broken(cell, face(n), *width, false);
             cells.push(row.iter().zip(&widths).map(lines).collect());
         }
         let lines = |row: &[Vec<String>]| row.iter().map(Vec::len).max().unwrap_or_default();
@@ -207,11 +205,8 @@ impl Pages {
     }
 }
 
-/// Of the words that are divided at the end of a line, every how many.
-const DIVIDED: usize = 2;
-
-/// Text in lines that are no wider than this. Of the long words at the end of a line, some are divided.
-fn broken(text: &str, face: Face, room: f64, divided: Option<usize>, long_words: &mut usize) -> Vec<String> {
+/// Text in lines that are no wider than this. Long words at the end of a line may be divided.
+fn broken(text: &str, face: Face, room: f64, divided: bool) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.last_mut().map(std::mem::take).unwrap_or_default();
@@ -222,12 +217,8 @@ fn broken(text: &str, face: Face, room: f64, divided: Option<usize>, long_words:
             lines[at] = longer;
             continue;
         }
-        let cut = divided.and_then(|every| {
-            let fits = |n: &usize| width(&format!("{last}{gap}{}-", &word[..*n]), face) <= room;
-            let cut = syllables(word).into_iter().rev().find(fits)?;
-            *long_words += 1;
-            (*long_words % every == 0).then_some(cut)
-        });
+        let fits = |n: &usize| divided && width(&format!("{last}{gap}{}-", &word[..*n]), face) <= room;
+        let cut = syllables(word).into_iter().rev().find(fits);
         let (before, after) = word.split_at(cut.unwrap_or(0));
         lines[at] = if before.is_empty() { last } else { format!("{last}{gap}{before}-") };
         lines.push(after.to_owned());
@@ -235,17 +226,18 @@ fn broken(text: &str, face: Face, room: f64, divided: Option<usize>, long_words:
     lines
 }
 
-/// Where a long word may be divided: between two consonants that stand between vowels, far from its ends.
+/// Where a long word may be divided: before a consonant that a vowel follows, far from its ends.
 fn syllables(word: &str) -> Vec<usize> {
     let letters: Vec<(usize, char)> = word.char_indices().collect();
     if letters.len() < 8 || !letters.iter().all(|(_, c)| c.is_lowercase() || ",.;".contains(*c)) {
         return Vec::new();
     }
-    let vowel = |c: char| "aeiouyåäöé".contains(c);
-    let pattern = [true, false, false, true];
-    let fits = |n: &usize| letters[n - 2..n + 2].iter().map(|(_, c)| vowel(*c)).eq(pattern);
-    let plain = |n: &usize| letters[n - 2..n + 2].iter().all(|(_, c)| c.is_alphabetic());
-    (3..letters.len() - 3).filter(fits).filter(plain).map(|n| letters[n].0).collect()
+    let vowel = |n: usize| "aeiouyåäöé".contains(letters[n].1);
+    // Letters that make one sound stay together.
+    let sound = |n: usize| ["th", "ch", "sh", "ph", "ck", "qu"].contains(&&word[letters[n - 1].0..letters[n + 1].0]);
+    let plain = |n: usize| letters[n - 2..n + 2].iter().all(|(_, c)| c.is_alphabetic());
+    let fits = |n: &usize| plain(*n) && !vowel(*n) && vowel(*n + 1) && !sound(*n);
+    (3..letters.len() - 3).filter(fits).map(|n| letters[n].0).collect()
 }
 
 /// About how wide text is. Readers know the fonts themselves; this only must not be too little.
@@ -332,18 +324,19 @@ fn file(title: &str, pages: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn words_are_divided_in_their_middle() {
-    let parts = |word: &str| syllables(word).into_iter().map(|n| word.split_at(n)).collect::<Vec<_>>();
-    assert_eq!(parts("organisation"), [("or", "ganisation")][1..]);
-    assert_eq!(parts("permanently"), [("perma", "nently")][1..]);
-    assert_eq!(parts("interruption,"), [("inter", "ruption,")]);
-    assert_eq!(parts("återläsningstest"), [("åter", "läsningstest")]);
+    let parts = |word: &'static str| syllables(word).into_iter().map(|n| word.split_at(n)).collect::<Vec<_>>();
+    assert_eq!(parts("organisation"), [("orga", "nisation"), ("organi", "sation"), ("organisa", "tion")]);
+    assert_eq!(parts("permanently"), [("per", "manently"), ("perma", "nently")]);
+    assert_eq!(parts("interruption,"), [("inter", "ruption,"), ("interrup", "tion,")]);
+    assert_eq!(parts("återläsningar"), [("åter", "läsningar"), ("återläs", "ningar")]);
+    assert_eq!(parts("otherwise"), [("other", "wise")]);
     assert_eq!(parts("Customer's"), []);
 }
 
 #[test]
 fn lines_are_no_wider_than_their_column() {
     let text = "The interruption of permanently operated installations is announced by the organisation beforehand.";
-    let lines = broken(text, TEXT, 120.0, Some(1), &mut 0);
+    let lines = broken(text, TEXT, 120.0, true);
     assert!(lines.iter().all(|line| width(line, TEXT) <= 120.0), "{lines:#?}");
     assert!(lines.iter().any(|line| line.ends_with('-')), "{lines:#?}");
     let joined = lines.join(" ").replace("- ", "");
