@@ -168,3 +168,37 @@ fn real_agreements_in_word() {
     let nda = of("mutual-nda");
     assert!(nda[0]["body"].as_str().unwrap().contains("\nGoverning Law | The laws of the State of {governing_law}.\n"));
 }
+
+/// Agreements whose clauses are numbered by Word alone: how many clauses each has, as its pages show them, and one of them.
+const NUMBERED: &[(&str, usize, &str)] = &[
+    ("ai-addendum", 13, "1.4 Non-Training Improvement"),
+    ("business-associate-agreement", 32, "4.3 Security Incident Reimbursement"),
+    ("cloud-service-agreement", 71, "12.11 No Third-Party Beneficiary"),
+    ("data-processing-agreement", 33, "5.3 Security Due Diligence"),
+    ("design-partner-agreement", 33, "7.10. No Third-Party Beneficiary"),
+    ("one-way-nda", 11, "6. Return or Destruction of Confidential Information"),
+    ("partnership-agreement", 49, "3.4 Samples and Approvals"),
+    ("pilot-agreement", 40, "1.7 Reservation of Rights"),
+    ("professional-services-agreement", 65, "2.3 Pre-Existing Materials"),
+    ("software-license-agreement", 67, "10.16 Signature"),
+];
+
+#[test]
+fn clauses_of_real_agreements_are_counted_without_a_gap() {
+    let Some(folder) = shared("contracts/docx/templates/common-paper-cc-by-4.0") else { return };
+    for (name, clauses, one) in NUMBERED {
+        let sections = sections(&folder.join(format!("common-paper-{name}/template.docx")));
+        let numbers: Vec<&str> = sections.iter().filter_map(|section| section["number"].as_str()).collect();
+        assert_eq!(numbers.len(), *clauses, "{name}: {:?}", headings(&sections));
+        assert!(headings(&sections).contains(one), "{name}: {:?}", headings(&sections));
+        let mut before: Vec<usize> = Vec::new();
+        for number in &numbers {
+            let own: Vec<usize> = number.split('.').map(|n| n.parse().unwrap()).collect();
+            // The next one beside any of those that are open, or the first one below the last.
+            let beside = (0..before.len()).map(|n| [&before[..n], &[before[n] + 1]].concat());
+            let below = [&before[..], &[1]].concat();
+            assert!(beside.chain([below]).any(|next| next == own), "{name}: {number} after {before:?}");
+            before = own;
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod agree;
+mod agreements;
 mod calibrate;
 mod check;
 mod compare;
@@ -23,6 +24,7 @@ mod label;
 mod llm_tool;
 mod local_judge;
 mod machine;
+mod made;
 mod metrics;
 mod project;
 mod records;

@@ -127,7 +127,9 @@ fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lea
     let text: String = spans.iter().map(|span| span.text.as_str()).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let bare = text.trim_end_matches(['.', ':']);
-    let few = bare.len() == text.len() || text.split(' ').count() <= SHORT;
+    // A term in quotation marks with its meaning behind it is a short sentence, and no title.
+    let defined = text.starts_with(['"', '“', '”', '„', '«', '»']);
+    let few = bare.len() == text.len() || (text.split(' ').count() <= SHORT && !defined);
     // Bullets are no part of a heading.
     let shown = if label.is_empty() || label == "-" { text.clone() } else { format!("{label} {text}") };
     let number = || clause::number(&shown).map(|(number, _)| number);

@@ -93,6 +93,7 @@ fn styles_and_automatic_numbers_make_headings() {
         p(&style("Rubrik1"), "Security"),
         p(&style("Rubrik2"), "Access and Use. Everybody may look at it, and nobody may change it."),
         p(&style("Rubrik2"), "the provider makes no promise, whatever it may have said before that, and none since;"),
+        p(&style("Rubrik2"), "“Log” means what is kept."),
         p(&style("Loop"), "Text in a style that is based on itself."),
         p(r#"<w:outlineLvl w:val="2"/>"#, "By its level alone"),
     ];
@@ -102,13 +103,15 @@ fn styles_and_automatic_numbers_make_headings() {
     2 «1.1 Parts» [1.1] paragraph 3 in «1. Scope»
     2 «1.2 More Parts» [1.2] paragraph 4 in «1. Scope»
     1 «2. Security» [2] paragraph 5
-    2 «2.1 Access and Use» [2.1] paragraphs 6–8 in «2. Security»
+    2 «2.1 Access and Use» [2.1] paragraphs 6–9 in «2. Security»
       Everybody may look at it, and nobody may change it.
 
         2.2 the provider makes no promise, whatever it may have said before that, and none since;
 
+        2.3 “Log” means what is kept.
+
       Text in a style that is based on itself.
-    3 «By its level alone» paragraph 9 in «2.1 Access and Use»
+    3 «By its level alone» paragraph 10 in «2.1 Access and Use»
     ");
 }
 

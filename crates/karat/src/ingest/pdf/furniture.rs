@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 
 /// How many lines from the top and the bottom of a page are looked at.
 const EDGE: usize = 3;
-/// Fewer pages than this repeat nothing.
+/// On fewer pages than this, what repeats may be chance.
 const FEWEST_PAGES: usize = 3;
+/// On two pages a line must also stand this far from all others, in sizes of its font.
+const APART: f64 = 2.0;
 /// Heights this far apart, in points, are the same.
 const SAME: f64 = 3.0;
 
 /// Takes running heads and feet away, and says how many lines that were.
 pub(super) fn clear(pages: &mut [Vec<Line>]) -> usize {
     let filled = pages.iter().filter(|page| !page.is_empty()).count();
-    if filled < FEWEST_PAGES {
+    if filled < 2 {
         return 0;
     }
     let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -29,8 +31,8 @@ pub(super) fn clear(pages: &mut [Vec<Line>]) -> usize {
         keys(line, page).iter().any(|key| {
             let heights = seen.get(key).map(Vec::as_slice).unwrap_or_default();
             let n = heights.iter().filter(|y| (*y - line.y).abs() <= SAME).count();
-            n >= FEWEST_PAGES && n * 5 >= filled * 2
-        })
+            n >= FEWEST_PAGES.min(filled) && n * 5 >= filled * 2
+        }) && (filled >= FEWEST_PAGES || stands_apart(line, page))
     };
     let mut cleared = 0;
     for page in pages.iter_mut() {
@@ -43,6 +45,13 @@ pub(super) fn clear(pages: &mut [Vec<Line>]) -> usize {
         });
     }
     cleared
+}
+
+/// Whether a line is the first or the last of its page, far from the text.
+fn stands_apart(line: &Line, page: &[Line]) -> bool {
+    let gaps = || page.iter().map(|other| other.y - line.y).filter(|gap| gap.abs() > SAME);
+    let outermost = gaps().all(|gap| gap > 0.0) || gaps().all(|gap| gap < 0.0);
+    outermost && gaps().all(|gap| gap.abs() > APART * line.size)
 }
 
 /// The lines at the top and the bottom of a page.

@@ -1,6 +1,7 @@
 //! From characters on a page to lines in the order in which they are read.
 
 use super::glyphs::Glyph;
+use super::tables;
 use crate::ingest::clause::Span;
 
 /// A line of text.
@@ -33,12 +34,12 @@ impl Line {
 
 /// Characters of one line that no wide gap divides.
 #[derive(Debug)]
-struct Piece {
-    x: f64,
-    end: f64,
-    y: f64,
-    size: f64,
-    spans: Vec<Span>,
+pub(super) struct Piece {
+    pub(super) x: f64,
+    pub(super) end: f64,
+    pub(super) y: f64,
+    pub(super) size: f64,
+    pub(super) spans: Vec<Span>,
 }
 
 /// A gap wider than this, in sizes of the font, divides columns, and cells of tables.
@@ -137,7 +138,7 @@ fn pieces(mut row: Vec<Glyph>) -> Vec<Piece> {
     pieces
 }
 
-fn add(spans: &mut Vec<Span>, text: &str, marked: bool) {
+pub(super) fn add(spans: &mut Vec<Span>, text: &str, marked: bool) {
     let blank = text.trim().is_empty();
     match spans.last_mut() {
         Some(last) if last.marked == marked || blank => last.text.push_str(text),
@@ -159,17 +160,22 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
     middles.sort_by(f64::total_cmp);
     middles.dedup_by(|a, b| (*a - *b).abs() < 2.0);
     let fits = |middle: f64| {
-        let count = |side: &dyn Fn(&Piece) -> bool| all().filter(|piece| side(piece)).count();
-        let filled = |side: &dyn Fn(&Piece) -> bool, room: f64| {
-            all().filter(|piece| side(piece)).map(|piece| piece.end - piece.x).sum::<f64>() / room
+        let over = rows.iter().filter(|row| row.iter().any(|piece| piece.x < middle && piece.end > middle)).count();
+        // How many lines there are on one side, and whether they are text: most of them go over the column in one piece, as
+        // rows of a table do not.
+        let side = |from: f64, to: f64| {
+            let within = |piece: &&Piece| piece.x >= from && piece.end <= to;
+            let (mut lines, mut whole) = (0, 0);
+            for row in rows {
+                let mut pieces = row.iter().filter(within);
+                let Some(first) = pieces.next() else { continue };
+                lines += 1;
+                whole += usize::from(pieces.next().is_none() && first.end - first.x > 0.5 * (to - from));
+            }
+            (lines, whole * 2 > lines)
         };
-        let (left, right) = (|p: &Piece| p.end <= middle, |p: &Piece| p.x >= middle);
-        let (n, m) = (count(&left), count(&right));
-        let over = all().count() - n - m;
-        // Lines of text fill their column; cells of a table do not.
-        let full = filled(&left, middle - low) / n.max(1) as f64 > 0.55
-            && filled(&right, high - middle) / m.max(1) as f64 > 0.55;
-        (n >= 4 && m >= 4 && over * 3 <= n + m && full).then_some((over, middle))
+        let ((n, left), (m, right)) = (side(low, middle), side(middle, high));
+        (n >= 4 && m >= 4 && over * 3 <= n + m && left && right).then_some((over, middle))
     };
     let found = middles.into_iter().take(100).filter_map(fits);
     found.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(_, middle)| middle)
@@ -178,18 +184,8 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
 /// Puts rows that stand below each other into lines.
 fn flow(rows: Vec<Vec<Piece>>, page: usize, column: Option<usize>, out: &mut Vec<Line>) {
     let edge = rows.iter().flatten().map(|piece| piece.end).fold(0.0, f64::max);
-    let starts: Vec<Vec<f64>> = rows.iter().map(|row| cells(row).map(|piece| piece.x).collect()).collect();
-    for (n, row) in rows.into_iter().enumerate() {
-        let like = |other: Option<&Vec<f64>>| {
-            other.is_some_and(|other| {
-                let size = row.first().map_or(10.0, |piece| piece.size);
-                let near = |x: &f64| other.iter().skip(1).any(|y| (x - y).abs() < size);
-                starts[n].iter().skip(1).any(near)
-            })
-        };
-        let is_row =
-            starts[n].len() > 1 && (like(n.checked_sub(1).and_then(|n| starts.get(n))) || like(starts.get(n + 1)));
-        let first_cell = cells(&row).next().map_or(0.0, |piece| piece.x);
+    for (row, is_row) in tables::gather(rows) {
+        let first_cell = tables::cells(&row).next().map_or(0.0, |piece| piece.x);
         let mut line: Option<Line> = None;
         for piece in row {
             match &mut line {
@@ -199,6 +195,9 @@ fn flow(rows: Vec<Vec<Piece>>, page: usize, column: Option<usize>, out: &mut Vec
                 }
                 Some(line) => {
                     let between = if is_row && piece.x > first_cell { " | " } else { " " };
+                    if let Some(last) = line.spans.last_mut() {
+                        last.text.truncate(last.text.trim_end().len());
+                    }
                     add(&mut line.spans, between, false);
                     line.spans.extend(piece.spans);
                     line.end = piece.end;
@@ -208,17 +207,4 @@ fn flow(rows: Vec<Vec<Piece>>, page: usize, column: Option<usize>, out: &mut Vec
         }
         out.extend(line);
     }
-}
-
-/// The pieces of a row that could be cells: a number or a bullet goes with what follows it.
-fn cells(row: &[Piece]) -> impl Iterator<Item = &Piece> {
-    let marker = row.first().is_some_and(|first| {
-        let text: String = first.spans.iter().map(|span| span.text.trim()).collect();
-        let bare = text.trim_matches(['(', ')', '.']);
-        let counted = bare.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let lettered = bare.len() < text.len() && bare.len() <= 4 && bare.bytes().all(|b| b.is_ascii_alphanumeric());
-        let bullet = text.chars().count() == 1 && !text.chars().any(char::is_alphanumeric);
-        counted || lettered || bullet
-    });
-    row.iter().skip(usize::from(marker && row.len() > 1))
 }

@@ -135,6 +135,74 @@ fn tables_keep_their_rows() {
 }
 
 #[test]
+fn cells_go_on_below_their_first_line() {
+    // Lines of a cell lie 12 points apart, rows 18.
+    let cells = [
+        (50.0, 740.0, "Measure"),
+        (200.0, 740.0, "Greatest value"),
+        (350.0, 740.0, "Kept by"),
+        (200.0, 728.0, "in the year"),
+        (50.0, 710.0, "Longest time until"),
+        (200.0, 710.0, "4 hours"),
+        (350.0, 710.0, "control room"),
+        (50.0, 698.0, "all are restored"),
+        (350.0, 698.0, "and guards"),
+        (50.0, 680.0, "Loss of data"),
+        (200.0, 680.0, "none"),
+        (50.0, 668.0, "on disks"),
+    ];
+    let table: String = cells.iter().map(|(x, y, text)| at(*x, *y, "F1", 10.0, text)).collect();
+    let page = [table, at(50.0, 640.0, "F1", 10.0, "A line below the table.")].concat();
+    assert_snapshot!(draw("a.pdf", &pdf(&[page])), @r"
+    0 «» page 1
+      Measure | Greatest value in the year | Kept by
+      Longest time until all are restored | 4 hours | control room and guards
+      Loss of data on disks | none
+
+      A line below the table.
+    ");
+}
+
+#[test]
+fn a_table_within_a_column_leaves_the_columns_alone() {
+    let column = |name: &str, n: usize| format!("{name} line {n} of a column that is quite full");
+    let mut page = String::new();
+    for n in 0..12 {
+        let y = 700.0 - 12.0 * n as f64;
+        page += &at(310.0, y, "F1", 10.0, &column("right", n));
+        match n {
+            6..10 => {
+                for (x, cell) in [(50.0, "Kept"), (120.0, "days"), (190.0, "ever")] {
+                    page += &at(x, y, "F1", 10.0, &format!("{cell} {n}"));
+                }
+            }
+            _ => page += &at(50.0, y, "F1", 10.0, &column("left", n)),
+        }
+    }
+    let drawn = draw("a.pdf", &pdf(&[page]));
+    assert!(drawn.contains("Kept 8 | days 8 | ever 8\n"), "{drawn}");
+    let (left, right) = (drawn.find("left line 11").unwrap(), drawn.find("right line 0").unwrap());
+    assert!(left < right, "{drawn}");
+}
+
+#[test]
+fn heads_and_feet_of_two_pages_are_left_out_where_they_stand_apart() {
+    let page = |n: usize, top: f64| {
+        [
+            at(50.0, top, "F1", 8.0, "Agreement of the Parties"),
+            lines(50.0, 740.0, &["The same is said on both of the pages.", &format!("It is said {n} times.")]),
+            at(280.0, 30.0, "F1", 8.0, &format!("Page {n} of 2")),
+        ]
+        .concat()
+    };
+    let apart = draw("a.pdf", &pdf(&[page(1, 780.0), page(2, 780.0)]));
+    assert!(apart.contains("note: running heads and feet left out (4 lines)"), "{apart}");
+    assert_eq!(apart.matches("The same is said").count(), 2, "{apart}");
+    let near = draw("a.pdf", &pdf(&[page(1, 752.0), page(2, 752.0)]));
+    assert!(near.contains("note: running heads and feet left out (2 lines)"), "{near}");
+}
+
+#[test]
 fn running_heads_and_feet_are_left_out() {
     let page = |n: usize| {
         [
