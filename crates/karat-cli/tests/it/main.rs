@@ -5,6 +5,7 @@
 
 mod agree;
 mod agreements;
+mod assess;
 mod calibrate;
 mod check;
 mod compare;
