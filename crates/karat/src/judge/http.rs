@@ -88,7 +88,8 @@ impl Endpoint {
         around: &Surroundings<'_>,
     ) -> Result<Self, ProviderError> {
         let url = address(base, path)?;
-        let read = |variable| (around.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        let read =
+            |variable| (around.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         let key = key_env.and_then(read);
         let missing = key_env.filter(|_| key.is_none());
         let lacks = missing.map(|variable| ProviderError::NoKey { variable: variable.to_owned() }.to_string());

@@ -42,9 +42,13 @@ impl Bert {
         tokenizer.with_padding(None);
         let (words, known) = (tokenizer.get_vocab_size(true), config.vocab_size);
         if words > known {
-            return Err(bad(TOKENIZER.0, format!("it has {words} tokens, and the model knows {known}; take both from one model")));
+            return Err(bad(
+                TOKENIZER.0,
+                format!("it has {words} tokens, and the model knows {known}; take both from one model"),
+            ));
         }
-        let broken = |error: candle_core::Error| bad(WEIGHTS.0, format!("the weights cannot be used: {}", first(&error)));
+        let broken =
+            |error: candle_core::Error| bad(WEIGHTS.0, format!("the weights cannot be used: {}", first(&error)));
         let weights = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu).map_err(broken)?;
         let model = BertModel::load(weights.clone(), &config).map_err(broken)?;
         let limit = most.min(config.max_position_embeddings);
@@ -92,7 +96,10 @@ pub(super) fn first(error: &candle_core::Error) -> String {
 fn read(folder: &Path, (name, most): (&str, u64)) -> Result<Vec<u8>, RetrievalError> {
     let path = folder.join(name);
     let missing = |error: std::io::Error| {
-        let reason = format!("it cannot be read: {error}; a model is a folder with {}, {} and {}", CONFIG.0, TOKENIZER.0, WEIGHTS.0);
+        let reason = format!(
+            "it cannot be read: {error}; a model is a folder with {}, {} and {}",
+            CONFIG.0, TOKENIZER.0, WEIGHTS.0
+        );
         bad(&path, reason)
     };
     let file = File::open(&path).map_err(missing)?;
@@ -111,7 +118,9 @@ fn read(folder: &Path, (name, most): (&str, u64)) -> Result<Vec<u8>, RetrievalEr
 fn sound(config: &Config) -> Result<(), String> {
     let kind = config.model_type.as_deref().unwrap_or("bert");
     if kind != "bert" {
-        return Err(format!("`model_type` is {kind:?}, and only \"bert\" is read; take a model of the BERT or MiniLM family"));
+        return Err(format!(
+            "`model_type` is {kind:?}, and only \"bert\" is read; take a model of the BERT or MiniLM family"
+        ));
     }
     let sizes = [
         ("vocab_size", config.vocab_size, 1 << 21),
@@ -128,7 +137,10 @@ fn sound(config: &Config) -> Result<(), String> {
         }
     }
     if config.max_position_embeddings < 16 {
-        return Err(format!("`max_position_embeddings` is {}, and must be at least 16", config.max_position_embeddings));
+        return Err(format!(
+            "`max_position_embeddings` is {}, and must be at least 16",
+            config.max_position_embeddings
+        ));
     }
     if !config.hidden_size.is_multiple_of(config.num_attention_heads) {
         return Err("`hidden_size` is no multiple of `num_attention_heads`".to_owned());

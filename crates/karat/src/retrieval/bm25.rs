@@ -1,7 +1,7 @@
 //! Search by words: BM25 over an index in memory.
 
-use super::words::{Analysis, IndexWords, Reader};
 use super::RetrievalError;
+use super::words::{Analysis, IndexWords, Reader};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tantivy::directory::RamDirectory;

@@ -51,7 +51,9 @@ pub enum RetrievalError {
         reason: String,
     },
     /// Vectors weigh something, and nobody makes them.
-    #[error("with `bm25_weight` {weight} the search needs vectors, and there is no embedder; name one, or set `bm25_weight: 1`")]
+    #[error(
+        "with `bm25_weight` {weight} the search needs vectors, and there is no embedder; name one, or set `bm25_weight: 1`"
+    )]
     NoVectors {
         /// The weight of words.
         weight: f64,

@@ -142,8 +142,11 @@ mod tests {
         };
         check("The processor shall notify the controller without delay if it becomes aware of a breach.", "en");
         check("Biträdet ska utan dröjsmål underrätta den ansvarige om det får kännedom om en incident.", "sv");
-        check("Databehandleren skal uden unødig forsinkelse underrette den ansvarlige, hvis der er sket et brud.", "da");
-        check("Databehandleren skal ikke gi opplysninger til andre, men skal varsle den ansvarlige ved brudd.", "no");
+        check(
+            "Databehandleren skal uden unødig forsinkelse underrette den ansvarlige, hvis der er sket et brud.",
+            "da",
+        );
+        check("Databehandleren skal ikke gi noe av dette til andre uten å varsle den ansvarlige etter et brudd.", "no");
         check("Der Auftragnehmer hat den Verantwortlichen unverzüglich zu benachrichtigen, wenn es dazu kommt.", "de");
         check("Le prestataire ne doit pas communiquer les données à des tiers sans l'accord du client.", "fr");
         check("Käsittelijän on ilmoitettava siitä rekisterinpitäjälle, jos se saa tietää, että niin ei ole.", "fi");

@@ -66,7 +66,8 @@ impl Server {
             let mut requests = 0;
             loop {
                 requests += 1;
-                let late = || SendError::Retry { after: None, why: format!("no answer within {} s", TIMEOUT.as_secs()) };
+                let late =
+                    || SendError::Retry { after: None, why: format!("no answer within {} s", TIMEOUT.as_secs()) };
                 let sent = match tokio::time::timeout(TIMEOUT, self.endpoint.post(body)).await {
                     Ok(sent) => sent.map_err(|declined| declined.error),
                     Err(_) => Err(late()),

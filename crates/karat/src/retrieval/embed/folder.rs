@@ -66,7 +66,8 @@ impl Folder {
         if text.trim().is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let (kept, mut left_out) = truncate_at_whitespace(text, self.config.max_chars.map_or(LONGEST_TEXT, |most| most as usize));
+        let (kept, mut left_out) =
+            truncate_at_whitespace(text, self.config.max_chars.map_or(LONGEST_TEXT, |most| most as usize));
         let kept = format!("{prefix}{kept}");
         let encoding = self.bert.tokenizer.encode(kept.as_str(), true).map_err(|error| self.bert.fault(error))?;
         let windows: Vec<&Encoding> = std::iter::once(&encoding).chain(encoding.get_overflowing()).collect();

@@ -98,7 +98,11 @@ fn read(answer: &Value, texts: usize) -> Result<Vec<Vec<f32>>, String> {
         }
         let numbers = item["embedding"].as_array().ok_or_else(|| format!("item {at} has no list `embedding`"))?;
         if *length.get_or_insert(numbers.len()) != numbers.len() || numbers.is_empty() {
-            return Err(format!("vector {at} has {} numbers, and the first has {}", numbers.len(), length.unwrap_or(0)));
+            return Err(format!(
+                "vector {at} has {} numbers, and the first has {}",
+                numbers.len(),
+                length.unwrap_or(0)
+            ));
         }
         let number = |number: &Value| number.as_f64().map(|number| number as f32);
         let vector = numbers.iter().map(number).collect::<Option<Vec<f32>>>().and_then(unit);
@@ -122,7 +126,8 @@ mod tests {
     #[test]
     fn what_is_no_vector_is_told() {
         let check = |answer: Value, expect: &str| assert_eq!(read(&answer, 2).unwrap_err(), expect);
-        let two = |one: Value, two: Value| json!({"data": [{"index": 0, "embedding": one}, {"index": 1, "embedding": two}]});
+        let two =
+            |one: Value, two: Value| json!({"data": [{"index": 0, "embedding": one}, {"index": 1, "embedding": two}]});
         check(json!({}), "it has no list `data`");
         check(json!([]), "it has no list `data`");
         check(json!({"data": [{"embedding": [1]}]}), "2 texts were sent, and 1 vectors came back");
