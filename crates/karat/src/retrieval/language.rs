@@ -60,7 +60,7 @@ const fn language(
 const LEAST_SHARE: f64 = 0.05;
 
 /// The most words of all texts that are looked at.
-const MOST_WORDS: usize = 100_000;
+const MOST_WORDS: usize = 20_000;
 
 impl Language {
     /// The language of that code or name; `none` is [`PLAIN`].
