@@ -1,5 +1,6 @@
 //! Servers that are asked for vectors and scores, as they are and as they misbehave.
 
+use crate::project::skipped;
 use karat::format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat::judge::provider::Surroundings;
 use karat::retrieval::embed::{Embedder, Side, open_embedder};
@@ -134,7 +135,7 @@ fn vectors_come_from_a_server_in_batches() {
     let server = Server::start(&[(200, "", vectors)]);
     let embedder = embedder(&server, |config| {
         (config.batch, config.max_chars) = (Some(2), Some(16));
-        config.passage_prefix = Some("passage: ".into());
+        config.passage_prefix = Some("in: ".into());
     });
     let given = texts(&["a", "", "b", "neither a nor b but something longer"]);
     let embedded = embedder.embed(&given, Side::Passage).unwrap();
@@ -144,8 +145,8 @@ fn vectors_come_from_a_server_in_batches() {
     assert!((first[0].unwrap() - 0.970_142_5).abs() < 1e-6, "{first:?}");
     assert_eq!((embedded.calls, embedded.cut.texts, embedded.cut.chars), (2, 1, 21));
     let requests = server.requests();
-    assert_eq!(requests[0].1["input"], json!(["passage: a", "passage: b"]));
-    assert_eq!(requests[1].1, json!({"model": "m", "input": ["passage: neither a nor b"], "encoding_format": "float"}));
+    assert_eq!(requests[0].1["input"], json!(["in: a", "in: b"]));
+    assert_eq!(requests[1].1, json!({"model": "m", "input": ["in: neither a nor b"], "encoding_format": "float"}));
     assert!(requests[0].0.starts_with("POST /v1/embeddings "), "{}", requests[0].0);
     assert!(requests[0].0.contains(&format!("authorization: Bearer {KEY}")), "{}", requests[0].0);
 }
@@ -247,4 +248,22 @@ fn vectors_of_another_model_are_noticed() {
     let server = Server::start(STEPS);
     let told = search(Some(&*embedder(&server, |_| {})), None).unwrap_err().to_string();
     assert!(told.contains("vectors of 2 numbers, and those of the index have 3"), "{told}");
+}
+
+/// The example on the model's page, with the figures it states. The folder holds all-MiniLM-L6-v2 as it is published.
+#[test]
+fn a_real_model_says_what_its_authors_say() {
+    let Ok(path) = std::env::var("KARAT_MINILM") else {
+        return skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
+    };
+    let config = EmbeddingProviderV1 { provider: "folder".into(), path: Some(path), ..EmbeddingProviderV1::default() };
+    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
+    let embedder = open_embedder(&config, &around).unwrap().unwrap();
+    let given =
+        ["That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day"];
+    let vectors = embedder.embed(&texts(&given), Side::Passage).unwrap().vectors;
+    let cosine = |at: usize| vectors[0][0].iter().zip(&vectors[at][0]).map(|(a, b)| a * b).sum::<f32>();
+    for (at, expect) in [(1, 0.6946), (2, 0.9429), (3, 0.2569)] {
+        assert!((cosine(at) - expect).abs() < 0.0005, "{}: {}", given[at], cosine(at));
+    }
 }

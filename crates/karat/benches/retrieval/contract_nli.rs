@@ -2,7 +2,7 @@
 
 use karat::format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat::judge::provider::Surroundings;
-use karat::retrieval::embed::{Embedder, open_embedder};
+use karat::retrieval::embed::{Embedded, Embedder, Side, open_embedder};
 use karat::retrieval::rerank::{Reranker, open_reranker};
 use karat::retrieval::{Analysis, Index, Knobs, Language, Passage, Query, RetrievalError};
 use karat_core::assessment::record::{Compliance, GoldenPart, GoldenRecord, Requirement};
@@ -101,19 +101,43 @@ pub(crate) struct Figures {
     pub(crate) requirements: usize,
 }
 
+/// An embedder that reads each query once: the same are searched for in every contract and every way.
+struct Remembering {
+    embedder: Box<dyn Embedder>,
+    queries: Embedded,
+}
+
+impl Embedder for Remembering {
+    fn id(&self) -> String {
+        self.embedder.id()
+    }
+
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+        match side {
+            Side::Query => Ok(self.queries.clone()),
+            Side::Passage => self.embedder.embed(texts, side),
+        }
+    }
+}
+
 /// The figures of all ways over contracts. Each is indexed once.
 pub(crate) fn figures(contracts: &[&Contract], queries: &[Query]) -> Result<Vec<Figures>, RetrievalError> {
     let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
     let embedder = EmbeddingProviderV1 { provider: "embedded".into(), ..EmbeddingProviderV1::default() };
-    let embedder: Option<Box<dyn Embedder>> = open_embedder(&embedder, &around)?;
+    let embedder = open_embedder(&embedder, &around)?.map(|embedder| {
+        let texts: Vec<String> = queries.iter().map(|query| query.text.clone()).collect();
+        embedder.embed(&texts, Side::Query).map(|queries| Remembering { embedder, queries })
+    });
+    let embedder = embedder.transpose()?;
+    let embedder = embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
     let reranker = RerankProviderV1 { provider: "embedded".into(), ..RerankProviderV1::default() };
     let reranker: Option<Box<dyn Reranker>> = open_reranker(&reranker, &around)?;
     let mut sums = ways().map(|_| Figures::default());
     for contract in contracts {
         let analysis = Analysis::new(Language::of(None, &contract.clauses)?, &[]);
-        let index = Index::new(&contract.clauses, &analysis, embedder.as_deref())?;
+        let index = Index::new(&contract.clauses, &analysis, embedder)?;
         for (way, sum) in ways().iter().zip(&mut sums) {
-            let searched = index.search(queries, &way.knobs, embedder.as_deref(), reranker.as_deref())?;
+            let searched = index.search(queries, &way.knobs, embedder, reranker.as_deref())?;
             for (requirement, hits) in contract.record.requirements.iter().zip(&searched.ranked) {
                 let is_evidence =
                     |part: usize| requirement.primary.iter().any(|own| own.id.as_str() == part.to_string());
