@@ -119,6 +119,7 @@ impl Index {
             false => vec![Vec::new(); queries.len()],
         };
         let mut searched = Searched::default();
+        let mut meant = vec![Vec::new(); queries.len()];
         let vectors = match (knobs.by_vectors(), &self.vectors, embedder) {
             (false, ..) => vec![Vec::new(); queries.len()],
             (true, Some(own), Some(embedder)) => {
@@ -126,7 +127,8 @@ impl Index {
                 let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
                 let asked = asked(embedder, &texts, Side::Query, length)?;
                 searched.embedder = Effort { calls: asked.calls, cut: asked.cut };
-                asked.vectors.par_iter().map(|query| nearest(query, own, knobs.search_limit, &candidate)).collect()
+                meant = asked.vectors;
+                meant.par_iter().map(|query| nearest(query, own, knobs.search_limit, &candidate)).collect()
             }
             (true, ..) => return Err(RetrievalError::NoVectors { weight: knobs.bm25_weight }),
         };
@@ -134,7 +136,7 @@ impl Index {
             searched.ranked.push(fuse(words, vectors, knobs.bm25_weight));
         }
         if let Some(reranker) = reranker.filter(|_| knobs.rerank) {
-            self.rerank(&mut searched, queries, knobs, reranker)?;
+            self.rerank(&mut searched, queries, &meant, knobs, reranker)?;
         }
         for hits in &mut searched.ranked {
             hits.truncate(knobs.rerank_top_n);
@@ -147,10 +149,11 @@ impl Index {
         &self,
         searched: &mut Searched,
         queries: &[Query],
+        meant: &[Vec<Vec<f32>>],
         knobs: &Knobs,
         reranker: &dyn Reranker,
     ) -> Result<(), RetrievalError> {
-        let one = |(query, hits): (&Query, &mut Vec<Hit>)| {
+        let one = |((query, meant), hits): ((&Query, &Vec<Vec<f32>>), &mut Vec<Hit>)| {
             hits.truncate(knobs.search_limit);
             // Nobody is asked about nothing.
             if hits.is_empty() {
@@ -158,7 +161,14 @@ impl Index {
             }
             let texts: Vec<&str> = hits.iter().map(|hit| self.texts[hit.part].as_str()).collect();
             let fused: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
-            let asked = Asked { query: &query.text, texts: &texts, fused: &fused, words: &self.words };
+            // A passage without a word is like nothing, which is the least there is.
+            let like = |hit: &Hit, own: &[Vec<Vec<f32>>]| likeness(meant, &own[hit.part]).unwrap_or(-1.0);
+            let likeness: Option<Vec<f64>> = match &self.vectors {
+                Some(own) if !meant.is_empty() => Some(hits.iter().map(|hit| like(hit, own)).collect()),
+                _ => None,
+            };
+            let likeness = likeness.as_deref();
+            let asked = Asked { query: &query.text, texts: &texts, fused: &fused, likeness, words: &self.words };
             let reranked = reranker.rerank(&asked)?;
             if reranked.scores.len() != hits.len() || reranked.scores.iter().any(|score| score.is_nan()) {
                 let why = format!("{} texts were given, and {} scores came back", hits.len(), reranked.scores.len());
@@ -171,7 +181,7 @@ impl Index {
             Ok(Effort { calls: reranked.calls, cut: reranked.cut })
         };
         let efforts: Vec<Effort> =
-            queries.par_iter().zip(searched.ranked.par_iter_mut()).map(one).collect::<Result<_, RetrievalError>>()?;
+            queries.par_iter().zip(meant).zip(searched.ranked.par_iter_mut()).map(one).collect::<Result<_, _>>()?;
         for effort in efforts {
             searched.reranker.calls += effort.calls;
             searched.reranker.cut.add(effort.cut);

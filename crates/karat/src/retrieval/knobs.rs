@@ -12,7 +12,7 @@ pub struct Knobs {
     pub bm25_weight: f64,
     /// How many parts are found at most.
     pub rerank_top_n: usize,
-    /// The fewest characters of the body of a part that is a candidate.
+    /// The fewest characters of the body of a part that is a candidate; a heading alone says nothing.
     pub min_candidate_length: usize,
     /// Whether the candidates are put into a better order.
     pub rerank: bool,
@@ -20,7 +20,7 @@ pub struct Knobs {
 
 impl Default for Knobs {
     fn default() -> Self {
-        Self { search_limit: 30, bm25_weight: 0.5, rerank_top_n: 10, min_candidate_length: 0, rerank: true }
+        Self { search_limit: 50, bm25_weight: 0.7, rerank_top_n: 10, min_candidate_length: 1, rerank: true }
     }
 }
 

@@ -19,6 +19,9 @@ mod server;
 mod stop_words;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::RetrievalError;
 pub use fuse::{Hit, Place};
 pub use index::{Effort, Index, Passage, Query, Searched};

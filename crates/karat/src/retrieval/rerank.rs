@@ -19,6 +19,8 @@ pub struct Asked<'a> {
     pub texts: &'a [&'a str],
     /// What they were found with: their weighted sums of reciprocal ranks.
     pub fused: &'a [f64],
+    /// How like the query they are by vectors, where there are any.
+    pub likeness: Option<&'a [f64]>,
     /// The words of all passages.
     pub(super) words: &'a Bm25,
 }
@@ -85,7 +87,7 @@ type Open = fn(&RerankProviderV1, &Surroundings<'_>) -> Result<Box<dyn Reranker>
 pub static RERANKERS: &[RerankerEntry] = &[
     RerankerEntry {
         name: "embedded",
-        about: "what Karat has inside: each word of the query finds the word most like it",
+        about: "what Karat has inside: how much of the query a text covers",
         open: Some(embedded::open),
     },
     RerankerEntry { name: "folder", about: "a cross-encoder of the BERT family in a folder", open: Some(folder::open) },

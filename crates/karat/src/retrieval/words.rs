@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn words_are_read_by_language() {
         check("en", "The Processors' obligations, and ITS obligation.", "processor oblig oblig");
-        check("sv", "Biträdet och biträdena, säkerheten samt säkerheter", "biträd biträd säker säker");
+        check("sv", "Biträdet och biträde, säkerheten samt säkerheter", "biträd biträd säker säker");
         check("de", "die Verträge und der Vertrag", "vertrag vertrag");
         check("none", "The Processors' obligations", "the processors obligations");
     }
