@@ -50,7 +50,7 @@ pub(crate) struct AssessArgs {
     /// Print every golden part, what was found, and what was cited.
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
-    /// Write the report to a file too, by its extension .json, .md or .csv; may be given again.
+    /// Write the report to a file too, by its extension .json, .md, .csv or .html; may be given again.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Write what was found as run.txt and qrels.txt into this folder, for `karat trec` and trec_eval.

@@ -21,7 +21,7 @@ use karat::format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
 use karat::format::log::LogLineV1;
 use karat::judge::engine::EngineError;
 use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
-use karat::report::assessment::{csv, draw, markdown};
+use karat::report::assessment::{csv, draw, html, markdown};
 use karat::retrieval::embed::Embedder;
 use karat::retrieval::rerank::Reranker;
 use karat::retrieval::{Knobs, RetrievalError};
@@ -34,7 +34,7 @@ use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
-    drawings::check(&args.outputs, &["json", "md", "csv"])?;
+    drawings::check(&args.outputs, &["json", "md", "csv", "html"])?;
     let plan = Plan::of(args)?;
     let places = discover(&args.paths, args.recursive)?;
     let mut site = Site::open(args, &plan)?;
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     let templates = templates(&bundles);
     let evaluations = plan.evaluations(&templates)?;
     let helpers = plan.helpers(args, &templates)?;
-    site.warn_of_languages = helpers.values().any(|(embedder, _)| is_inside(embedder.as_deref()));
+    let inside = args.search.embedding.as_deref().is_none_or(|name| name == means::USUAL);
+    site.warn_of_languages = inside && helpers.values().any(|(embedder, _)| embedder.is_some());
 
     let began = Instant::now();
     let (looked, took) = plan.search(args, &bundles, &helpers, &mut site)?;
@@ -312,6 +313,7 @@ fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
     let all = [
         drawings::Drawing { extension: "json", draw: &|| drawings::json(report) },
         drawings::Drawing { extension: "md", draw: &|| markdown::draw(report) },
+        drawings::Drawing { extension: "html", draw: &|| html::draw(report) },
         drawings::Drawing { extension: "csv", draw: &|| csv::draw(report) },
     ];
     drawings::write(&args.outputs, &all)?;
@@ -346,10 +348,6 @@ fn wanted_exist(wanted: &[String], bundles: &[Bundle]) -> Result<(), Failure> {
         |near| format!("did you mean `{near}`?"),
     );
     Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
-}
-
-fn is_inside(embedder: Option<&dyn Embedder>) -> bool {
-    embedder.is_some_and(|embedder| embedder.tells().is_none() && embedder.id().starts_with(means::USUAL))
 }
 
 /// The model inside reads English; of other bundles a reader should know.

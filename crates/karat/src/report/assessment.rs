@@ -2,6 +2,7 @@
 
 pub mod csv;
 mod detail;
+pub mod html;
 pub mod markdown;
 
 use super::Look;
@@ -183,7 +184,7 @@ pub(super) fn searched(report: &AssessmentReportV1) -> String {
 }
 
 fn retrieval_block(report: &AssessmentReportV1, retrieval: &RetrievalV1, look: &Look) -> String {
-    let mut out = format!("\n{}  {}\n", paint("retrieval", BOLD, look), paint(&harmless(&searched(report)), DIM, look));
+    let mut out = format!("\n{}\n{}", paint("retrieval", BOLD, look), indented(&searched(report), DIM, look));
     out.push_str(&metrics(&retrieval.metrics, look));
     let of = |(category, word): &(Category, &str)| {
         retrieval.categories.get(category).filter(|n| **n > 0).map(|n| format!("{n} {word}"))

@@ -13,6 +13,7 @@ pub mod junit;
 pub mod logs;
 pub mod markdown;
 pub mod number;
+mod page;
 pub mod power;
 pub mod sarif;
 pub mod table;
