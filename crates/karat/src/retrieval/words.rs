@@ -135,7 +135,8 @@ impl Tokenizer for IndexWords {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> IndexWordStream<'a> {
         let Self { reader, text: words, ends } = self;
-        (words.clear(), ends.clear());
+        words.clear();
+        ends.clear();
         reader.read(text, |word| {
             words.push_str(word);
             ends.push(words.len());

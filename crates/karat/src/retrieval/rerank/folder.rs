@@ -10,7 +10,7 @@ use candle_core::Tensor;
 use candle_nn::{Linear, Module, VarBuilder, linear};
 use rayon::prelude::*;
 use std::path::Path;
-use tokenizers::{Encoding, TruncationParams, TruncationStrategy};
+use tokenizers::{Encoding, Tokenizer, TruncationParams, TruncationStrategy};
 
 /// The most tokens that are read at once, where the model takes as many.
 const WINDOW: usize = 512;
@@ -23,6 +23,8 @@ const LONGEST_TEXT: usize = 100_000;
 
 struct Folder {
     bert: Bert,
+    /// The same tokenizer, which leaves nothing out.
+    whole: Tokenizer,
     pooler: Linear,
     classifier: Linear,
     most: usize,
@@ -33,6 +35,9 @@ pub(super) fn open(config: &RerankProviderV1, around: &Surroundings<'_>) -> Resu
     let needs = || RetrievalError::Needs { who: "the reranker `folder`".to_owned(), field: "path" };
     let folder = around.folder.join(config.path.as_deref().ok_or_else(needs)?);
     let (mut bert, weights) = Bert::load(&folder, WINDOW)?;
+    let mut whole = bert.tokenizer.clone();
+    let set = whole.with_truncation(None).map(|_| ());
+    set.map_err(|error| bert.fault(error))?;
     let truncation = TruncationParams {
         max_length: bert.limit,
         stride: bert.limit / 8,
@@ -43,7 +48,7 @@ pub(super) fn open(config: &RerankProviderV1, around: &Surroundings<'_>) -> Resu
     set.map_err(|error| bert.fault(error))?;
     let (pooler, classifier) = head(&folder, &weights, bert.width)?;
     let most = config.max_chars.map_or(LONGEST_TEXT, |most| most as usize);
-    Ok(Box::new(Folder { bert, pooler, classifier, most }))
+    Ok(Box::new(Folder { bert, whole, pooler, classifier, most }))
 }
 
 /// What a cross-encoder has beyond a model that only reads.
@@ -83,8 +88,8 @@ impl Folder {
         let mut most = query.chars().count().min(self.most);
         loop {
             let (kept, left_out) = truncate_at_whitespace(query, most);
-            let encoding = self.bert.tokenizer.encode(kept, false).map_err(|error| self.bert.fault(error))?;
-            if encoding.len() <= self.bert.limit / 2 && encoding.get_overflowing().is_empty() {
+            let encoding = self.whole.encode(kept, false).map_err(|error| self.bert.fault(error))?;
+            if encoding.len() <= self.bert.limit / 2 {
                 return Ok((kept, left_out));
             }
             most = most.min(kept.chars().count()) / 2;
