@@ -54,6 +54,12 @@ fn every_format_of_documents_is_explained() {
     check("docs/ingest.md", endings.map(|ending| format!("`.{ending}`")));
 }
 
+#[test]
+fn every_lint_of_golden_records_is_explained() {
+    let lints = karat::assess::lint::LINTS.iter();
+    check("docs/writing-goldens.md", lints.map(|lint| format!("| `{}` | {} | {} |", lint.name, lint.why, lint.fix)));
+}
+
 /// What stands between single backticks outside fenced blocks.
 fn quoted(text: &str) -> Vec<String> {
     let mut fenced = false;

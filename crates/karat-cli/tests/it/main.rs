@@ -27,6 +27,7 @@ mod machine;
 mod made;
 mod metrics;
 mod project;
+mod records;
 mod run;
 mod sandbox;
 mod schemas;

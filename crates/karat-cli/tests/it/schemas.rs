@@ -80,6 +80,14 @@ fn shipped_suites_fit_the_schemas() {
         let text = std::fs::read_to_string(&path).unwrap();
         check("config.json", &path.display().to_string(), &toml::parse(&text).unwrap().to_json());
     }
+    let records = all(|name| karat::assess::discover::ENDINGS.iter().any(|ending| name.ends_with(ending)));
+    let templates = all(|name| name == "config.yml");
+    for (schema, paths) in [("golden-record.json", records), ("template.json", templates)] {
+        for path in paths {
+            let text = std::fs::read_to_string(&path).unwrap();
+            check(schema, &path.display().to_string(), &yaml::parse(&text).unwrap().to_json());
+        }
+    }
     for path in lines {
         for (i, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
             let value = serde_json::from_str(line).unwrap();

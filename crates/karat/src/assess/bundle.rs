@@ -79,7 +79,7 @@ pub fn load_all(places: &[RecordPlace], ingest: &mut Ingest<'_>) -> Result<Vec<B
 /// Loads a record with its template and its documents. All faults come at once; nothing is half-loaded.
 pub fn load(place: &RecordPlace, ingest: &mut Ingest<'_>) -> Result<Bundle, Vec<Diagnostic>> {
     let shown = place.shown();
-    let bytes = record_bytes(place, &shown).map_err(|fault| vec![fault])?;
+    let bytes = record_bytes(place, &shown)?;
     let (written, mut faults) = read(&shown, &bytes);
     let Some(Written { record, page }) = written else { return Err(faults) };
     let template = match template_of(&record, place, &page) {
@@ -109,17 +109,18 @@ pub fn load(place: &RecordPlace, ingest: &mut Ingest<'_>) -> Result<Bundle, Vec<
     }
 }
 
-fn record_bytes(place: &RecordPlace, shown: &str) -> Result<Vec<u8>, Diagnostic> {
-    match place.folder.read(&place.name, MOST_BYTES) {
-        Ok(Bounded::Whole(bytes)) => Ok(bytes),
-        Ok(Bounded::TooLarge) => Err(too_large(shown)),
+fn record_bytes(place: &RecordPlace, shown: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let fault = match place.folder.read(&place.name, MOST_BYTES) {
+        Ok(Bounded::Whole(bytes)) => return Ok(bytes),
+        Ok(Bounded::TooLarge) => too_large(shown),
         Ok(Bounded::Absent) if place.folder.leads_out(&place.name) => {
-            Err(Diagnostic::of_file(shown, "path-escapes", "this link leads out of the folder of the record")
-                .with_help("put the record itself there, beside its documents"))
+            Diagnostic::of_file(shown, "path-escapes", "this link leads out of the folder of the record")
+                .with_help("put the record itself there, beside its documents")
         }
-        Ok(Bounded::Absent) => Err(Diagnostic::of_file(shown, "no-such-place", "there is no such file")),
-        Err(error) => Err(Diagnostic::of_file(shown, "unreadable", error.to_string())),
-    }
+        Ok(Bounded::Absent) => Diagnostic::of_file(shown, "no-such-place", "there is no such file"),
+        Err(error) => Diagnostic::of_file(shown, "unreadable", error.to_string()),
+    };
+    Err(vec![fault])
 }
 
 /// The template; `None` where the record does not name one in a way that could be looked for.

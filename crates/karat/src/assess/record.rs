@@ -97,6 +97,9 @@ fn check(record: &GoldenRecordV0_4, page: &Page, faults: &mut Vec<Diagnostic>) {
     }
 }
 
+/// How many words a golden part may have: no clause has as many, and comparing takes time by the product of both sides.
+const MOST_WORDS: usize = 50_000;
+
 /// The two blocks of evidence, by the names they have in files.
 pub(super) const BLOCKS: [&str; 2] = ["primary_evidence", "supporting_evidence"];
 
@@ -133,8 +136,14 @@ fn part_faults(path: &[&str; 4], part: &PartV0_4, page: &Page, faults: &mut Vec<
         } else if key == "document" && (text.contains(['/', '\\']) || text.chars().any(char::is_control)) {
             let message = format!("document {text:?}: expected the name of a file beside the record, without a path");
             faults.extend(page.at(&path, "not-a-name", message));
-        } else if key != "document" && tokens(text).is_empty() {
-            faults.extend(page.at(&path, "blank", format!("`{key}` of `{part_id}` has no words")));
+        } else if key != "document" {
+            let words = tokens(text).len();
+            if words == 0 {
+                faults.extend(page.at(&path, "blank", format!("`{key}` of `{part_id}` has no words")));
+            } else if words > MOST_WORDS {
+                let message = format!("`{key}` of `{part_id}` has {words} words; expected at most {MOST_WORDS}");
+                faults.extend(page.at(&path, "too-long", message));
+            }
         }
     }
 }
