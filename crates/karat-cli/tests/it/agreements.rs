@@ -71,7 +71,7 @@ fn sections(name: &str, bytes: &[u8]) -> Vec<Section> {
 
 /// The share of sections of the Markdown for which the section of the same heading in another format is the same part.
 #[track_caller]
-fn check(bundle: &str, name: &str, ending: &str) -> Vec<Section> {
+fn check(bundle: &str, name: &str, ending: &str) {
     let text = source(bundle, name);
     let wanted = sections("a.md", text.as_bytes());
     assert!(wanted.len() >= 30, "{} sections of {name}", wanted.len());
@@ -91,18 +91,15 @@ fn check(bundle: &str, name: &str, ending: &str) -> Vec<Section> {
     }
     let share = 1.0 - faults.len() as f64 / wanted.len() as f64;
     assert!(share >= 0.95, "{name}.{ending}: {share:.3} of {} sections\n{}", wanted.len(), faults.join("\n"));
-    println!("{name}.{ending}: {share:.3} of {} sections, {} found", wanted.len(), found.len());
-    found
 }
 
 #[test]
 fn an_agreement_has_the_same_sections_in_every_format() {
     for (bundle, name, _) in MADE {
-        for ending in ["docx", "pdf"] {
+        for ending in ["docx", "pdf", "two-columns.pdf"] {
             check(bundle, name, ending);
         }
     }
-    check("consulting_framework_en", "framework_agreement", "two-columns.pdf");
 }
 
 /// The bundles with their records, by name.
