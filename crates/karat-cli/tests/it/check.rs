@@ -189,7 +189,8 @@ fn no_suite_here() {
     assert!(project.run("check empty").expect(4).out.contains("no suite here"));
     assert!(project.run("check nowhere").expect(4).out.contains("there is no such folder"));
     project.write("docs/karat.toml", "[suite]\nname = \"d\"\nkind = \"assessment\"\n");
-    assert!(project.run("check docs").expect(4).out.contains("documents to assess"));
+    assert!(project.run("check docs").expect(4).out.contains("no golden record here"));
+    project.run("score docs").says(4, &["documents to assess", "`karat check` checks its golden records"]);
 }
 
 #[cfg(unix)]
