@@ -167,8 +167,8 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
     middles.dedup_by(|a, b| (*a - *b).abs() < 2.0);
     let fits = |middle: f64| {
         let over = rows.iter().filter(|row| row.iter().any(|piece| piece.x < middle && piece.end > middle)).count();
-        // How many lines there are on one side, and whether they are text: most of them go over the column in one piece, as
-        // rows of a table do not.
+        // How many lines there are on one side, and whether they are text: many of them go over the column in one piece, as
+        // rows of a table do not. Headings, last lines and a table within the column do not either.
         let side = |from: f64, to: f64| {
             let within = |piece: &&Piece| piece.x >= from && piece.end <= to;
             let (mut lines, mut whole) = (0, 0);
@@ -178,7 +178,7 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
                 lines += 1;
                 whole += usize::from(pieces.next().is_none() && first.end - first.x > 0.5 * (to - from));
             }
-            (lines, whole * 2 > lines)
+            (lines, whole * 5 >= lines * 2)
         };
         let ((n, left), (m, right)) = (side(low, middle), side(middle, high));
         (n >= FEWEST_LINES && m >= FEWEST_LINES && over * 3 <= n + m && left && right).then_some((over, middle))
