@@ -1,5 +1,6 @@
 //! What can be typed. What it means is resolved by the commands.
 
+mod assess;
 mod calibrate;
 mod compare;
 mod ingest;
@@ -13,6 +14,7 @@ mod store;
 mod suite;
 mod trec;
 
+pub(crate) use assess::{AssessArgs, LogsArgs, LogsCommand};
 pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
 pub(crate) use ingest::IngestArgs;
@@ -167,6 +169,21 @@ Examples:
 Headings are those the document states, and numbered or bold lines that stand for headings. Files are never changed, and
 nothing is sent anywhere. Scanned and locked documents are refused with what to do.")]
     Ingest(IngestArgs),
+    /// Hold documents against requirements: what a search finds, what assessors say, and what both are worth.
+    #[command(after_help = "\
+Examples:
+  karat assess agreements                                  the built-in suite, by rules and without a model
+  karat assess contracts -r --evaluation sonnet --evaluation opus
+  karat assess nda.golden-assessment.yml --stage retrieve -v
+  karat assess contracts -r --session may -o report.md --trec trec/
+
+A golden record says what is true of the documents beside it. Whoever assesses sees the parts that the search found and never
+the record. Every requirement is searched for once, however many assessors there are. docs/assess.md tells the rest.
+
+Exit code 5: a model could not be asked at all; the report says so.")]
+    Assess(AssessArgs),
+    /// Look at what assessments left behind about how they went.
+    Logs(LogsArgs),
     /// Print the identity key of every finding: case, tool, trial, finding, key.
     #[command(after_help = "\
 Examples:

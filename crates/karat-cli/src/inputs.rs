@@ -84,7 +84,12 @@ pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals,
             return Err(Failure::usage(format!("--cluster {field}: no case has that field; there is: {known}")));
         }
     }
-    Ok(Intervals {
+    Ok(interval_options(args))
+}
+
+/// How intervals are made, whatever they are of.
+pub(crate) fn interval_options(args: &IntervalArgs) -> Intervals {
+    Intervals {
         kind: if args.bootstrap.as_deref() == Some("percentile") { Resampling::Percentile } else { Resampling::Bca },
         proportions: match args.proportions.as_deref() {
             Some("clopper-pearson") => Proportions::ClopperPearson,
@@ -93,7 +98,7 @@ pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals,
         cluster: args.cluster.clone(),
         resamples: args.resamples.map_or(RESAMPLES, |n| n as usize),
         ..Intervals::default()
-    })
+    }
 }
 
 /// All trials that are to be scored; without files, those in the suite itself.

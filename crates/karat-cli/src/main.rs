@@ -60,6 +60,8 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
+        Command::Assess(args) => commands::assess::run(&args),
+        Command::Logs(args) => commands::logs::run(&args),
         Command::Key(args) => commands::key::run(&args),
         Command::Expect(args) => commands::expect::run(&args),
         Command::Drift(args) => commands::drift::run(&args),

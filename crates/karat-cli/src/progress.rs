@@ -1,7 +1,9 @@
 //! A run as it goes: a bar at a terminal, a line now and then elsewhere. A stored run is shown by the same reporter.
 
+mod assessing;
 mod judging;
 
+pub(crate) use assessing::Assessing;
 pub(crate) use judging::Judging;
 
 use crate::terminal::tell;

@@ -19,6 +19,7 @@ pub mod profile;
 pub mod ranking;
 pub mod recorded;
 pub mod report;
+pub mod retrieval;
 pub mod run;
 pub mod sandbox;
 pub mod scoring;

@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+pub(crate) mod assess;
 pub(crate) mod baseline;
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -15,6 +16,7 @@ pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod key;
 pub(crate) mod label;
+pub(crate) mod logs;
 pub(crate) mod metrics;
 pub(crate) mod power;
 pub(crate) mod profile;

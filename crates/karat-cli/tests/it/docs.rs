@@ -4,6 +4,9 @@ use crate::project::root;
 use karat::import::IMPORTERS;
 use karat::profile::SHIPPED;
 use karat::report::FORMATS;
+use karat::retrieval::embed::EMBEDDERS;
+use karat::retrieval::language::LANGUAGES;
+use karat::retrieval::rerank::RERANKERS;
 use karat_core::metric::table::METRICS;
 use karat_core::trec::FAMILIES;
 use std::collections::BTreeSet;
@@ -46,6 +49,13 @@ fn every_profile_is_explained() {
 #[test]
 fn every_report_format_is_explained() {
     check("docs/reports.md", FORMATS.iter().map(|format| format!("`{}`", format.name)));
+}
+
+#[test]
+fn everybody_who_searches_is_explained() {
+    let names = EMBEDDERS.iter().map(|entry| entry.name).chain(RERANKERS.iter().map(|entry| entry.name));
+    check("docs/retrieval.md", names.map(|name| format!("| `{name}` |")));
+    check("docs/retrieval.md", LANGUAGES.iter().map(|language| format!("`{}`", language.code)));
 }
 
 #[test]

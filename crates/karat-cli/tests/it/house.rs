@@ -102,8 +102,8 @@ fn no_module_is_a_drawer_for_odds_and_ends() {
     }
 }
 
-/// Only a language model that is asked needs the network, and one file talks to servers: the two providers that use it do so
-/// when the engine sends a question, and at no other time. The core, which matches identities, can reach none of it. The
+/// Only a model that is asked needs the network, and one file talks to servers: the two providers that use it do so when the
+/// engine sends a question, the search when a server is to make vectors or scores, and at no other time. The core, which matches identities, can reach none of it. The
 /// database's runtime knows of sockets and uses none; the one pair of sockets there is connects Karat with its supervisor.
 #[test]
 fn only_judges_that_are_asked_reach_the_network() {
@@ -113,7 +113,11 @@ fn only_judges_that_are_asked_reach_the_network() {
     }
     let http = "crates/karat/src/judge/http.rs";
     only_in(&["reqwest::", "rustls::", "std::net"], &[http]);
-    let providers = ["crates/karat/src/judge/anthropic.rs", "crates/karat/src/judge/openai.rs"];
+    let providers = [
+        "crates/karat/src/judge/anthropic.rs",
+        "crates/karat/src/judge/openai.rs",
+        "crates/karat/src/retrieval/server.rs",
+    ];
     only_in(&["super::http", "judge::http", "::Endpoint"], &providers);
     only_in(&["super::{anthropic", "judge::anthropic", "judge::openai"], &["crates/karat/src/judge/providers.rs"]);
     only_in(&["sqlx::"], &["crates/karat/src/store/database.rs"]);
@@ -125,6 +129,7 @@ fn only_judges_that_are_asked_reach_the_network() {
             "crates/karat/src/judge/engine/one.rs",
             "crates/karat/src/judge/engine/pace.rs",
             "crates/karat/src/judge/engine/tests.rs",
+            "crates/karat/src/retrieval/server.rs",
             "crates/karat/src/store/database.rs",
         ],
     );

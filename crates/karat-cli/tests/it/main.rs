@@ -5,9 +5,11 @@
 
 mod agree;
 mod agreements;
+mod assess;
 mod calibrate;
 mod check;
 mod compare;
+mod contract_nli;
 mod data;
 mod docs;
 mod explain;
@@ -28,6 +30,7 @@ mod made;
 mod metrics;
 mod project;
 mod records;
+mod retrieval;
 mod run;
 mod sandbox;
 mod schemas;

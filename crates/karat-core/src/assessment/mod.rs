@@ -2,8 +2,9 @@
 //!
 //! A record says what is true of a bundle of documents ([`record`]). Texts become tokens ([`text`]), parts of the documents are
 //! held against golden parts ([`part_match`]), and what was retrieved and what was answered is measured ([`retrieval`],
-//! [`scores`]).
+//! [`scores`]), item by item ([`items`]).
 
+pub mod items;
 mod lcs;
 pub mod part_match;
 pub mod record;

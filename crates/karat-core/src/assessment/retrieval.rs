@@ -1,10 +1,8 @@
 //! What a search found of the golden parts, and on which places.
 
+use super::items::{Adds, Item};
 use super::part_match::{Category, Matches};
-use crate::metric::estimate::Estimate;
-use crate::metric::table::find;
 use crate::metric::{Undefined, Value, ratio};
-use crate::stats::summary::mean;
 use crate::trec::Ranking;
 
 const NO_EVIDENCE: &str = "no golden evidence";
@@ -86,6 +84,19 @@ impl Retrieval {
         let relevance = |place: Place| Some(i64::from(matches!(place, Place::Golden(_))));
         Ranking::new(self.places().into_iter().map(relevance), self.parts.iter().map(|_| 1))
     }
+
+    /// What it adds to the metrics of retrieval, in the order of the table; nothing where there is no golden evidence.
+    pub fn adds(&self, k: u32) -> Item {
+        let (ranking, k) = (self.ranking(), k as usize);
+        let of = |value: f64| Adds::Value(if self.parts.is_empty() { Err(Undefined(NO_EVIDENCE)) } else { Ok(value) });
+        vec![
+            ("retrieval_recall", Adds::Share { part: self.hits() as f64, whole: self.parts.len() as f64 }),
+            ("recall_at_k", of(ranking.recall(k))),
+            ("mrr", of(ranking.reciprocal_rank())),
+            ("ndcg_at_k", of(ranking.ndcg(k))),
+            ("map", of(ranking.average_precision(usize::MAX))),
+        ]
+    }
 }
 
 /// What stands on a place of a ranking.
@@ -97,34 +108,9 @@ pub enum Place {
     Other(usize),
 }
 
-/// The metrics of retrieval over requirements, in the order of the table. Requirements without golden evidence are left out.
-pub fn metrics(retrievals: &[Retrieval], k: u32) -> Vec<(&'static str, Estimate)> {
-    let asked: Vec<&Retrieval> = retrievals.iter().filter(|retrieval| !retrieval.parts.is_empty()).collect();
-    let rankings: Vec<Ranking> = asked.iter().map(|retrieval| retrieval.ranking()).collect();
-    let parts: usize = asked.iter().map(|retrieval| retrieval.parts.len()).sum();
-    let hits: usize = asked.iter().map(|retrieval| retrieval.hits()).sum();
-    let k = k as usize;
-    let over = |of: &dyn Fn(&Ranking) -> f64| {
-        let values: Vec<f64> = rankings.iter().map(of).collect();
-        (mean(&values).ok_or(Undefined(NO_EVIDENCE)), values.len())
-    };
-    let values = [
-        ("retrieval_recall", (ratio(hits as f64, parts as f64, NO_EVIDENCE), parts)),
-        ("recall_at_k", over(&|ranking| ranking.recall(k))),
-        ("mrr", over(&Ranking::reciprocal_rank)),
-        ("ndcg_at_k", over(&|ranking| ranking.ndcg(k))),
-        ("map", over(&|ranking| ranking.average_precision(usize::MAX))),
-    ];
-    let left_out = retrievals.len() - asked.len();
-    let estimate = |(id, (value, n)): (&str, (Value, usize))| {
-        let metric = find(id)?;
-        Some((metric.id, Estimate { left_out, ..Estimate::new(value, n, metric.direction) }))
-    };
-    values.into_iter().filter_map(estimate).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::items::estimates;
     use super::super::part_match::PartIndex;
     use super::super::rules::Thresholds;
     use super::super::text::Tokens;
@@ -203,13 +189,15 @@ mod tests {
             ("ndcg_at_k", ((1.0 / 3_f64.log2() + 0.5) / ideal + 1.0 / ideal) / 2.0, 2),
             ("map", ((1.0 / 2.0 + 2.0 / 3.0 + 3.0 / 4.0) / 4.0 + 1.0 / 4.0) / 2.0, 2),
         ];
-        let found = metrics(&retrievals, 3);
+        let items: Vec<Item> = retrievals.iter().map(|retrieval| retrieval.adds(3)).collect();
+        let found = estimates(&items);
         assert_eq!(found.len(), expect.len());
         for ((id, estimate), (name, value, n)) in found.iter().zip(expect) {
-            assert_eq!((*id, estimate.n, estimate.left_out), (name, n, 1));
+            let left_out = if name == "retrieval_recall" { 0 } else { 1 };
+            assert_eq!((*id, estimate.n, estimate.left_out), (name, n, left_out));
             assert!((estimate.value.unwrap() - value).abs() < 1e-12, "{id}: {estimate:?}, expected {value}");
         }
-        let none = metrics(&retrievals[2..], 3);
+        let none = estimates(&items[2..]);
         assert!(none.iter().all(|(_, e)| e.value.is_none() && e.undefined == Some("no golden evidence") && e.n == 0));
     }
 }

@@ -1,12 +1,10 @@
 //! What an assessor's answers are worth: verdicts, evidence, both together, and at which stage evidence was lost.
 
+use super::items::{Adds, Item};
 use super::part_match::Matches;
 use super::record::{Compliance, Requirement, Role};
 use super::rules::Rules;
-use crate::metric::estimate::Estimate;
-use crate::metric::table::find;
-use crate::metric::{Undefined, Value, ratio};
-use crate::stats::summary::mean;
+use crate::metric::{Value, ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -164,37 +162,29 @@ fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {
     citation.part.is_some_and(|part| matches.category(golden, part).is_hit())
 }
 
-/// The metrics of answers over requirements, in the order of the table.
-pub fn metrics(scores: &[RequirementScore]) -> Vec<(&'static str, Estimate)> {
-    const NOTHING: &str = "no requirement";
-    let over = |values: Vec<f64>, reason| (mean(&values).ok_or(Undefined(reason)), values.len());
-    let of = |value: fn(&RequirementScore) -> f64| over(scores.iter().map(value).collect(), NOTHING);
-    let citations: usize = scores.iter().map(|score| score.citations).sum();
-    let right: usize = scores.iter().map(|score| score.right_citations).sum();
-    let evidence: Vec<f64> = scores.iter().filter_map(|score| score.evidence.ok()).collect();
-    let values = [
-        ("mean_combined_score", of(|score| score.combined)),
-        ("mean_compliance_score", of(|score| score.compliance)),
-        ("mean_evidence_score", over(evidence, "no golden evidence")),
-        ("assessment_accuracy", of(|score| f64::from(u8::from(score.is_exact)))),
-        ("citation_precision", (ratio(right as f64, citations as f64, "nothing was cited"), citations)),
-    ];
-    let estimate = |(id, (value, n)): (&str, (Value, usize))| {
-        let metric = find(id)?;
-        // Citations are pooled, so that none is left out.
-        let left_out = if id == "citation_precision" { 0 } else { scores.len() - n };
-        Some((metric.id, Estimate { left_out, ..Estimate::new(value, n, metric.direction) }))
-    };
-    values.into_iter().filter_map(estimate).collect()
+impl RequirementScore {
+    /// What it adds to the metrics of answers, in the order of the table.
+    pub fn adds(&self) -> Item {
+        let share = |part: usize, whole: usize| Adds::Share { part: part as f64, whole: whole as f64 };
+        vec![
+            ("mean_combined_score", Adds::Value(Ok(self.combined))),
+            ("mean_compliance_score", Adds::Value(Ok(self.compliance))),
+            ("mean_evidence_score", Adds::Value(self.evidence)),
+            ("assessment_accuracy", Adds::Value(Ok(f64::from(u8::from(self.is_exact))))),
+            ("citation_precision", share(self.right_citations, self.citations)),
+        ]
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::items::estimates;
     use super::super::part_match::PartIndex;
     use super::super::record::GoldenPart;
     use super::super::rules::Thresholds;
     use super::super::text::Tokens;
     use super::*;
+    use crate::metric::Undefined;
     use Role::{Primary, Supporting};
 
     #[test]
@@ -327,12 +317,10 @@ mod tests {
             ("assessment_accuracy", 1.0 / 3.0, 3, 0),
             ("citation_precision", 3.0 / 5.0, 5, 0),
         ];
-        for ((id, estimate), (name, value, n, left_out)) in metrics(&scores).iter().zip(expect) {
+        let items: Vec<Item> = scores.iter().map(RequirementScore::adds).collect();
+        for ((id, estimate), (name, value, n, left_out)) in estimates(&items).iter().zip(expect) {
             assert_eq!((*id, estimate.n, estimate.left_out), (name, n, left_out));
             assert!((estimate.value.unwrap() - value).abs() < 1e-12, "{id}: {estimate:?}, expected {value}");
         }
-        let reasons: Vec<_> = metrics(&[]).iter().map(|(_, estimate)| estimate.undefined.unwrap()).collect();
-        let nothing = "no requirement";
-        assert_eq!(reasons, [nothing, nothing, "no golden evidence", nothing, "nothing was cited"]);
     }
 }

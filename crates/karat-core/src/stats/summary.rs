@@ -15,9 +15,26 @@ pub fn sample_std(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
+/// The value below which a share of sorted values lies, between two of them where it falls there; none of nothing.
+pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let at = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    Some(low + (high - low) * at.fract())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_lie_between_values() {
+        // numpy.quantile([1, 2, 4, 8], …) in NumPy 2, whose method is linear.
+        let of = |share| quantile(&[1.0, 2.0, 4.0, 8.0], share).unwrap();
+        for (share, expect) in [(0.0, 1.0), (0.25, 1.75), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
+            assert!((of(share) - expect).abs() < 1e-12, "{share}: {}", of(share));
+        }
+        assert_eq!((quantile(&[3.0], 0.99), quantile(&[], 0.5)), (Some(3.0), None));
+    }
 
     #[test]
     fn the_sample_divides_by_one_less() {

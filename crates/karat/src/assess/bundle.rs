@@ -46,6 +46,11 @@ pub struct DocumentFile {
     pub bytes: usize,
 }
 
+/// What a document's bytes are known by: their BLAKE3 hash, in hexadecimal digits.
+pub fn hash_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
 /// Takes a document apart: by its name and its bytes.
 pub type Ingest<'i> = dyn FnMut(&str, &[u8]) -> Result<Document, IngestError> + 'i;
 
@@ -215,7 +220,7 @@ fn documents_of(
                 None
             }
             Ok(Bounded::Whole(bytes)) => {
-                let hash = blake3::hash(&bytes).to_hex().to_string();
+                let hash = hash_of(&bytes);
                 files.push(DocumentFile { name: name.clone(), hash, bytes: bytes.len() });
                 ingest(&name, &bytes).map_err(|error| refuse(error.to_string())).ok()
             }

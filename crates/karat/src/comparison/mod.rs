@@ -107,29 +107,11 @@ fn family(
 }
 
 fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
-    let because = match (compared.because, measured.missing) {
-        (Because::NoPairs, Some(reason)) => reason,
-        (because, _) => because.text(),
-    };
-    DifferenceV1 {
-        metric: id.to_owned(),
-        direction: measure::direction(id),
-        a: compared.a,
-        b: compared.b,
-        difference: compared.difference,
-        ci: compared.interval.ok().map(|interval| [interval.low, interval.high]),
-        method: compared.interval.ok().map(|interval| interval.method.to_owned()),
-        p: compared.p,
-        p_holm: compared.p_holm,
-        effect: compared.effect,
-        detectable: compared.detectable,
-        n: compared.n,
-        units: compared.units,
-        left_out: measured.left_out,
-        unreliable: compared.unreliable,
-        verdict: compared.verdict.into(),
-        because: because.to_owned(),
+    let mut difference = DifferenceV1::new(id, compared, measured.left_out);
+    if let (Because::NoPairs, Some(reason)) = (compared.because, measured.missing) {
+        difference.because = reason.to_owned();
     }
+    difference
 }
 
 /// Two sides, as far as no metric is concerned.

@@ -1,6 +1,7 @@
 //! A comparison: what differs between two sides, how sure that is, and what may be said of it.
 
-use karat_core::metric::table::Direction;
+use karat_core::comparison::Compared;
+use karat_core::metric::table::{self, Direction};
 use karat_core::stats::paired::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,31 @@ pub struct DifferenceV1 {
     pub verdict: ConclusionV1,
     /// How that came about.
     pub because: String,
+}
+
+impl DifferenceV1 {
+    /// What is known of a metric's difference; on so many cases only one side has a value.
+    pub fn new(id: &str, compared: &Compared, left_out: usize) -> Self {
+        Self {
+            metric: id.to_owned(),
+            direction: table::find(id).map_or(Direction::Up, |metric| metric.direction),
+            a: compared.a,
+            b: compared.b,
+            difference: compared.difference,
+            ci: compared.interval.ok().map(|interval| [interval.low, interval.high]),
+            method: compared.interval.ok().map(|interval| interval.method.to_owned()),
+            p: compared.p,
+            p_holm: compared.p_holm,
+            effect: compared.effect,
+            detectable: compared.detectable,
+            n: compared.n,
+            units: compared.units,
+            left_out,
+            unreliable: compared.unreliable,
+            verdict: compared.verdict.into(),
+            because: compared.because.text().to_owned(),
+        }
+    }
 }
 
 /// What may be said of the second side.

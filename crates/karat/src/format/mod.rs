@@ -1,6 +1,7 @@
 //! Formats at the door: what files hold, as versioned mirrors of the domain. Renaming a domain field breaks a conversion here,
 //! not somebody's suite or last year's results.
 
+pub mod assessment;
 pub mod baseline;
 pub mod case;
 pub mod comparison;
@@ -11,6 +12,7 @@ pub mod in_order;
 pub mod judge;
 pub mod judgement;
 pub mod llm;
+pub mod log;
 pub mod patterns;
 pub mod power;
 pub mod probe;
@@ -20,6 +22,7 @@ pub mod report;
 pub mod retrieval;
 pub mod run;
 pub mod schemas;
+pub mod session;
 pub mod snapshot;
 pub mod submission;
 pub mod template;

@@ -14,6 +14,7 @@ pub use trial::{
 
 use super::comparison::RanksV1;
 use karat_core::golden::{Acceptance, Severity};
+use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table::Direction;
 use karat_core::profile::Method;
 use karat_core::scorecard::{Intervals, Proportions};
@@ -223,6 +224,26 @@ pub struct EstimateV1 {
     /// Too few cases to lean on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreliable: bool,
+}
+
+impl From<&Estimate> for EstimateV1 {
+    fn from(e: &Estimate) -> Self {
+        Self {
+            value: e.value,
+            undefined: e.undefined.map(str::to_owned),
+            ci: e.ci,
+            level: e.ci.map(|_| Intervals::LEVEL),
+            method: e.method.as_deref().map(str::to_owned),
+            no_ci: e.no_ci.map(str::to_owned),
+            se: e.se,
+            n: e.n,
+            left_out: e.left_out,
+            std_trials: e.std_trials,
+            std_cases: e.std_cases,
+            direction: e.direction,
+            unreliable: e.unreliable(),
+        }
+    }
 }
 
 fn is_zero(n: &usize) -> bool {

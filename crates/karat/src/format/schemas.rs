@@ -1,5 +1,6 @@
 //! The published JSON Schemas: one line for each format.
 
+use super::assessment::AssessmentReportV1;
 use super::baseline::BaselineV1;
 use super::case::CaseV1;
 use super::comparison::ComparisonV1;
@@ -45,6 +46,7 @@ pub static SCHEMAS: &[Published] = &[
     published::<GateV1>("gate.json", "what came of a gate's demands"),
     published::<PowerV1>("power.json", "how many cases a difference needs"),
     published::<RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
+    published::<AssessmentReportV1>("assessment.json", "the report of an assessment"),
     published::<GoldenRecordV0_4>("golden-record.json", "a golden record, *.golden-assessment.yml"),
     published::<TemplateV1>("template.json", "config.yml of a template of requirements"),
 ];

@@ -24,6 +24,11 @@ pub struct TemplateV1 {
     /// The questions that records answer under `assumptions.question_answers`, by id, in words an assessor understands.
     #[serde(default, skip_serializing_if = "InOrder::is_empty")]
     pub questions: InOrder<String>,
+    /// The most characters of one part that a model is shown; longer ones are cut at white space, and the report says so. 6000
+    /// where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100))]
+    pub max_part_chars: Option<u32>,
     /// How documents are searched, where that differs from the usual.
     #[serde(default)]
     pub search: SearchV1,
@@ -54,15 +59,20 @@ pub struct TemplateRequirementV1 {
     /// What is searched for, by the language of the documents, such as `en` or `sv`; title and description where absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub queries: BTreeMap<String, String>,
+    /// The answers under which it is about an organisation at all, by question, such as `uses_subcontractors: yes`; always where
+    /// absent. The rule-based baseline goes by them, and a model is told them in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub applies_when: BTreeMap<String, String>,
     /// When each verdict is due, by verdict; an assessor is told.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub guidance: BTreeMap<String, String>,
-    /// What the rule-based baseline looks for; it says `no` where this is absent and nothing else speaks for the requirement.
+    /// What the rule-based baseline looks for; the words of the query where absent. All of it found is `yes`, some of it
+    /// `partial`, none `no`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signs: Vec<SignV1>,
 }
 
-/// Something that the text of documents must have, in any of several words. What is needed and missing makes a verdict partial.
+/// Something that documents must say, in any of several words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignV1 {

@@ -46,6 +46,14 @@ pub fn format_of(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
 }
 
+/// The format of that name.
+pub fn format_named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// Goes up when the same bytes come to give other sections, so that nobody takes kept ones for new.
+pub const VERSION: i64 = 1;
+
 /// Takes a document apart. The name tells the format and stands in messages; no file is opened.
 pub fn ingest(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, IngestError> {
     let Some(format) = format_of(name) else {

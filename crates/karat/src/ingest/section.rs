@@ -60,6 +60,11 @@ impl SectionId {
         Self(if before == 0 { digits.to_owned() } else { format!("{digits}#{}", before + 1) })
     }
 
+    /// One that was kept.
+    pub(crate) fn kept(id: String) -> Self {
+        Self(id)
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

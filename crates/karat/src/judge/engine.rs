@@ -76,6 +76,21 @@ pub struct Tally {
     pub usd: Option<f64>,
 }
 
+impl std::ops::AddAssign<&Tally> for Tally {
+    fn add_assign(&mut self, other: &Tally) {
+        self.questions += other.questions;
+        self.cached += other.cached;
+        self.unjudged += other.unjudged;
+        self.refused += other.refused;
+        self.requests += other.requests;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+        if let Some(usd) = other.usd {
+            *self.usd.get_or_insert(0.0) += usd;
+        }
+    }
+}
+
 /// Why the engine could not go on. What was answered before is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

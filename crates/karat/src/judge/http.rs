@@ -1,5 +1,5 @@
 //! The one file that talks to servers: requests out, JSON in, and what failures mean. No key gets out of it except to the
-//! server that it is for.
+//! server that it is for. Judges ask through it, and so does the search of documents.
 
 use super::provider::{ProviderError, SendError, Surroundings};
 use crate::diagnostic::harmless;
@@ -23,7 +23,7 @@ const LONGEST_WORDS: usize = 300;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// One address that questions are posted to.
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
     key: Option<SecretString>,
@@ -31,6 +31,8 @@ pub(super) struct Endpoint {
     lacks: Option<String>,
     /// Where a key goes that the configuration alone, and neither the provider nor the environment, says to send there.
     entrusts: Option<String>,
+    /// The longest answer that is read.
+    longest: usize,
     client: OnceLock<Result<Client, String>>,
 }
 
@@ -52,11 +54,11 @@ pub(super) struct Site {
 
 /// What a server said no to.
 #[derive(Debug)]
-pub(super) struct Declined {
+pub(crate) struct Declined {
     /// The status.
     pub(super) status: u16,
     /// What that means for the question.
-    pub(super) error: SendError,
+    pub(crate) error: SendError,
     /// The server's own words.
     pub(super) words: String,
 }
@@ -72,36 +74,71 @@ impl Endpoint {
         // What is recorded can be told without a key, so one is missed only when somebody must be asked.
         let needed = key.is_none() && (stated.is_none() || config.key_env.is_some());
         let lacks = needed.then(|| ProviderError::NoKey { variable: variable.to_owned() }.to_string());
+        let elsewhere = config.base_url.is_some() && !is_here(&url);
+        let endpoint = Self::with(url, site.headers, site.key_header, key.map(|key| (variable, key)), elsewhere)?;
+        Ok(Self { lacks, ..endpoint })
+    }
+
+    /// The endpoint at an address that a configuration names, with a key only where it names a variable for one.
+    pub(crate) fn at(
+        base: &str,
+        path: &str,
+        key_env: Option<&str>,
+        longest: usize,
+        around: &Surroundings<'_>,
+    ) -> Result<Self, ProviderError> {
+        let url = address(base, path)?;
+        let read =
+            |variable| (around.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        let key = key_env.and_then(read);
+        let missing = key_env.filter(|_| key.is_none());
+        let lacks = missing.map(|variable| ProviderError::NoKey { variable: variable.to_owned() }.to_string());
+        let elsewhere = !is_here(&url);
+        let endpoint = Self::with(url, &[], ("authorization", "Bearer "), key_env.zip(key), elsewhere)?;
+        Ok(Self { lacks, longest, ..endpoint })
+    }
+
+    /// An endpoint with its headers. The key comes with the variable that it was found in.
+    fn with(
+        url: Url,
+        further: &'static [(&'static str, &'static str)],
+        (name, before): (&'static str, &'static str),
+        key: Option<(&str, String)>,
+        elsewhere: bool,
+    ) -> Result<Self, ProviderError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in site.headers {
+        for (name, value) in further {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        let elsewhere = config.base_url.is_some() && !is_here(&url);
         let entrusts = (key.is_some() && elsewhere).then(|| url.host_str().unwrap_or_default().to_owned());
-        let key = key.map(SecretString::from);
-        if let Some(key) = &key {
-            let (name, before) = site.key_header;
-            let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
-            let mut value = value.map_err(|_| ProviderError::BadKey { variable: variable.to_owned() })?;
+        if let Some((variable, key)) = &key {
+            let value = HeaderValue::from_str(&format!("{before}{key}"));
+            let mut value = value.map_err(|_| ProviderError::BadKey { variable: (*variable).to_owned() })?;
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        Ok(Self { url, headers, key, lacks, entrusts, client: OnceLock::new() })
+        let key = key.map(|(_, key)| SecretString::from(key));
+        Ok(Self { url, headers, key, lacks: None, entrusts, longest: LONGEST_BODY, client: OnceLock::new() })
     }
 
     /// What must be set before anybody can be asked; nothing where all is there.
-    pub(super) fn lacks(&self) -> Option<&str> {
+    pub(crate) fn lacks(&self) -> Option<&str> {
         self.lacks.as_deref()
     }
 
     /// The host that the configuration alone says to send a key to.
-    pub(super) fn entrusts(&self) -> Option<&str> {
+    pub(crate) fn entrusts(&self) -> Option<&str> {
         self.entrusts.as_deref()
     }
 
+    /// The host beyond this machine that hears what is posted.
+    pub(crate) fn elsewhere(&self) -> Option<&str> {
+        self.url.host_str().filter(|_| !is_here(&self.url))
+    }
+
     /// Posts a body and reads the JSON that comes back.
-    pub(super) async fn post(&self, body: &Value) -> Result<Value, Declined> {
+    pub(crate) async fn post(&self, body: &Value) -> Result<Value, Declined> {
         if let Some(why) = self.lacks() {
             return Err(Declined::fatal(why.to_owned()));
         }
@@ -124,13 +161,13 @@ impl Endpoint {
 
     /// The body as text without the key, which a server may well repeat.
     async fn body(&self, mut response: Response) -> Result<String, Declined> {
-        let too_long = || Declined::passing(format!("the server's answer is longer than {LONGEST_BODY} bytes"));
-        if response.content_length().is_some_and(|length| length > LONGEST_BODY as u64) {
+        let too_long = || Declined::passing(format!("the server's answer is longer than {} bytes", self.longest));
+        if response.content_length().is_some_and(|length| length > self.longest as u64) {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error))? {
-            if bytes.len() + chunk.len() > LONGEST_BODY {
+            if bytes.len() + chunk.len() > self.longest {
                 return Err(too_long());
             }
             bytes.extend_from_slice(&chunk);

@@ -23,7 +23,9 @@ pub mod roster;
 pub mod template;
 pub mod vendor;
 
+pub(crate) mod http;
+
 mod anthropic;
-mod http;
 mod openai;
 mod scripted;
+pub(crate) mod watched;

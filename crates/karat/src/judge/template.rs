@@ -1,5 +1,6 @@
 //! From a question to the words a model reads. The same question gives the same bytes on every machine.
 
+pub mod assess;
 pub mod audit;
 pub mod review;
 
@@ -50,6 +51,8 @@ pub static TEMPLATES: &[&Template] = &[
     &review::AUDIT_DIRECT,
     &review::AUDIT_NATURALISTIC,
     &review::AUDIT_ADVERSARIAL,
+    &assess::RELEVANCE,
+    &assess::COMPLIANCE,
 ];
 
 /// Something to ask a model.

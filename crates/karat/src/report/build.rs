@@ -221,25 +221,7 @@ fn counts(counts: Counts) -> CountsV1 {
 }
 
 fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
-    metrics.iter().map(|(id, estimate)| ((*id).to_owned(), estimate_v1(estimate))).collect()
-}
-
-fn estimate_v1(e: &Estimate) -> EstimateV1 {
-    EstimateV1 {
-        value: e.value,
-        undefined: e.undefined.map(str::to_owned),
-        ci: e.ci,
-        level: e.ci.map(|_| Intervals::LEVEL),
-        method: e.method.as_deref().map(str::to_owned),
-        no_ci: e.no_ci.map(str::to_owned),
-        se: e.se,
-        n: e.n,
-        left_out: e.left_out,
-        std_trials: e.std_trials,
-        std_cases: e.std_cases,
-        direction: e.direction,
-        unreliable: e.unreliable(),
-    }
+    metrics.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect()
 }
 
 fn case_result(score: &CaseScore, scored: &Scored<'_>) -> CaseResultV1 {
@@ -248,7 +230,7 @@ fn case_result(score: &CaseScore, scored: &Scored<'_>) -> CaseResultV1 {
     let estimate = |id: &'static str, value| {
         let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
         let estimate = Estimate::new(value, trials, direction);
-        EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..estimate_v1(&estimate) }
+        EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..(&estimate).into() }
     };
     CaseResultV1 {
         case: case.id.to_string(),

@@ -61,7 +61,7 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
 }
 
 /// A field that no spreadsheet takes for a formula and no terminal for a command.
-fn harmless(field: &str) -> String {
+pub(super) fn harmless(field: &str) -> String {
     let field = crate::diagnostic::harmless(field);
     if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field.into_owned() }
 }

@@ -1,5 +1,6 @@
 //! Reports: one value, many drawings. Nothing here calls a judge or starts a tool.
 
+pub mod assessment;
 pub mod build;
 pub mod compare;
 pub mod csv;
@@ -9,6 +10,7 @@ pub mod grid;
 pub mod json;
 pub mod judges;
 pub mod junit;
+pub mod logs;
 pub mod markdown;
 pub mod number;
 pub mod power;

@@ -2,7 +2,6 @@
 
 mod named;
 mod shown;
-mod watched;
 
 pub use named::named;
 
@@ -19,6 +18,7 @@ use crate::judge::provider::Surroundings;
 use crate::judge::providers::open_ready;
 use crate::judge::template::review::{REVIEW, audit};
 use crate::judge::template::{Question, Template};
+use crate::judge::watched::{Log, Watched};
 use crate::suite::files::Files;
 use crate::tool::manifest::Llm;
 use karat_core::finding::Finding;
@@ -30,7 +30,6 @@ use serde_json::Value;
 use shown::Shown;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use watched::{Log, Watched};
 
 /// A model, ready for its trials. All of them go through one engine, whatever thread they come from.
 pub struct LlmTool {

@@ -1,5 +1,6 @@
 //! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind; and beside the
-//! runs what models answered, what people said of pairs and extras, and how judges did on probes, which holds for all of them.
+//! runs what models answered, what people said of pairs and extras, how judges did on probes, and documents
+//! that were taken apart, which holds for all of them.
 //!
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. What a call has stored is durable
 //! when it returns; several processes may use a store at once; and nothing that is stored is ever overwritten.
@@ -24,6 +25,7 @@ mod reference;
 mod runs;
 mod schema;
 mod scratch;
+mod sessions;
 mod sink;
 mod tools;
 mod trials;
@@ -42,6 +44,7 @@ pub use lock::RunLock;
 pub use naming::RunId;
 pub use portable::Imported;
 pub use runs::{NewRun, RunInfo, RunState};
+pub use sessions::SessionInfo;
 pub use sink::Sink;
 pub use trials::StoredTrial;
 pub use verify::Problem;

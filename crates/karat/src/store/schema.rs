@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, sql: include_str!("sqlite/0004_labels.sql") },
     Migration { version: 5, sql: include_str!("sqlite/0005_probes.sql") },
     Migration { version: 6, sql: include_str!("sqlite/0006_extras.sql") },
+    Migration { version: 7, sql: include_str!("sqlite/0007_sessions.sql") },
 ];
 
 /// The version this program writes.

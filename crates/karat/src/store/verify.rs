@@ -20,6 +20,9 @@ pub struct Problem {
     pub message: String,
 }
 
+/// Reads the rows of one table, and tells what is wrong with them.
+type Check = fn(&mut Store, &mut dyn FnMut(StoreError)) -> Result<(), StoreError>;
+
 /// So many problems are enough to know that the store is not sound.
 const MOST: usize = 1000;
 
@@ -52,10 +55,12 @@ impl Store {
         }
         let exchanges = self.verify_ledger(&mut found);
         found.part(exchanges)?;
-        let labels = self.verify_labels(&mut found);
-        found.part(labels)?;
-        let probes = self.verify_probes(&mut found);
-        found.part(probes)?;
+        let checks: [Check; 4] =
+            [Self::check_labels, Self::check_extra_labels, Self::check_probes, Self::check_sessions];
+        for check in checks {
+            let done = self.verify_by(check, &mut found);
+            found.part(done)?;
+        }
         found.0.truncate(MOST);
         Ok(found.0)
     }
@@ -92,21 +97,10 @@ impl Store {
         })
     }
 
-    fn verify_labels(&mut self, found: &mut Found) -> Result<(), StoreError> {
+    /// What one of the checks of single tables finds.
+    fn verify_by(&mut self, check: Check, found: &mut Found) -> Result<(), StoreError> {
         let mut unforeseen = Ok(());
-        let mut hear = |error| {
-            if let Err(error) = found.part::<()>(Err(error)) {
-                unforeseen = Err(error);
-            }
-        };
-        self.check_labels(&mut hear)?;
-        self.check_extra_labels(&mut hear)?;
-        unforeseen
-    }
-
-    fn verify_probes(&mut self, found: &mut Found) -> Result<(), StoreError> {
-        let mut unforeseen = Ok(());
-        self.check_probes(&mut |error| {
+        check(self, &mut |error| {
             if let Err(error) = found.part::<()>(Err(error)) {
                 unforeseen = Err(error);
             }

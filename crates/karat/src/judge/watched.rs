@@ -1,39 +1,39 @@
 //! How long requests were under way, which only whoever sends them can tell from waiting for a turn.
 
-use crate::judge::provider::{Provider, ProviderId, Sending};
-use crate::judge::template::Prompt;
+use super::provider::{Provider, ProviderId, Sending};
+use super::template::Prompt;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A provider whose requests are timed.
-pub(super) struct Watched {
+pub(crate) struct Watched {
     inner: Box<dyn Provider>,
     log: Log,
 }
 
 /// What was spent on each question.
 #[derive(Clone, Default)]
-pub(super) struct Log(Arc<Mutex<BTreeMap<String, Spent>>>);
+pub(crate) struct Log(Arc<Mutex<BTreeMap<String, Spent>>>);
 
 /// What was spent on a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spent {
+pub(crate) struct Spent {
     /// How long its requests were under way, taken together.
-    pub(super) time: Duration,
+    pub(crate) time: Duration,
     /// Whether the last of them was given up before an answer came.
-    pub(super) cut_off: bool,
+    pub(crate) cut_off: bool,
 }
 
 impl Log {
     /// What was spent on a question, which is then forgotten.
-    pub(super) fn take(&self, question: &str) -> Spent {
+    pub(crate) fn take(&self, question: &str) -> Spent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(question).unwrap_or_default()
     }
 }
 
 impl Watched {
-    pub(super) fn new(inner: Box<dyn Provider>, log: Log) -> Self {
+    pub(crate) fn new(inner: Box<dyn Provider>, log: Log) -> Self {
         Self { inner, log }
     }
 }
@@ -41,6 +41,14 @@ impl Watched {
 impl Provider for Watched {
     fn id(&self) -> &ProviderId {
         self.inner.id()
+    }
+
+    fn lacks(&self) -> Option<&str> {
+        self.inner.lacks()
+    }
+
+    fn entrusts(&self) -> Option<&str> {
+        self.inner.entrusts()
     }
 
     fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a> {

@@ -1,0 +1,395 @@
+//! `karat assess`: documents against requirements, from files to figures.
+
+mod reading;
+
+use crate::args::AssessArgs;
+use crate::exit::{Exit, Failure};
+use crate::progress::Assessing;
+use crate::signals::cancel_on_signals;
+use crate::terminal::{look, note, print, tell};
+use crate::{drawings, inputs, outputs, store_place};
+use karat::assess::assessor::BASELINE;
+use karat::assess::evaluate::{Evaluation, EvaluationError, Office, open};
+use karat::assess::event::AssessEvent;
+use karat::assess::export::trec;
+use karat::assess::log::{Bound, Journal};
+use karat::assess::measure::{Answers, Measuring, report};
+use karat::assess::search::{Looked, Means, Took, search};
+use karat::assess::{Bundle, Template, discover, means};
+use karat::document::suggest::nearest;
+use karat::format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
+use karat::format::log::LogLineV1;
+use karat::judge::engine::EngineError;
+use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
+use karat::report::assessment::{csv, draw, markdown};
+use karat::retrieval::embed::Embedder;
+use karat::retrieval::rerank::Reranker;
+use karat::retrieval::{Knobs, RetrievalError};
+use karat::sandbox::Cancel;
+use karat::store::{Store, StoreError};
+use karat::whole_file;
+use karat_core::scorecard::Intervals;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Instant;
+
+pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
+    drawings::check(&args.outputs, &["json", "md", "csv"])?;
+    let plan = Plan::of(args)?;
+    let places = discover(&args.paths, args.recursive)?;
+    let mut site = Site::open(args, &plan)?;
+    site.journal.write("run_began", LogLineV1 { detail: Some(args.paths.join(" ")), ..LogLineV1::default() });
+    let began = Instant::now();
+    let bundles = reading::bundles(&places, args.session.as_deref(), &mut site)?;
+    site.took("ingest", began);
+    wanted_exist(&args.requirement, &bundles)?;
+    let templates = templates(&bundles);
+    let evaluations = plan.evaluations(&templates)?;
+    let helpers = plan.helpers(args, &templates)?;
+    site.warn_of_languages = helpers.values().any(|(embedder, _)| is_inside(embedder.as_deref()));
+
+    let began = Instant::now();
+    let (looked, took) = plan.search(args, &bundles, &helpers, &mut site)?;
+    site.took("search", began);
+    if let Some(folder) = &args.trec {
+        write_trec(folder, &looked)?;
+    }
+    let began = Instant::now();
+    let answers = ask(&evaluations, &looked, plan.cache, &mut site)?;
+    site.took("assess", began);
+
+    let report = plan.report(args, &looked, &took, &answers, &helpers, &mut site);
+    site.journal.write("run_ended", LogLineV1::default());
+    site.progress.end();
+    show(args, &report)?;
+    site.end();
+    let failed = answers.iter().any(|answers| answers.evaluated.failed.is_some());
+    Ok(if failed { Exit::Failed } else { Exit::Ok })
+}
+
+/// What was typed, as far as it means the same for all bundles.
+struct Plan {
+    stage: StageV1,
+    intervals: Intervals,
+    margin: f64,
+    cache: CacheMode,
+    evaluation: Vec<String>,
+}
+
+/// Who helps to search, by template.
+type Helpers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reranker>>)>;
+
+impl Plan {
+    fn of(args: &AssessArgs) -> Result<Self, Failure> {
+        let intervals = Intervals { seed: args.seed, ..inputs::interval_options(&args.intervals) };
+        if let Some(field) = intervals.cluster.as_deref().filter(|field| *field != "bundle") {
+            return Err(Failure::usage(format!("--cluster {field}: requirements are drawn together by bundle only")));
+        }
+        if !(args.margin.is_finite() && args.margin >= 0.0) {
+            return Err(Failure::usage(format!("--margin {}: expected a number from 0 on", args.margin)));
+        }
+        let stage = match args.stage.as_str() {
+            "retrieve" => StageV1::Retrieve,
+            "assess" => StageV1::Assess,
+            _ => StageV1::Full,
+        };
+        if stage == StageV1::Retrieve && !args.evaluation.is_empty() {
+            return Err(Failure::usage(
+                "--stage retrieve asks nobody; leave --evaluation out, or measure the stage full",
+            ));
+        }
+        let evaluation = match (stage, args.evaluation.as_slice()) {
+            (StageV1::Retrieve, _) => Vec::new(),
+            (_, []) => vec![BASELINE.to_owned()],
+            (_, some) => some.to_vec(),
+        };
+        let cache = CacheMode::named(&args.judge_cache).unwrap_or_default();
+        Ok(Self { stage, intervals, margin: args.margin, cache, evaluation })
+    }
+
+    fn evaluations(&self, templates: &[&Template]) -> Result<Vec<Evaluation>, Failure> {
+        let mut seen = BTreeSet::new();
+        if let Some(name) = self.evaluation.iter().find(|name| !seen.insert(name.as_str())) {
+            return Err(EvaluationError::Twice { name: name.clone() }.into());
+        }
+        let variable = |name: &str| std::env::var(name).ok();
+        let opened = self.evaluation.iter().map(|name| open(name, templates, &variable, self.cache));
+        Ok(opened.collect::<Result<_, EvaluationError>>()?)
+    }
+
+    fn helpers(&self, args: &AssessArgs, templates: &[&Template]) -> Result<Helpers, Failure> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let name = |stated: &Option<String>| stated.clone().unwrap_or_else(|| means::USUAL.to_owned());
+        let mut helpers = Helpers::new();
+        for template in templates {
+            let knobs = knobs(args, template);
+            knobs.check()?;
+            let embedder = match knobs.by_vectors() {
+                true => means::embedder(&name(&args.search.embedding), template, &variable)?,
+                false => None,
+            };
+            let reranker = match knobs.rerank {
+                true => means::reranker(&name(&args.search.reranking), template, &variable)?,
+                false => None,
+            };
+            helpers.insert(template.id.clone(), (embedder, reranker));
+        }
+        Ok(helpers)
+    }
+
+    fn search<'b>(
+        &self,
+        args: &AssessArgs,
+        bundles: &'b [Bundle],
+        helpers: &Helpers,
+        site: &mut Site,
+    ) -> Result<(Vec<Looked<'b>>, Took), Failure> {
+        let wanted = |id: &str| args.requirement.is_empty() || args.requirement.iter().any(|own| own == id);
+        let mut means = |template: &Template| {
+            let (embedder, reranker) =
+                helpers.get(&template.id).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
+            let mut knobs = knobs(args, template);
+            // Without vectors words alone are left, whatever their weight.
+            if embedder.is_none() {
+                knobs.bm25_weight = 1.0;
+            }
+            Ok(Means { knobs, embedder, reranker })
+        };
+        Ok(search(bundles, &wanted, &mut means, &mut |event| site.hear(&event))?)
+    }
+
+    fn report(
+        &self,
+        args: &AssessArgs,
+        looked: &[Looked<'_>],
+        took: &Took,
+        answers: &[Answers<'_>],
+        helpers: &Helpers,
+        site: &mut Site,
+    ) -> AssessmentReportV1 {
+        let first = looked.first().map(|bundle| &bundle.corpus.bundle.template);
+        let own = first.and_then(|template| helpers.get(&template.id));
+        let embedding = own.and_then(|(embedder, _)| embedder.as_ref()).map(|embedder| embedder.id());
+        let mut knobs = first.map_or_else(Knobs::default, |template| knobs(args, template));
+        if embedding.is_none() {
+            knobs.bm25_weight = 1.0;
+        }
+        let how = Measuring {
+            stage: self.stage,
+            intervals: &self.intervals,
+            margin: self.margin,
+            knobs,
+            embedding,
+            reranking: own.and_then(|(_, reranker)| reranker.as_ref()).map(|reranker| reranker.id()),
+        };
+        let mut report = report(looked, took, answers, &how, std::mem::take(&mut site.measured));
+        if site.warn_of_languages {
+            report.warnings.extend(foreign(&report));
+        }
+        report
+    }
+}
+
+/// The knobs of a template, with what was typed in their place.
+fn knobs(args: &AssessArgs, template: &Template) -> Knobs {
+    let own = Knobs::from(&template.config.search);
+    let typed = &args.search;
+    let or = |typed: Option<u32>, own: usize| typed.map_or(own, |typed| typed as usize);
+    Knobs {
+        search_limit: or(typed.search_limit, own.search_limit),
+        bm25_weight: typed.bm25_weight.unwrap_or(own.bm25_weight),
+        rerank_top_n: or(typed.rerank_top_n, own.rerank_top_n),
+        min_candidate_length: or(typed.min_candidate_length, own.min_candidate_length),
+        rerank: own.rerank && !typed.no_rerank,
+    }
+}
+
+/// What an execution has at hand: the store, the log, and somebody who hears how it goes.
+struct Site {
+    store: Option<Store>,
+    journal: Journal,
+    progress: Assessing,
+    cancel: Cancel,
+    measured: MeasuredV1,
+    warn_of_languages: bool,
+    quiet: bool,
+    hint: bool,
+}
+
+impl Site {
+    /// A store that cannot be made costs the log and nothing else, unless something must be kept.
+    fn open(args: &AssessArgs, plan: &Plan) -> Result<Self, Failure> {
+        let folder = store_place::folder(args.store.folder.as_deref());
+        let asks = plan.evaluation.iter().any(|name| name != BASELINE);
+        let needed = args.session.is_some() || asks && plan.cache == CacheMode::ReadWrite;
+        let store = match Store::create(&folder) {
+            Ok(store) => Some(store),
+            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if !needed => {
+                note(&format!("no log is kept: {error}"));
+                None
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let bound = Bound::new(args.session.clone(), plan.stage.name());
+        let measured = MeasuredV1 {
+            batch_run_id: Some(bound.batch_run_id.clone()),
+            session_id: bound.session_id.clone(),
+            ..MeasuredV1::default()
+        };
+        let journal = match &store {
+            Some(store) => Journal::begin(store.folder(), bound),
+            None => Journal::unwritten(bound),
+        };
+        Ok(Self {
+            store,
+            journal,
+            progress: Assessing::new(args.quiet),
+            // Whoever does not look at a wish to stop must not catch it.
+            cancel: if asks { cancel_on_signals()? } else { Cancel::default() },
+            measured,
+            warn_of_languages: false,
+            quiet: args.quiet,
+            hint: !args.quiet && !args.json,
+        })
+    }
+
+    fn hear(&mut self, event: &AssessEvent<'_>) {
+        self.journal.hear(event);
+        self.progress.hear(event);
+    }
+
+    fn took(&mut self, stage: &str, began: Instant) {
+        self.measured.seconds.insert(stage.to_owned(), (began.elapsed().as_secs_f64() * 1e3).round() / 1e3);
+    }
+
+    fn end(&self) {
+        if let Some(fault) = self.journal.fault() {
+            note(&format!("the log is not whole: {fault}"));
+        }
+        if self.hint && self.store.is_some() {
+            let id = &self.journal.bound().batch_run_id;
+            tell(&format!("\nRun {}: karat logs summarize --run {}", &id[..13.min(id.len())], &id[..13.min(id.len())]));
+        }
+    }
+}
+
+/// Each assessor in turn, on the same parts.
+fn ask<'e>(
+    evaluations: &'e [Evaluation],
+    looked: &[Looked<'_>],
+    cache: CacheMode,
+    site: &mut Site,
+) -> Result<Vec<Answers<'e>>, Failure> {
+    let mut answers = Vec::new();
+    let mut none = MemoryLedger::default();
+    for evaluation in evaluations {
+        let Site { store, journal, progress, cancel, .. } = site;
+        let ledger: &mut dyn Ledger = match store {
+            Some(store) if cache.reads() => store,
+            _ => &mut none,
+        };
+        let mut tell = |event: AssessEvent<'_>| {
+            journal.hear(&event);
+            progress.hear(&event);
+        };
+        let evaluated = evaluation.assess(looked, &mut Office { ledger, cancel, tell: &mut tell })?;
+        if cancel.is_cancelled() {
+            progress.end();
+            let kept =
+                if cache == CacheMode::ReadWrite { "; what was answered is kept, and is not asked again" } else { "" };
+            return Err(Failure::Message(Exit::Failed, format!("stopped{kept}")));
+        }
+        answers.push(Answers { evaluation, evaluated });
+    }
+    Ok(answers)
+}
+
+fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
+    match args.json {
+        true => print(&drawings::json(report))?,
+        false => print(&draw(report, args.verbose, &look()))?,
+    }
+    let all = [
+        drawings::Drawing { extension: "json", draw: &|| drawings::json(report) },
+        drawings::Drawing { extension: "md", draw: &|| markdown::draw(report) },
+        drawings::Drawing { extension: "csv", draw: &|| csv::draw(report) },
+    ];
+    drawings::write(&args.outputs, &all)?;
+    outputs::add_to_summary(&|| markdown::draw(report))
+}
+
+fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {
+    let wrong = |error| Failure::unwritten(folder.display(), error);
+    std::fs::create_dir_all(folder).map_err(wrong)?;
+    let files = trec(looked);
+    for (name, text) in [("run.txt", &files.run), ("qrels.txt", &files.qrels)] {
+        let path = folder.join(name);
+        whole_file::write(&path, &mut |out| out.write_all(text.as_bytes()))
+            .map_err(|error| Failure::unwritten(path.display(), error))?;
+    }
+    Ok(())
+}
+
+/// The templates of bundles, each once.
+fn templates(bundles: &[Bundle]) -> Vec<&Template> {
+    let mut seen = BTreeSet::new();
+    bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.id.clone())).collect()
+}
+
+/// Every requirement that was named must be in some record, or its name is wrong.
+fn wanted_exist(wanted: &[String], bundles: &[Bundle]) -> Result<(), Failure> {
+    let known: BTreeSet<&str> =
+        bundles.iter().flat_map(|bundle| &bundle.record.requirements).map(|one| one.id.as_str()).collect();
+    let Some(unknown) = wanted.iter().find(|id| !known.contains(id.as_str())) else { return Ok(()) };
+    let hint = nearest(unknown, known.iter().copied()).map_or_else(
+        || format!("there are {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
+}
+
+fn is_inside(embedder: Option<&dyn Embedder>) -> bool {
+    embedder.is_some_and(|embedder| embedder.tells().is_none() && embedder.id().starts_with(means::USUAL))
+}
+
+/// The model inside reads English; of other bundles a reader should know.
+fn foreign(report: &AssessmentReportV1) -> Option<String> {
+    let other = |language: &str| language != "en" && language != "none";
+    let bundles: Vec<&str> =
+        report.bundles.iter().filter(|b| other(&b.language)).map(|b| b.bundle_id.as_str()).collect();
+    (!bundles.is_empty()).then(|| {
+        format!(
+            "the model inside Karat reads English best, and {} {} in another language; name another with --embedding",
+            bundles.join(", "),
+            if bundles.len() == 1 { "is" } else { "are" }
+        )
+    })
+}
+
+impl From<EvaluationError> for Failure {
+    fn from(error: EvaluationError) -> Self {
+        match error {
+            EvaluationError::Provider { .. } => Self::bad_input(error.to_string()),
+            _ => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<RetrievalError> for Failure {
+    fn from(error: RetrievalError) -> Self {
+        use RetrievalError as E;
+        match error {
+            E::UnknownProvider { .. } | E::BadValue { .. } | E::NoVectors { .. } | E::Needs { .. } => {
+                Self::usage(error.to_string())
+            }
+            E::UnknownLanguage { .. } | E::BadModel { .. } => Self::bad_input(error.to_string()),
+            _ => Self::Message(Exit::Failed, error.to_string()),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Message(Exit::Failed, error.to_string())
+    }
+}

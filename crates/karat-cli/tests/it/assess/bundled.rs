@@ -1,0 +1,93 @@
+//! The suite inside the binary, assessed without a model; and what is written for others.
+
+use super::{RECORD_FILE, project};
+use crate::project::{Project, number};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+#[test]
+fn the_bundled_suite_works_without_anything_else() {
+    let project = Project::new();
+    let report = project.json("assess agreements --resamples 200 --json -q");
+    assert_eq!(report["bundles"].as_array().unwrap().len(), 4);
+    assert_eq!(report["assessments"]["baseline"]["requirements"].as_array().unwrap().len(), 60);
+    let languages: Vec<&str> =
+        report["bundles"].as_array().unwrap().iter().map(|b| b["language"].as_str().unwrap()).collect();
+    assert_eq!(languages, ["en", "sv", "en", "en"]);
+    let lost = &report["assessments"]["baseline"]["lost"];
+    assert!(lost.get("not_ingested").is_none(), "{lost}");
+    // A search that finds nothing, and rules that are always or never right, would measure nothing.
+    for (pointer, low, high) in [
+        ("/retrieval/metrics/retrieval_recall/value", 0.6, 1.0),
+        ("/assessments/baseline/metrics/assessment_accuracy/value", 0.3, 0.95),
+        ("/assessments/baseline/metrics/mean_evidence_score/value", 0.2, 0.95),
+    ] {
+        let value = number(&report, pointer);
+        assert!(value > low && value < high, "{pointer} = {value}");
+    }
+}
+
+#[test]
+fn stages_are_measured_alone() {
+    let project = project("");
+    let of = |stage: &str| {
+        project.json(&format!("assess {RECORD_FILE} --stage {stage} --no-rerank --resamples 200 --json -q"))
+    };
+    let retrieve = of("retrieve");
+    assert!(retrieve["retrieval"].is_object() && retrieve["assessments"].as_object().unwrap().is_empty());
+    let assess = of("assess");
+    assert!(assess.get("retrieval").is_none() && assess["assessments"]["baseline"].is_object());
+    let full = of("full");
+    assert_eq!((&full["retrieval"], &full["assessments"]), (&retrieve["retrieval"], &assess["assessments"]));
+}
+
+#[test]
+fn one_requirement_may_be_looked_at() {
+    let project = project("");
+    let report =
+        project.json(&format!("assess {RECORD_FILE} --requirement audits --no-rerank --resamples 200 --json -q"));
+    let all = report["assessments"]["baseline"]["requirements"].as_array().unwrap();
+    assert_eq!(all.iter().map(|one| one["requirement_id"].as_str().unwrap()).collect::<Vec<_>>(), ["audits"]);
+}
+
+/// What is exported and measured by the TREC formats is what the report says.
+#[test]
+fn trec_files_measure_the_same() {
+    let project = Project::new();
+    let report = project
+        .json("assess agreements --stage retrieve --bm25-weight 1 --no-rerank --resamples 200 --json -q --trec trec");
+    let lines =
+        project.ok("trec trec/qrels.txt trec/run.txt -m recall.10 -m recip_rank -m ndcg_cut.10 -m map --complete");
+    let measured: BTreeMap<&str, f64> = lines
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?, words.nth(1)?.parse().ok()?))
+        })
+        .collect();
+    for (ours, theirs) in
+        [("recall_at_k", "recall_10"), ("mrr", "recip_rank"), ("ndcg_at_k", "ndcg_cut_10"), ("map", "map")]
+    {
+        let value = number(&report, &format!("/retrieval/metrics/{ours}/value"));
+        assert!((value - measured[theirs]).abs() <= 0.000_05 + 1e-9, "{ours} {value} is not {}", measured[theirs]);
+    }
+}
+
+#[test]
+fn reports_are_written_in_every_format() {
+    let project = project("");
+    project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.json -o a.md -o a.csv"));
+    let report: Value = serde_json::from_str(&project.read("a.json")).unwrap();
+    assert_eq!(report["schema"], "karat.assessment/1");
+    insta::assert_snapshot!(project.read("a.md"));
+    let csv = project.read("a.csv");
+    assert!(csv.starts_with("assessor,scope,bundle,requirement,golden,said,metric,value,ci_low,ci_high\n"), "{csv}");
+    assert!(csv.contains("baseline,requirement,services,audits,yes,"), "{csv}");
+    project.run(&format!("assess {RECORD_FILE} -o a.html")).says(2, &["there are .json, .md, .csv"]);
+}
+
+#[test]
+fn detail_shows_every_part() {
+    let project = project("");
+    insta::assert_snapshot!(project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -v")));
+}

@@ -1,0 +1,49 @@
+//! The worked example of the documentation: its files are taken from the page, and what comes out is what the page says.
+
+use crate::project::{Project, near, root};
+
+/// The blocks of a page: what stands before each, such as `yaml contract.md`, and its text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(head) = line.strip_prefix("```").filter(|head| !head.is_empty()) {
+            let text: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+            found.push((head.to_owned(), text.join("\n") + "\n"));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_worked_example_is_what_the_tool_says() {
+    let page = std::fs::read_to_string(root().join("docs/assess.md")).unwrap();
+    let project = Project::new();
+    let (mut command, mut shown) = (None, None);
+    for (head, text) in blocks(&page) {
+        if let Some((_, file)) = head.split_once(' ').filter(|(_, file)| file.contains('.')) {
+            project.write(file, text);
+        } else if let Some(line) = text.strip_prefix("$ karat assess services").filter(|_| head == "console") {
+            let (rest, out) = line.split_once('\n').unwrap();
+            (command, shown) = (Some(format!("assess services{rest}")), Some(out.to_owned()));
+        }
+    }
+    let (command, shown) = (command.expect("the page has a command"), shown.unwrap());
+    let mut run = project.command();
+    run.env("COLUMNS", "80");
+    let ran = crate::project::Ran::of(run.args(command.split_whitespace()).arg("-q")).expect(0);
+    assert_eq!(ran.out, shown, "docs/assess.md does not show what comes out");
+
+    // And by hand, as the page does it.
+    let report = project.json(&format!("{command} -q --json"));
+    let evidence = (2.0 * 1.0 + 1.0 * 0.75) / 3.0;
+    near(&report, "/assessments/told/requirements/0/compliance", 0.5);
+    near(&report, "/assessments/told/requirements/0/evidence", evidence);
+    near(&report, "/assessments/told/requirements/0/combined", 0.5 * 0.5 + 0.5 * evidence);
+    near(&report, "/assessments/told/requirements/1/evidence", 0.5);
+    near(&report, "/assessments/told/requirements/1/combined", 0.75);
+    near(&report, "/assessments/told/requirements/2/combined", 1.0);
+    near(&report, "/assessments/told/requirements/3/combined", 0.0);
+    let mean = (0.5 * 0.5 + 0.5 * evidence + 0.75 + 1.0 + 0.0) / 4.0;
+    near(&report, "/assessments/told/metrics/mean_combined_score/value", mean);
+}

@@ -1,0 +1,238 @@
+//! Several models on the same search: what each is asked, what each is worth, and how they differ.
+
+use super::{RECORD_FILE, project, said};
+use crate::judge_engine::server::{Behaviour, Fault, Server};
+use crate::project::{Project, Ran, near};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The part with a heading among those that a prompt shows.
+fn part(prompt: &str, heading: &str) -> Option<String> {
+    let parts = prompt.split("<data-").find(|field| field[17..].starts_with("parts>"))?;
+    let json = &parts[parts.find('[')?..=parts.rfind(']')?];
+    let parts: Vec<Value> = serde_json::from_str(json).unwrap();
+    let own = parts.iter().find(|part| part["heading"].as_str().unwrap().ends_with(heading))?;
+    Some(own["id"].as_str().unwrap().to_owned())
+}
+
+fn prompt(body: &Value) -> &str {
+    body["messages"].as_array().unwrap().iter().find(|m| m["role"] == "user").unwrap()["content"].as_str().unwrap()
+}
+
+/// A model that knows all answers, and one that is right half of the time and silent the other half.
+fn answer(body: &Value) -> Result<Value, Fault> {
+    let user = prompt(body);
+    let about = |title: &str| user.contains(&format!(">\n{title}\n\n"));
+    let weak = body["model"] == "weak";
+    if weak && (about("Audits") || about("Backups")) {
+        return Err(Fault::Broken);
+    }
+    let cited =
+        |headings: &[&str]| -> Vec<String> { headings.iter().filter_map(|heading| part(user, heading)).collect() };
+    if user.contains("Which parts bear on the requirement?") {
+        let relevant = cited(&["2.1 Notices of Breaches", "2.2 Contact Persons", "3.1 Audits", "4.1 Backups"]);
+        let relevant: Vec<Value> = relevant.iter().map(|id| json!({ "part": id, "reason": "r" })).collect();
+        return Ok(json!({ "relevant": relevant }));
+    }
+    let (verdict, primary, supporting) = match () {
+        () if about("Notice of breaches") && weak => {
+            ("yes", cited(&["2.2 Contact Persons"]), cited(&["2.1 Notices of Breaches"]))
+        }
+        () if about("Notice of breaches") => {
+            ("partial", cited(&["2.1 Notices of Breaches"]), cited(&["2.2 Contact Persons"]))
+        }
+        () if about("Audits") => ("yes", cited(&["3.1 Audits"]), vec![]),
+        () if about("Backups") => ("no", vec![], vec![]),
+        () => ("not_applicable", vec![], vec![]),
+    };
+    Ok(json!({ "verdict": verdict, "primary": primary, "supporting": supporting, "rationale": "because" }))
+}
+
+fn endpoints(port: u16) -> String {
+    let of = |name: &str| {
+        format!(
+            "  {name}:\n    provider: openai\n    model: {name}\n    base_url: http://127.0.0.1:{port}/v1\n    retries: 0\n    price_in: 1\n    price_out: 2\n"
+        )
+    };
+    ["good", "weak"].map(of).concat()
+}
+
+fn assess(project: &Project, more: &[&str]) -> Ran {
+    let mut command = project.command();
+    command.env_remove("OPENAI_BASE_URL").env("OPENAI_API_KEY", "sk-none-of-yours");
+    Ran::of(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
+}
+
+fn json_of(ran: Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
+}
+
+/// A server of vectors that counts the texts it is sent.
+fn vectors() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let texts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&texts);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let counted = Arc::clone(&counted);
+            std::thread::spawn(move || -> std::io::Result<()> {
+                let mut reader = BufReader::new(stream.try_clone()?);
+                let mut stream = stream;
+                loop {
+                    let (mut length, mut line) = (0, String::new());
+                    while reader.read_line(&mut line)? > 2 {
+                        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                            length = value.trim().parse().unwrap();
+                        }
+                        line.clear();
+                    }
+                    if length == 0 {
+                        return Ok(());
+                    }
+                    let mut body = vec![0; length];
+                    reader.read_exact(&mut body)?;
+                    let body: Value = serde_json::from_slice(&body)?;
+                    let inputs = body["input"].as_array().unwrap();
+                    counted.fetch_add(inputs.len(), Ordering::Relaxed);
+                    let vector = |text: &Value| {
+                        let text = text.as_str().unwrap().to_lowercase();
+                        ["breach", "audit", "backup", "law"].map(|word| text.matches(word).count() as f64 + 0.1)
+                    };
+                    let data: Vec<Value> = inputs
+                        .iter()
+                        .enumerate()
+                        .map(|(at, text)| json!({ "index": at, "embedding": vector(text) }))
+                        .collect();
+                    let text = json!({ "data": data }).to_string();
+                    write!(
+                        stream,
+                        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{text}",
+                        text.len()
+                    )?;
+                }
+            });
+        }
+    });
+    (port, texts)
+}
+
+#[test]
+fn retrieval_runs_once_and_each_model_has_its_report() {
+    let server = Server::weighing(Behaviour::GOOD, answer);
+    let (port, texts) = vectors();
+    let providers = format!(
+        "embedding_providers:\n  counted:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n"
+    );
+    let project = project(&endpoints(server.port));
+    let template = project.read("templates/security/config.yml");
+    project.write("templates/security/config.yml", format!("{template}{providers}"));
+    let search = ["--embedding", "counted", "--bm25-weight", "0.5", "--no-rerank", "--json"];
+    let mut flags = vec!["--evaluation", "good", "--evaluation", "weak"];
+    flags.extend(search);
+    let report = json_of(assess(&project, &flags).expect(0));
+
+    // Seven sections and four requirements, each embedded once, whoever assesses.
+    assert_eq!((texts.load(Ordering::Relaxed), &report["search"]["searches"]), (7 + 4, &json!(4)));
+    assert_eq!(
+        said(&report, "good"),
+        ["breaches partial", "audits yes", "backups no", "subcontractors not_applicable"]
+    );
+    assert_eq!(said(&report, "weak"), ["breaches yes", "audits none", "backups none", "subcontractors not_applicable"]);
+
+    for id in [
+        "mean_combined_score",
+        "mean_compliance_score",
+        "mean_evidence_score",
+        "assessment_accuracy",
+        "citation_precision",
+    ] {
+        near(&report, &format!("/assessments/good/metrics/{id}/value"), 1.0);
+    }
+    // Breaches: a step off, a primary part demoted, a supporting one promoted. Two without an answer. One right.
+    let evidence = (2.0 * 0.5 + 1.0 * 0.75) / 3.0;
+    let combined = (0.5 * 0.5 + 0.5 * evidence + 1.0) / 4.0;
+    near(&report, "/assessments/weak/metrics/mean_combined_score/value", combined);
+    near(&report, "/assessments/weak/metrics/mean_compliance_score/value", 1.5 / 4.0);
+    near(&report, "/assessments/weak/metrics/mean_evidence_score/value", evidence / 2.0);
+    near(&report, "/assessments/weak/metrics/assessment_accuracy/value", 0.25);
+    near(&report, "/assessments/weak/answered_only/mean_combined_score/value", combined * 2.0);
+    assert_eq!(report["assessments"]["weak"]["answered"], 2);
+    assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unanswered": 2 }));
+    assert_eq!(report["assessments"]["weak"]["lost"], json!({ "not_cited": 1, "wrong_role": 2 }));
+    let warned = report["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|w| w.as_str().unwrap().contains("weak: 2 of 4 requirements got no answer"));
+    assert!(warned, "{}", report["warnings"]);
+
+    let pair = &report["comparison"]["pairs"][0];
+    assert_eq!((&pair["a"], &pair["b"]), (&json!("good"), &json!("weak")));
+    near(pair, "/metrics/0/difference", combined - 1.0);
+    let row = &report["comparison"]["requirements"][1];
+    assert_eq!((&row["golden"], &row["said"]), (&json!("yes"), &json!({ "good": "yes", "weak": null })));
+
+    // Two questions for each requirement that is answered, one for each that is not.
+    let spent = &report["measured"]["models"];
+    assert_eq!((&spent["good"]["questions"], &spent["weak"]["questions"]), (&json!(8), &json!(6)));
+    assert_eq!(server.requests(), 14);
+    assert!(spent["good"]["usd"].as_f64().unwrap() > 0.0, "{spent}");
+
+    // What is known is not asked again, and the report stays what it is.
+    let again = json_of(assess(&project, &flags).expect(0));
+    assert_eq!(server.requests(), 14 + 2, "only what failed is asked again");
+    assert_eq!((&again["assessments"], &again["comparison"]), (&report["assessments"], &report["comparison"]));
+    let table = assess(&project, &flags[..flags.len() - 1]).expect(0).out;
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn no_model_learns_what_is_right() {
+    let server = Server::weighing(Behaviour::GOOD, answer);
+    let project = project(&endpoints(server.port));
+    assess(&project, &["--evaluation", "good"]).expect(0);
+    for body in server.bodies() {
+        let user = prompt(&body);
+        for secret in ["Notice is owed, but", "golden", "services/", "primary_evidence", "\"contacts\""] {
+            assert!(!user.contains(secret), "{secret}: {user}");
+        }
+        assert!(user.contains("Does the supplier use subcontractors?: no"), "{user}");
+    }
+}
+
+#[test]
+fn a_model_that_cannot_be_asked_takes_nothing_from_the_others() {
+    let server = Server::weighing(Behaviour::GOOD, |body| match body["model"] == "weak" {
+        true => Err(Fault::Unauthorized),
+        false => answer(body),
+    });
+    let project = project(&endpoints(server.port));
+    let ran = assess(&project, &["--evaluation", "weak", "--evaluation", "good", "--json"]).expect(5);
+    assert!(!ran.err.contains("sk-none-of-yours") && !ran.out.contains("sk-none-of-yours"), "{}", ran.err);
+    let report = json_of(ran);
+    near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
+    near(&report, "/assessments/weak/metrics/mean_combined_score/value", 0.0);
+    assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unreachable": 4 }));
+}
+
+#[test]
+fn names_and_keys_are_looked_at_before_anything_is_done() {
+    let project = project(&endpoints(9));
+    let refused = |flags: &[&str], expect: &str| {
+        let mut command = project.command();
+        command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
+        Ran::of(command.args(["assess", RECORD_FILE]).args(flags)).says(2, &[expect]);
+    };
+    refused(&["--evaluation", "goood"], "did you mean `good`?");
+    refused(&["--evaluation", "baseline", "--evaluation", "baseline"], "`baseline` is named twice");
+    refused(&["--evaluation", "openai/gpt-4o"], "OPENAI_API_KEY holds no key");
+    refused(&["--requirement", "audit"], "did you mean `audits`?");
+    refused(&["--embedding", "embeded", "--bm25-weight", "0.5"], "did you mean `embedded`?");
+    refused(&["--bm25-weight", "1.5"], "from 0 (vectors alone) to 1");
+    refused(&["--stage", "retrieve", "--evaluation", "good"], "--stage retrieve asks nobody");
+    refused(&["--cluster", "language"], "by bundle only");
+}

@@ -1,0 +1,269 @@
+//! Servers that are asked for vectors and scores, as they are and as they misbehave.
+
+use crate::project::skipped;
+use karat::format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
+use karat::judge::provider::Surroundings;
+use karat::retrieval::embed::{Embedder, Side, open_embedder};
+use karat::retrieval::rerank::{Reranker, open_reranker};
+use karat::retrieval::{Analysis, Index, Knobs, Language, Passage, Query, Searched};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+const KEY: &str = "sk-test-5ecret0fTheSearch";
+
+/// What the server does with a request: a status with further headers, or whatever the body asks for.
+type Step = (u16, &'static str, fn(&Value) -> String);
+
+/// A server that goes through its steps and stays at the last.
+struct Server {
+    port: u16,
+    heard: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl Server {
+    fn start(steps: &'static [Step]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let heard: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+        let own = heard.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let heard = own.clone();
+                std::thread::spawn(move || serve(stream, steps, &heard));
+            }
+        });
+        Self { port, heard }
+    }
+
+    fn base(&self) -> String {
+        format!("http://127.0.0.1:{}/v1/", self.port)
+    }
+
+    fn requests(&self) -> Vec<(String, Value)> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut stream: TcpStream, steps: &[Step], heard: &Mutex<Vec<(String, Value)>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+            head.push_str(&line);
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let (status, headers, answer) = {
+            let mut heard = heard.lock().unwrap();
+            heard.push((head, body.clone()));
+            steps[heard.len().min(steps.len()) - 1]
+        };
+        let answer = answer(&body);
+        let _ = write!(stream, "HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\n\r\n{answer}", answer.len());
+    }
+}
+
+/// A vector says whether a text has an `a`, a `b` or neither.
+fn vectors(body: &Value) -> String {
+    let texts = body["input"].as_array().unwrap();
+    let vector = |text: &Value| {
+        let has = |letter: char| f64::from(u8::from(text.as_str().unwrap().contains(letter)));
+        json!([2.0 * has('a'), 2.0 * has('b'), 0.5])
+    };
+    // The last first, with its index: order is not to be relied on.
+    let data = texts.iter().enumerate().rev().map(|(at, text)| json!({ "index": at, "embedding": vector(text) }));
+    json!({ "data": data.collect::<Vec<_>>() }).to_string()
+}
+
+/// The longer a text, the better.
+fn scores(body: &Value) -> String {
+    let texts = body["documents"].as_array().unwrap();
+    let score = |(at, text): (usize, &Value)| json!({ "index": at, "relevance_score": text.as_str().unwrap().len() });
+    json!({ "results": texts.iter().enumerate().map(score).rev().collect::<Vec<_>>() }).to_string()
+}
+
+fn nothing(_: &Value) -> String {
+    String::new()
+}
+
+fn embedder(server: &Server, change: impl FnOnce(&mut EmbeddingProviderV1)) -> Box<dyn Embedder> {
+    let mut config = EmbeddingProviderV1 {
+        provider: "http".into(),
+        model: Some("m".into()),
+        base_url: Some(server.base()),
+        key_env: Some("SEARCH_KEY".into()),
+        ..EmbeddingProviderV1::default()
+    };
+    change(&mut config);
+    let around =
+        Surroundings { variable: &|name| (name == "SEARCH_KEY").then(|| KEY.to_owned()), folder: Path::new(".") };
+    open_embedder(&config, &around).unwrap().unwrap()
+}
+
+fn reranker(server: &Server, max_chars: Option<u32>) -> Box<dyn Reranker> {
+    let config = RerankProviderV1 {
+        provider: "http".into(),
+        model: Some("r".into()),
+        base_url: Some(server.base()),
+        max_chars,
+        ..RerankProviderV1::default()
+    };
+    let around = Surroundings { variable: &|_| Some(KEY.to_owned()), folder: Path::new(".") };
+    open_reranker(&config, &around).unwrap().unwrap()
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn vectors_come_from_a_server_in_batches() {
+    let server = Server::start(&[(200, "", vectors)]);
+    let embedder = embedder(&server, |config| {
+        (config.batch, config.max_chars) = (Some(2), Some(16));
+        config.passage_prefix = Some("in: ".into());
+    });
+    let given = texts(&["a", "", "b", "neither a nor b but something longer"]);
+    let embedded = embedder.embed(&given, Side::Passage).unwrap();
+    // Nobody sends a blank text, and vectors have length 1 in the order of the texts.
+    let first: Vec<Option<f32>> = embedded.vectors.iter().map(|own| own.first().map(|own| own[0])).collect();
+    assert_eq!((first[1], first[2]), (None, Some(0.0)));
+    assert!((first[0].unwrap() - 0.970_142_5).abs() < 1e-6, "{first:?}");
+    assert_eq!((embedded.calls, embedded.cut.texts, embedded.cut.chars), (2, 1, 21));
+    let requests = server.requests();
+    assert_eq!(requests[0].1["input"], json!(["in: a", "in: b"]));
+    assert_eq!(requests[1].1, json!({"model": "m", "input": ["in: neither a nor b"], "encoding_format": "float"}));
+    assert!(requests[0].0.starts_with("POST /v1/embeddings "), "{}", requests[0].0);
+    assert!(requests[0].0.contains(&format!("authorization: Bearer {KEY}")), "{}", requests[0].0);
+}
+
+#[test]
+fn a_key_is_missed_and_entrusted_as_with_judges() {
+    let server = Server::start(&[(200, "", vectors)]);
+    let here = embedder(&server, |_| {});
+    assert_eq!((here.lacks(), here.entrusts(), here.tells()), (None, None, None));
+    let elsewhere = embedder(&server, |config| config.base_url = Some("https://vectors.example.com/v1".into()));
+    assert_eq!((elsewhere.entrusts(), elsewhere.tells()), (Some("vectors.example.com"), Some("vectors.example.com")));
+    let keyless = embedder(&server, |config| {
+        config.base_url = Some("https://vectors.example.com/v1".into());
+        config.key_env = None;
+    });
+    assert_eq!((keyless.lacks(), keyless.entrusts(), keyless.tells()), (None, None, Some("vectors.example.com")));
+    let missed = embedder(&server, |config| config.key_env = Some("OTHER_KEY".into()));
+    assert_eq!(missed.lacks(), Some("the variable OTHER_KEY holds no key; set it, or name another with `key_env`"));
+    let told = missed.embed(&texts(&["a"]), Side::Query).unwrap_err().to_string();
+    assert!(told.contains("OTHER_KEY holds no key") && server.requests().is_empty(), "{told}");
+    // No variable is named, so no key is sent, whatever the environment holds.
+    let scored = Server::start(&[(200, "", scores)]);
+    search(None, Some(&*reranker(&scored, None))).unwrap();
+    assert!(!scored.requests()[0].0.contains("authorization"), "{}", scored.requests()[0].0);
+}
+
+fn search(
+    embedder: Option<&dyn Embedder>,
+    reranker: Option<&dyn Reranker>,
+) -> Result<Searched, karat::retrieval::RetrievalError> {
+    let passage = |body: &str| Passage { heading: "Clause".into(), body: body.to_owned() };
+    let passages = ["liability", "liability is limited", "payment is due"].map(passage);
+    let analysis = Analysis::new(Language::named("en").unwrap(), &[]);
+    let index = Index::new(&passages, &analysis, embedder)?;
+    let knobs = Knobs { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..Knobs::default() };
+    index.search(&[Query { id: "q".into(), text: "liability".into() }], &knobs, embedder, reranker)
+}
+
+#[test]
+fn a_server_puts_candidates_into_order() {
+    let server = Server::start(&[(200, "", scores)]);
+    let searched = search(None, Some(&*reranker(&server, None))).unwrap();
+    let parts: Vec<usize> = searched.ranked[0].iter().map(|hit| hit.part).collect();
+    assert_eq!((parts, searched.reranker.calls), (vec![1, 0], 1));
+    assert_eq!(searched.ranked[0][0].rerank, Some(28.0));
+    let (head, body) = &server.requests()[0];
+    assert!(head.starts_with("POST /v1/rerank "), "{head}");
+    let documents = json!(["Clause\n\nliability", "Clause\n\nliability is limited"]);
+    assert_eq!(body, &json!({"model": "r", "query": "liability", "documents": documents, "top_n": 2}));
+    let searched = search(None, Some(&*reranker(&server, Some(20)))).unwrap();
+    assert_eq!((searched.reranker.cut.texts, searched.reranker.cut.chars), (1, 8));
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    static STEPS: &[Step] = &[
+        (429, "retry-after: 0\r\n", nothing),
+        (503, "", nothing),
+        (200, "", |_| "{\"data\": [".to_owned()),
+        (200, "", vectors),
+    ];
+    let server = Server::start(STEPS);
+    let embedded = embedder(&server, |_| {}).embed(&texts(&["a"]), Side::Query).unwrap();
+    assert_eq!((embedded.calls, server.requests().len()), (4, 4));
+}
+
+#[test]
+fn what_does_not_pass_is_told_without_the_key() {
+    let check = |steps: &'static [Step], expect: &str, requests: usize| {
+        let server = Server::start(steps);
+        let told = embedder(&server, |_| {}).embed(&texts(&["a", "b"]), Side::Query).unwrap_err().to_string();
+        assert!(told.contains(expect) && !told.contains(KEY), "{told}");
+        assert_eq!(server.requests().len(), requests, "{told}");
+    };
+    check(
+        &[(401, "", |_| format!("{{\"error\": \"no such key {KEY}\"}}"))],
+        "no such key [key]; the key is not accepted",
+        1,
+    );
+    check(&[(404, "", nothing)], "look at `model` and `base_url`", 1);
+    check(&[(400, "", |_| "{\"error\": {\"message\": \"too long\"}}".into())], "answered 400: too long", 1);
+    check(&[(302, "location: http://127.0.0.1:1/\r\n", nothing)], "answered 302", 1);
+    check(&[(200, "", |_| json!({"data": []}).to_string())], "2 texts were sent, and 0 vectors came back", 1);
+    check(&[(200, "", |_| json!({"embedding": [1]}).to_string())], "it has no list `data`", 1);
+    check(
+        &[(200, "", |_| json!({"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}).to_string())],
+        "vector 1 has 1 numbers, and the first has 2",
+        1,
+    );
+    let server = Server::start(&[(200, "", |_| json!({"results": [{"index": 0, "relevance_score": 1}]}).to_string())]);
+    let told = search(None, Some(&*reranker(&server, None))).unwrap_err().to_string();
+    assert!(told.contains("the reranker `http` gave an answer that cannot be used: 2 texts were sent"), "{told}");
+}
+
+#[test]
+fn vectors_of_another_model_are_noticed() {
+    static STEPS: &[Step] =
+        &[(200, "", vectors), (200, "", |_| json!({"data": [{"index": 0, "embedding": [1, 2]}]}).to_string())];
+    let server = Server::start(STEPS);
+    let told = search(Some(&*embedder(&server, |_| {})), None).unwrap_err().to_string();
+    assert!(told.contains("vectors of 2 numbers, and those of the index have 3"), "{told}");
+}
+
+/// The example on the model's page, with the figures it states. The folder holds all-MiniLM-L6-v2 as it is published.
+#[test]
+fn a_real_model_says_what_its_authors_say() {
+    let Ok(path) = std::env::var("KARAT_MINILM") else {
+        return skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
+    };
+    let config = EmbeddingProviderV1 { provider: "folder".into(), path: Some(path), ..EmbeddingProviderV1::default() };
+    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
+    let embedder = open_embedder(&config, &around).unwrap().unwrap();
+    let given =
+        ["That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day"];
+    let vectors = embedder.embed(&texts(&given), Side::Passage).unwrap().vectors;
+    let cosine = |at: usize| vectors[0][0].iter().zip(&vectors[at][0]).map(|(a, b)| a * b).sum::<f32>();
+    for (at, expect) in [(1, 0.6946), (2, 0.9429), (3, 0.2569)] {
+        assert!((cosine(at) - expect).abs() < 0.0005, "{}: {}", given[at], cosine(at));
+    }
+}

@@ -1,0 +1,184 @@
+//! From what was found and said to a report: everything scored against the records, with intervals and differences.
+
+mod answers;
+mod differences;
+mod retrieved;
+
+use super::evaluate::{Evaluated, Evaluation};
+use super::search::{Looked, Took};
+use crate::format::assessment::{
+    AssessmentReportV1, BundleV1, CutV1, DocumentV1, IntervalsV1, MeasuredV1, ModelSpentV1, SCHEMA, SearchedV1, StageV1,
+};
+use crate::format::in_order::InOrder;
+use crate::format::report::EstimateV1;
+use crate::report::number::count;
+use crate::retrieval::Knobs;
+use karat_core::assessment::items::{Item, with_intervals};
+use karat_core::comparison::Rules;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::scorecard::Intervals;
+
+/// How things are measured.
+pub struct Measuring<'a> {
+    /// Which stages.
+    pub stage: StageV1,
+    /// How intervals are made; a cluster, where it is named, is the bundle.
+    pub intervals: &'a Intervals,
+    /// From where on a difference matters.
+    pub margin: f64,
+    /// How documents were searched.
+    pub knobs: Knobs,
+    /// What made vectors.
+    pub embedding: Option<String>,
+    /// What put candidates into a better order.
+    pub reranking: Option<String>,
+}
+
+/// Somebody's answers to everything.
+pub struct Answers<'a> {
+    /// Who.
+    pub evaluation: &'a Evaluation,
+    /// What they said.
+    pub evaluated: Evaluated,
+}
+
+/// Scores everything.
+pub fn report(
+    looked: &[Looked<'_>],
+    took: &Took,
+    all: &[Answers<'_>],
+    how: &Measuring<'_>,
+    measured: MeasuredV1,
+) -> AssessmentReportV1 {
+    let clusters: Vec<usize> =
+        looked.iter().enumerate().flat_map(|(at, bundle)| bundle.sought.iter().map(move |_| at)).collect();
+    let shared = Shared { looked, clusters: how.intervals.cluster.as_ref().map(|_| clusters), how };
+    let retrieval = (how.stage != StageV1::Assess).then(|| retrieved::retrieval(&shared));
+    let scored: Vec<answers::Scored<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
+    let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
+    let comparison = (scored.len() > 1).then(|| differences::side_by_side(&shared, &scored));
+    let mut cut = took.cut.clone();
+    for answers in all.iter().filter(|answers| answers.evaluated.cut != CutV1::default()) {
+        cut.insert(answers.evaluation.name.clone(), answers.evaluated.cut);
+    }
+    let search = SearchedV1 {
+        search_limit: how.knobs.search_limit,
+        bm25_weight: how.knobs.bm25_weight,
+        rerank_top_n: how.knobs.rerank_top_n,
+        min_candidate_length: how.knobs.min_candidate_length,
+        embedding: how.embedding.clone(),
+        reranking: how.reranking.clone(),
+        searches: took.searches,
+        cut,
+    };
+    let mut report = AssessmentReportV1 {
+        schema: SCHEMA.to_owned(),
+        stage: how.stage,
+        bundles: looked.iter().map(bundle).collect(),
+        search,
+        intervals: IntervalsV1 {
+            level: Intervals::LEVEL,
+            resamples: how.intervals.resamples,
+            seed: how.intervals.seed,
+            cluster: how.intervals.cluster.clone(),
+        },
+        retrieval,
+        assessments: InOrder(assessments),
+        comparison,
+        warnings: Vec::new(),
+        measured: MeasuredV1 { models: all.iter().filter_map(spent).collect(), ..measured },
+    };
+    report.warnings = warnings(&report, all);
+    report
+}
+
+/// What all figures share.
+struct Shared<'s> {
+    looked: &'s [Looked<'s>],
+    /// The bundle of every requirement, where those of a bundle are drawn together.
+    clusters: Option<Vec<usize>>,
+    how: &'s Measuring<'s>,
+}
+
+impl Shared<'_> {
+    fn metrics(&self, items: &[Item]) -> InOrder<EstimateV1> {
+        let found = with_intervals(items, self.clusters.as_deref(), self.how.intervals);
+        InOrder(found.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect())
+    }
+
+    fn rules(&self) -> Rules {
+        let Intervals { seed, resamples, .. } = *self.how.intervals;
+        Rules { margin: self.how.margin, resamples, seed, ..Rules::default() }
+    }
+}
+
+fn bundle(looked: &Looked<'_>) -> BundleV1 {
+    let own = looked.corpus.bundle;
+    let document = |(document, file): (&crate::ingest::Document, &super::DocumentFile)| DocumentV1 {
+        name: document.name.clone(),
+        format: document.format.to_owned(),
+        sections: document.sections.len(),
+        hash: file.hash.clone(),
+    };
+    BundleV1 {
+        bundle_id: own.record.bundle.clone(),
+        template_id: own.template.id.clone(),
+        record: own.record_path.clone(),
+        language: looked.corpus.analysis.language.code.to_owned(),
+        documents: own.documents.iter().zip(&own.files).map(document).collect(),
+        requirements: looked.sought.len(),
+        golden_parts: looked.sought.iter().map(|sought| sought.matches.goldens()).sum(),
+    }
+}
+
+fn spent(answers: &Answers<'_>) -> Option<(String, ModelSpentV1)> {
+    let tally = answers.evaluated.tally.as_ref()?;
+    let spent = ModelSpentV1 {
+        questions: tally.questions,
+        from_ledger: tally.cached,
+        requests: tally.requests,
+        tokens_in: tally.tokens_in,
+        tokens_out: tally.tokens_out,
+        usd: tally.usd,
+    };
+    Some((answers.evaluation.name.clone(), spent))
+}
+
+/// What a reader must know before believing a number.
+fn warnings(report: &AssessmentReportV1, all: &[Answers<'_>]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for answers in all {
+        if let Some(why) = &answers.evaluated.failed {
+            warnings.push(format!("{} could not be asked: {why}", answers.evaluation.name));
+        }
+    }
+    for (name, assessment) in report.assessments.iter() {
+        let missing: usize = assessment.unanswered.values().sum();
+        if missing > 0 {
+            let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+            let all = missing + assessment.answered;
+            warnings.push(format!(
+                "{name}: {missing} of {all} requirements got no answer ({}), and count as missed",
+                kinds.join(", ")
+            ));
+        }
+    }
+    let n: usize = report.bundles.iter().map(|bundle| bundle.requirements).sum();
+    if n < RELIABLE_N {
+        warnings.push(format!("{}: too few to rely on ({RELIABLE_N} wanted)", count(n, "requirement")));
+    }
+    if report.intervals.cluster.is_some() && report.bundles.len() < RELIABLE_N {
+        warnings.push(format!(
+            "{} drawn whole: intervals from so few clusters are too narrow ({RELIABLE_N} wanted)",
+            count(report.bundles.len(), "bundle")
+        ));
+    }
+    for (who, cut) in &report.search.cut {
+        let texts = count(cut.texts, "text");
+        warnings.push(format!(
+            "{texts} longer than {who} takes: cut at white space, {} characters left out",
+            cut.characters
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,363 @@
+//! The report of an assessment, for people at a terminal; in its folder, for a pull request and a spreadsheet.
+
+pub mod csv;
+mod detail;
+pub mod markdown;
+
+use super::Look;
+use super::grid::{self, Cell};
+use super::number::{count, p_value, signed, span, three, title};
+use crate::diagnostic::harmless;
+use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, RetrievalV1, SideBySideV1, StageV1};
+use crate::format::comparison::ConclusionV1;
+use crate::format::in_order::InOrder;
+use crate::format::report::EstimateV1;
+use anstyle::{AnsiColor, Style};
+use karat_core::assessment::part_match::Category;
+use karat_core::assessment::record::Compliance;
+use karat_core::assessment::scores::Stage;
+
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const CAREFUL: Style = AnsiColor::Yellow.on_default();
+
+/// The stages at which a golden part can be lost, the first one first.
+pub(super) const STAGES: [(Stage, &str); 4] = [
+    (Stage::NotIngested, "not ingested"),
+    (Stage::NotRetrieved, "not retrieved"),
+    (Stage::NotCited, "not cited"),
+    (Stage::WrongRole, "wrong role"),
+];
+
+/// The ways in which a part stands to a golden one, the best first.
+pub(super) const CATEGORIES: [(Category, &str); 5] = [
+    (Category::Exact, "EXACT"),
+    (Category::Broad, "BROAD"),
+    (Category::Narrow, "NARROW"),
+    (Category::Weak, "WEAK"),
+    (Category::Miss, "MISS"),
+];
+
+/// The headline first, then where evidence was lost, then every requirement; with `verbose` every part.
+pub fn draw(report: &AssessmentReportV1, verbose: bool, look: &Look) -> String {
+    let mut out = head(report, look);
+    for (name, assessment) in report.assessments.iter() {
+        out.push_str(&format!("\n{}\n", assessor(name, assessment, look)));
+        out.push_str(&metrics(&assessment.metrics, look));
+        out.push_str(&answered(assessment, look));
+        out.push_str(&lost(assessment, look));
+    }
+    if let Some(retrieval) = &report.retrieval {
+        out.push_str(&retrieval_block(report, retrieval, look));
+    }
+    match &report.comparison {
+        Some(comparison) => out.push_str(&side_by_side(report, comparison, look)),
+        None => out.push_str(&requirements(report, look)),
+    }
+    if verbose {
+        out.push_str(&detail::draw(report, look));
+    }
+    if !report.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", CAREFUL.bold(), look)));
+        report.warnings.iter().for_each(|warning| out.push_str(&indented(warning, Style::new(), look)));
+    }
+    out
+}
+
+pub(super) fn paint(text: &str, style: Style, look: &Look) -> String {
+    let plain = !look.colour || style == Style::new();
+    if plain { text.to_owned() } else { format!("{}{text}{}", style.render(), style.render_reset()) }
+}
+
+/// Text within the width, two blanks in.
+pub(super) fn indented(text: &str, style: Style, look: &Look) -> String {
+    let lines = grid::wrap(&harmless(text), look.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, style, look))).collect()
+}
+
+/// What was assessed, in a line.
+pub(super) fn facts(report: &AssessmentReportV1) -> String {
+    let sum = |of: fn(&crate::format::assessment::BundleV1) -> usize| report.bundles.iter().map(of).sum::<usize>();
+    let documents = sum(|bundle| bundle.documents.len());
+    format!(
+        "{} · {} · {} · {}",
+        count(report.bundles.len(), "bundle"),
+        count(documents, "document"),
+        count(sum(|bundle| bundle.requirements), "requirement"),
+        count(sum(|bundle| bundle.golden_parts), "golden part"),
+    )
+}
+
+/// The templates, each once.
+pub(super) fn templates(report: &AssessmentReportV1) -> String {
+    let mut names: Vec<&str> = report.bundles.iter().map(|bundle| bundle.template_id.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+fn head(report: &AssessmentReportV1, look: &Look) -> String {
+    let name = paint(&harmless(&templates(report)), BOLD, look);
+    format!("{name}  {}\n", paint(&facts(report), DIM, look))
+}
+
+fn assessor(name: &str, assessment: &AssessmentV1, look: &Look) -> String {
+    let who = match (assessment.provider.as_str(), assessment.model.as_str()) {
+        (provider, "") => provider.to_owned(),
+        (provider, model) => format!("{provider} {model}"),
+    };
+    format!("{}  {}", paint(&harmless(name), BOLD, look), paint(&harmless(&who), DIM, look))
+}
+
+/// The metrics, the headline in bold.
+fn metrics(metrics: &InOrder<EstimateV1>, look: &Look) -> String {
+    let row = |(at, (id, estimate)): (usize, (&str, &EstimateV1))| {
+        let style = if at == 0 { BOLD } else { Style::new() };
+        let of = match (&estimate.undefined, estimate.left_out) {
+            (Some(why), _) => why.clone(),
+            (None, 0) => format!("n = {}", estimate.n),
+            (None, left_out) => format!("n = {}, {left_out} left out", estimate.n),
+        };
+        vec![
+            Cell::left(title(id)).styled(style),
+            Cell::right(three(estimate.value)).styled(style),
+            Cell::left(span(estimate.ci)),
+            Cell::left(of).styled(DIM),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = metrics.iter().enumerate().map(row).collect();
+    grid::draw(&rows, look.width, look.colour)
+}
+
+/// How many requirements were answered, where not all were.
+fn answered(assessment: &AssessmentV1, look: &Look) -> String {
+    let missing: usize = assessment.unanswered.values().sum();
+    if missing == 0 {
+        return String::new();
+    }
+    let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let all = assessment.answered + missing;
+    let mut text = format!(
+        "{} of {all} requirements answered, the others count as missed: {}",
+        assessment.answered,
+        kinds.join(", ")
+    );
+    if let Some(combined) = assessment.answered_only.get("mean_combined_score") {
+        text.push_str(&format!("; combined of those answered {}", three(combined.value)));
+    }
+    indented(&text, CAREFUL, look)
+}
+
+/// Where evidence was lost.
+fn lost(assessment: &AssessmentV1, look: &Look) -> String {
+    let all = assessment.kept + assessment.lost.values().sum::<usize>();
+    if all == 0 {
+        return indented("the records name no evidence", DIM, look);
+    }
+    indented(&format!("of {}: {}", count(all, "golden part"), stages(assessment)), Style::new(), look)
+}
+
+/// What became of golden parts, in a line.
+pub(super) fn stages(assessment: &AssessmentV1) -> String {
+    let stage = |(stage, words): &(Stage, &str)| {
+        let n = assessment.lost.get(stage).copied().unwrap_or_default();
+        (n > 0).then(|| format!("{n} {words}"))
+    };
+    let mut parts = vec![format!("{} cited as what they are", assessment.kept)];
+    parts.extend(STAGES.iter().filter_map(stage));
+    parts.join(" · ")
+}
+
+/// How documents were searched, in a line.
+pub(super) fn searched(report: &AssessmentReportV1) -> String {
+    let search = &report.search;
+    let by = match (&search.embedding, search.bm25_weight) {
+        (None, _) => "words".to_owned(),
+        (Some(embedding), 0.0) => embedding.clone(),
+        (Some(embedding), weight) => format!("words {weight:.2} + {embedding} {:.2}", 1.0 - weight),
+    };
+    let rerank = search.reranking.as_ref().map_or("not reranked".to_owned(), |who| format!("reranked by {who}"));
+    format!("{by} · {rerank} · first {} of {}", search.rerank_top_n, search.search_limit)
+}
+
+fn retrieval_block(report: &AssessmentReportV1, retrieval: &RetrievalV1, look: &Look) -> String {
+    let mut out = format!("\n{}  {}\n", paint("retrieval", BOLD, look), paint(&harmless(&searched(report)), DIM, look));
+    out.push_str(&metrics(&retrieval.metrics, look));
+    let of = |(category, word): &(Category, &str)| {
+        retrieval.categories.get(category).filter(|n| **n > 0).map(|n| format!("{n} {word}"))
+    };
+    let told: Vec<String> = CATEGORIES.iter().filter_map(of).collect();
+    if !told.is_empty() {
+        let k = retrieval.k;
+        out.push_str(&indented(&format!("golden parts: {} · k = {k}", told.join(" · ")), Style::new(), look));
+    }
+    out
+}
+
+/// Every requirement of the only assessor, or of the search alone, bundle by bundle.
+fn requirements(report: &AssessmentReportV1, look: &Look) -> String {
+    let mut out = String::new();
+    let only = report.assessments.iter().next().map(|(_, assessment)| assessment);
+    for bundle in &report.bundles {
+        let language = if bundle.language == "none" { "no language known" } else { &bundle.language };
+        let facts =
+            format!("{language} · {}", bundle.documents.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "));
+        let facts =
+            grid::fit(&harmless(&facts), look.width.saturating_sub(bundle.bundle_id.chars().count() + 4).max(16));
+        out.push_str(&format!("\n{}  {}\n", paint(&harmless(&bundle.bundle_id), BOLD, look), paint(&facts, DIM, look)));
+        let rows = match only {
+            Some(assessment) => {
+                let own = assessment.requirements.iter().filter(|one| one.bundle_id == bundle.bundle_id);
+                assessed_rows(report, &mut own.into_iter())
+            }
+            None => retrieved_rows(report, &bundle.bundle_id),
+        };
+        out.push_str(&grid::draw(&rows, look.width, look.colour));
+    }
+    out
+}
+
+fn assessed_rows<'r>(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &'r AssessedV1>) -> Vec<Vec<Cell>> {
+    let heads = ["compl.", "evid.", "comb.", "found"].map(|head| Cell::right(head).styled(DIM));
+    let mut rows = vec![["requirement", "golden", "said"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
+    rows[0].extend(heads);
+    for one in own {
+        let found = report.retrieval.as_ref().and_then(|retrieval| {
+            let same = |r: &&crate::format::assessment::RetrievedV1| {
+                r.bundle_id == one.bundle_id && r.requirement_id == one.requirement_id
+            };
+            retrieval.requirements.iter().find(same).map(hits)
+        });
+        rows.push(vec![
+            Cell::left(&one.requirement_id),
+            Cell::left(verdict(Some(one.golden))),
+            Cell::left(verdict(one.said)).styled(style_of(one)),
+            Cell::right(two(Some(one.compliance))),
+            Cell::right(two(one.evidence)),
+            Cell::right(two(Some(one.combined))),
+            Cell::right(found.unwrap_or_else(|| "–".to_owned())).styled(DIM),
+        ]);
+    }
+    rows
+}
+
+fn retrieved_rows(report: &AssessmentReportV1, bundle: &str) -> Vec<Vec<Cell>> {
+    let heads = ["found", "recall", "first place"].map(|head| Cell::right(head).styled(DIM));
+    let mut rows = vec![vec![Cell::left("requirement").styled(DIM)]];
+    rows[0].extend(heads);
+    let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
+    for one in all.filter(|one| one.bundle_id == bundle) {
+        let is_hit = |part: &&crate::format::assessment::FoundV1| part.category.is_hit();
+        let first = one.parts.iter().filter(is_hit).filter_map(|part| part.rank).min();
+        rows.push(vec![
+            Cell::left(&one.requirement_id),
+            Cell::right(hits(one)),
+            Cell::right(two(one.recall)),
+            Cell::right(first.map_or("–".to_owned(), |place| place.to_string())),
+        ]);
+    }
+    rows
+}
+
+/// How many golden parts were found, of how many.
+fn hits(one: &crate::format::assessment::RetrievedV1) -> String {
+    let found = one.parts.iter().filter(|part| part.category.is_hit()).count();
+    if one.parts.is_empty() { "–".to_owned() } else { format!("{found}/{}", one.parts.len()) }
+}
+
+pub(super) fn verdict(said: Option<Compliance>) -> &'static str {
+    said.map_or("no answer", |verdict| match verdict {
+        Compliance::NotApplicable => "n/a",
+        other => other.name(),
+    })
+}
+
+fn style_of(one: &AssessedV1) -> Style {
+    match one.said {
+        Some(said) if said == one.golden => GOOD,
+        Some(_) if one.compliance > 0.0 => CAREFUL,
+        _ => BAD,
+    }
+}
+
+pub(super) fn two(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
+/// The assessors beside each other: figures, differences, and what each said.
+fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, look: &Look) -> String {
+    let names: Vec<&str> = report.assessments.names().collect();
+    let mut out = format!("\n{}\n", paint("side by side", BOLD, look));
+    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+    rows[0].extend(names.iter().map(|name| Cell::right(short(name, names.len(), look)).styled(DIM)));
+    let ids: Vec<&str> = report.assessments.0.first().map(|(_, one)| one.metrics.names().collect()).unwrap_or_default();
+    for id in ids {
+        let of = |name: &&str| report.assessments.get(name).and_then(|one| one.metrics.get(id));
+        let mut values = vec![Cell::left(title(id))];
+        values.extend(names.iter().map(|name| Cell::right(three(of(name).and_then(|estimate| estimate.value)))));
+        rows.push(values);
+        let mut ends = vec![Cell::left("")];
+        ends.extend(names.iter().map(|name| Cell::right(span(of(name).and_then(|estimate| estimate.ci))).styled(DIM)));
+        rows.push(ends);
+    }
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    for pair in &comparison.pairs {
+        let head = format!("{} → {}", pair.a, pair.b);
+        out.push_str(&format!(
+            "\n  {}\n",
+            paint(&grid::fit(&harmless(&head), look.width.saturating_sub(2)), BOLD, look)
+        ));
+        let heads = ["change", "95 % interval", "p", "verdict"];
+        let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+        rows[0].extend(heads.map(|head| Cell::left(head).styled(DIM)));
+        for row in &pair.metrics {
+            rows.push(vec![
+                Cell::left(title(&row.metric)),
+                Cell::right(signed(row.difference)),
+                Cell::left(super::compare::interval(row.ci)),
+                Cell::right(p_value(row.p_holm)),
+                Cell::left(row.verdict.word()).styled(match row.verdict {
+                    ConclusionV1::Better => GOOD.bold(),
+                    ConclusionV1::Worse => BAD.bold(),
+                    ConclusionV1::Equivalent => Style::new(),
+                    ConclusionV1::Inconclusive => CAREFUL,
+                }),
+            ]);
+        }
+        out.push_str(&grid::draw(&rows, look.width, look.colour));
+    }
+    let mut rows = vec![["requirement", "golden"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
+    rows[0].extend(names.iter().map(|name| Cell::left(short(name, names.len(), look)).styled(DIM)));
+    let mut bundle = "";
+    for one in &comparison.requirements {
+        if one.bundle_id != bundle {
+            bundle = &one.bundle_id;
+            rows.push(vec![Cell::left(bundle).styled(BOLD)]);
+        }
+        let mut row = vec![Cell::left(format!("  {}", one.requirement_id)), Cell::left(verdict(Some(one.golden)))];
+        row.extend(one.said.iter().map(|(_, said)| {
+            let style = match said {
+                Some(said) if *said == one.golden => GOOD,
+                _ => BAD,
+            };
+            Cell::left(verdict(*said)).styled(style)
+        }));
+        rows.push(row);
+    }
+    out.push('\n');
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    out
+}
+
+/// As much of a name as there is room for.
+fn short(name: &str, names: usize, look: &Look) -> String {
+    let room = look.width.saturating_sub(34) / names.max(1);
+    grid::fit(name, room.saturating_sub(2).max(8))
+}
+
+/// Whether answers were measured.
+pub(super) fn has_answers(report: &AssessmentReportV1) -> bool {
+    report.stage != StageV1::Retrieve
+}

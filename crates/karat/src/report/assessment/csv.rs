@@ -1,0 +1,67 @@
+//! One row for each assessor and requirement, and for each of their metrics: what a spreadsheet or a data frame wants.
+
+use crate::format::assessment::AssessmentReportV1;
+use crate::format::in_order::InOrder;
+use crate::format::report::EstimateV1;
+use crate::report::csv::harmless;
+
+const HEADER: [&str; 10] =
+    ["assessor", "scope", "bundle", "requirement", "golden", "said", "metric", "value", "ci_low", "ci_high"];
+
+/// All figures in long form.
+pub fn draw(report: &AssessmentReportV1) -> String {
+    let mut rows: Vec<[String; 10]> = Vec::new();
+    if let Some(retrieval) = &report.retrieval {
+        whole(&mut rows, "", &retrieval.metrics);
+        for one in &retrieval.requirements {
+            let mut row = blank("", "requirement", &one.bundle_id, &one.requirement_id);
+            (row[6], row[7]) = ("retrieval_recall".to_owned(), number(one.recall));
+            rows.push(row);
+        }
+    }
+    for (name, assessment) in report.assessments.iter() {
+        whole(&mut rows, name, &assessment.metrics);
+        for one in &assessment.requirements {
+            let values = [
+                ("mean_combined_score", Some(one.combined)),
+                ("mean_compliance_score", Some(one.compliance)),
+                ("mean_evidence_score", one.evidence),
+            ];
+            for (metric, value) in values {
+                let mut row = blank(name, "requirement", &one.bundle_id, &one.requirement_id);
+                row[4] = one.golden.name().to_owned();
+                row[5] = one.said.map_or("unanswered", |said| said.name()).to_owned();
+                (row[6], row[7]) = (metric.to_owned(), number(value));
+                rows.push(row);
+            }
+        }
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    // Writing to memory cannot fail, and a row always has the header's length.
+    let _ = writer.write_record(HEADER);
+    for row in rows {
+        let _ = writer.write_record(row.iter().map(|field| harmless(field)));
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+fn whole(rows: &mut Vec<[String; 10]>, name: &str, metrics: &InOrder<EstimateV1>) {
+    for (id, estimate) in metrics.iter() {
+        let mut row = blank(name, "all", "", "");
+        (row[6], row[7]) = (id.to_owned(), number(estimate.value));
+        (row[8], row[9]) = (number(estimate.ci.map(|ci| ci[0])), number(estimate.ci.map(|ci| ci[1])));
+        rows.push(row);
+    }
+}
+
+fn blank(name: &str, scope: &str, bundle: &str, requirement: &str) -> [String; 10] {
+    let mut row: [String; 10] = Default::default();
+    for (field, text) in row.iter_mut().zip([name, scope, bundle, requirement]) {
+        *field = text.to_owned();
+    }
+    row
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}

@@ -1,0 +1,73 @@
+//! What a log comes to, for people at a terminal.
+
+use super::Look;
+use super::grid::{self, Cell};
+use super::number::count;
+use crate::diagnostic::harmless;
+use crate::format::log::{LogStageV1, LogSummaryV1};
+use anstyle::Style;
+
+const DIM: Style = Style::new().dimmed();
+
+/// When it was, what was done by stage and model, and what went wrong.
+pub fn draw(summary: &LogSummaryV1, look: &Look) -> String {
+    let session = summary.session_id.as_ref().map(|id| format!(" · session {id}")).unwrap_or_default();
+    let ended = summary.ended.as_ref().map_or("it did not end".to_owned(), |ended| format!("ended {ended}"));
+    let mut out = format!("run {}{}\n", harmless(&summary.batch_run_id), harmless(&session));
+    let facts = format!(
+        "{} · {} · {} · stage {} · began {} · {ended}",
+        summary.templates.join(", "),
+        count(summary.bundles, "bundle"),
+        count(summary.requirements, "requirement"),
+        summary.assessment_mode,
+        summary.began
+    );
+    for line in grid::wrap(&harmless(&facts), look.width.saturating_sub(2)) {
+        out.push_str(&format!("  {line}\n"));
+    }
+    let heads = ["calls", "cached", "errors", "tokens in", "out", "p50", "p90", "p99", "max"];
+    let mut rows = vec![vec![Cell::left("stage · model").styled(DIM)]];
+    rows[0].extend(heads.map(|head| Cell::right(head).styled(DIM)));
+    rows.extend(summary.stages.iter().map(row));
+    out.push('\n');
+    out.push_str(&grid::draw(&rows, look.width, look.colour));
+    let usd: Vec<f64> = summary.stages.iter().filter_map(|stage| stage.usd).collect();
+    if !usd.is_empty() {
+        out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
+    }
+    if !summary.errors.is_empty() {
+        out.push_str("\nwhat went wrong\n");
+    }
+    for error in &summary.errors {
+        let model = error.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
+        let text = format!("{} × {}{model} {}: {}", error.count, error.stage, error.kind, error.first);
+        for line in grid::wrap(&harmless(&text), look.width.saturating_sub(2)) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    }
+    if summary.unreadable_lines > 0 {
+        out.push_str(&format!("\n{} could not be read\n", count(summary.unreadable_lines, "line")));
+    }
+    out
+}
+
+fn row(stage: &LogStageV1) -> Vec<Cell> {
+    let name = stage.model.as_ref().map_or(stage.stage.clone(), |model| format!("{} · {model}", stage.stage));
+    let numbers = [stage.calls, stage.cached, stage.errors].map(|n| Cell::right(n.to_string()));
+    let mut row = vec![Cell::left(name)];
+    row.extend(numbers);
+    row.extend([stage.tokens_in, stage.tokens_out].map(|n| Cell::right(n.to_string())));
+    let times = stage.latency_ms.map(|times| [times.p50, times.p90, times.p99, times.max].map(span));
+    row.extend(times.unwrap_or_else(|| std::array::from_fn(|_| "–".to_owned())).map(Cell::right));
+    row
+}
+
+/// Milliseconds as people read them.
+fn span(ms: f64) -> String {
+    match ms {
+        ms if ms >= 10_000.0 => format!("{:.0} s", ms / 1e3),
+        ms if ms >= 1_000.0 => format!("{:.1} s", ms / 1e3),
+        ms if ms >= 10.0 => format!("{ms:.0} ms"),
+        ms => format!("{ms:.1} ms"),
+    }
+}
