@@ -213,7 +213,8 @@ fn broken(text: &str, face: Face, room: f64, divided: bool) -> Vec<String> {
         let gap = if last.is_empty() { "" } else { " " };
         let longer = format!("{last}{gap}{word}");
         let at = lines.len() - 1;
-        if width(&longer, face) <= room {
+        // A word that is wider than its cell stands there all the same.
+        if width(&longer, face) <= room || last.is_empty() {
             lines[at] = longer;
             continue;
         }

@@ -107,7 +107,6 @@ fn styles_and_automatic_numbers_make_headings() {
       Everybody may look at it, and nobody may change it.
 
         2.2 the provider makes no promise, whatever it may have said before that, and none since;
-
         2.3 “Log” means what is kept.
 
       Text in a style that is based on itself.

@@ -146,23 +146,29 @@ pub(super) fn add(spans: &mut Vec<Span>, text: &str, marked: bool) {
     }
 }
 
+/// Fewer lines than this make no column.
+const FEWEST_LINES: usize = 4;
+
 /// The middle of the gap between two columns of text, where there are two.
 fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
     let all = || rows.iter().flatten();
     let low = all().map(|piece| piece.x).min_by(f64::total_cmp)?;
     let high = all().map(|piece| piece.end).max_by(f64::total_cmp)?;
     let width = high - low;
-    let mut middles: Vec<f64> = rows
-        .iter()
-        .flat_map(|row| row.windows(2).map(|pair| (pair[0].end + pair[1].x) / 2.0))
-        .filter(|middle| (0.3..0.7).contains(&((middle - low) / width)))
-        .collect();
+    let between = rows.iter().flat_map(|row| row.windows(2).map(|pair| (pair[0].end + pair[1].x) / 2.0));
+    // Lines of two columns need not stand beside each other; those of the right one begin below each other.
+    let mut starts: Vec<f64> = all().map(|piece| piece.x).collect();
+    starts.sort_by(f64::total_cmp);
+    let columns = starts.chunk_by(|a, b| b - a < 1.0).filter(|same| same.len() >= FEWEST_LINES);
+    let before = columns.map(|same| same[0] - 1.0);
+    let within = |middle: &f64| (0.3..0.7).contains(&((middle - low) / width));
+    let mut middles: Vec<f64> = between.chain(before).filter(within).collect();
     middles.sort_by(f64::total_cmp);
     middles.dedup_by(|a, b| (*a - *b).abs() < 2.0);
     let fits = |middle: f64| {
         let over = rows.iter().filter(|row| row.iter().any(|piece| piece.x < middle && piece.end > middle)).count();
-        // How many lines there are on one side, and whether they are text: most of them go over the column in one piece, as
-        // rows of a table do not.
+        // How many lines there are on one side, and whether they are text: many of them go over the column in one piece, as
+        // rows of a table do not. Headings, last lines and a table within the column do not either.
         let side = |from: f64, to: f64| {
             let within = |piece: &&Piece| piece.x >= from && piece.end <= to;
             let (mut lines, mut whole) = (0, 0);
@@ -172,10 +178,10 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
                 lines += 1;
                 whole += usize::from(pieces.next().is_none() && first.end - first.x > 0.5 * (to - from));
             }
-            (lines, whole * 2 > lines)
+            (lines, whole * 5 >= lines * 2)
         };
         let ((n, left), (m, right)) = (side(low, middle), side(middle, high));
-        (n >= 4 && m >= 4 && over * 3 <= n + m && left && right).then_some((over, middle))
+        (n >= FEWEST_LINES && m >= FEWEST_LINES && over * 3 <= n + m && left && right).then_some((over, middle))
     };
     let found = middles.into_iter().take(100).filter_map(fits);
     found.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(_, middle)| middle)

@@ -116,6 +116,18 @@ fn columns_are_read_one_after_the_other() {
 }
 
 #[test]
+fn columns_need_no_common_lines() {
+    let column = |name: &str, n: usize| format!("{name} line {n} of a column that is quite full");
+    let mut page = String::new();
+    for n in 0..6 {
+        page += &at(50.0, 700.0 - 12.0 * n as f64, "F1", 10.0, &column("left", n));
+        page += &at(310.0, 706.0 - 12.0 * n as f64, "F1", 10.0, &column("right", n));
+    }
+    let drawn = draw("a.pdf", &pdf(&[page]));
+    assert!(drawn.contains("left line 5 of a column that is quite full right line 0"), "{drawn}");
+}
+
+#[test]
 fn tables_keep_their_rows() {
     let mut page = lines(50.0, 740.0, &LONG);
     for (n, row) in [["Name", "Kept", "Why"], ["Log", "30 days", "law"], ["Mail", "never", "taste"]].iter().enumerate()
