@@ -4,6 +4,7 @@ use crate::args::{IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
 use karat::document::{Segment, Syntax, decode_bytes, schema_of};
+use karat::format::assessment::{self, AssessmentReportV1};
 use karat::format::report::{ReportV1, SCHEMA, ToolV1};
 use karat::import::drive::{Kind, kind_of, read_all};
 use karat::import::placement::{How, Placed, Placement, place};
@@ -263,6 +264,27 @@ pub(crate) fn report(path: &Path) -> Result<ReportV1, Failure> {
         return Err(Failure::bad_input(message));
     }
     Ok(report)
+}
+
+/// The report of an assessment; none where the file is something else, or not there.
+pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Failure> {
+    let shown = path.display().to_string();
+    let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
+    #[derive(serde::Deserialize)]
+    struct Named {
+        schema: String,
+    }
+    let named: Option<Named> = serde_json::from_slice(&bytes).ok();
+    if named.is_none_or(|named| named.schema != assessment::SCHEMA) {
+        return Ok(None);
+    }
+    // Reading it the quick way first, as other reports.
+    if let Ok(report) = serde_json::from_slice(&bytes) {
+        return Ok(Some(report));
+    }
+    let schema = schema_of::<AssessmentReportV1>();
+    let decoded = decode_bytes::<AssessmentReportV1>(&shown, &bytes, Syntax::Json, &schema);
+    decoded.whole().map(|(report, _)| Some(report)).map_err(|faults| Failure::Faults(faults.into()))
 }
 
 /// Tells what was noticed on the way.

@@ -64,6 +64,9 @@ people said of pairs never goes.")]
         /// Remove exchanges with models that are older than --older-than, instead of runs; they would have to be paid for again.
         #[arg(long, requires = "older_than", conflicts_with_all = ["runs", "keep"])]
         ledger: bool,
+        /// Remove this session and the documents it holds, too; may be given again.
+        #[arg(long = "session", value_name = "ID")]
+        sessions: Vec<String>,
         /// Only tell what would go.
         #[arg(long)]
         dry_run: bool,

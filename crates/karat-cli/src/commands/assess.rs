@@ -2,7 +2,7 @@
 
 mod reading;
 
-use crate::args::AssessArgs;
+use crate::args::{AssessArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::progress::Assessing;
 use crate::signals::cancel_on_signals;
@@ -30,11 +30,11 @@ use karat::store::{Store, StoreError};
 use karat::whole_file;
 use karat_core::scorecard::Intervals;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
-    drawings::check(&args.outputs, &["json", "md", "csv", "html"])?;
+    drawings::check(&args.outputs, &EXTENSIONS)?;
     let plan = Plan::of(args)?;
     let places = discover(&args.paths, args.recursive)?;
     let mut site = Site::open(args, &plan)?;
@@ -305,19 +305,44 @@ fn ask<'e>(
     Ok(answers)
 }
 
+/// What the report of an assessment can be written as.
+const EXTENSIONS: [&str; 4] = ["json", "md", "csv", "html"];
+
 fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
     match args.json {
         true => print(&drawings::json(report))?,
         false => print(&draw(report, args.verbose, &look()))?,
     }
+    write(report, &args.outputs)?;
+    outputs::add_to_summary(&|| markdown::draw(report))
+}
+
+/// Draws a report that was kept, as it was drawn when it was made.
+pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(), Failure> {
+    drawings::check(&args.outputs, &EXTENSIONS)?;
+    let format = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
+    print(&match format {
+        "table" => draw(report, false, &look()),
+        "json" => drawings::json(report),
+        "markdown" => markdown::draw(report),
+        "csv" => csv::draw(report),
+        "html" => html::draw(report),
+        other => {
+            let message = format!("assessments are not drawn as `{other}`; there are table, json, markdown, csv, html");
+            return Err(Failure::usage(message));
+        }
+    })?;
+    write(report, &args.outputs)
+}
+
+fn write(report: &AssessmentReportV1, outputs: &[PathBuf]) -> Result<(), Failure> {
     let all = [
         drawings::Drawing { extension: "json", draw: &|| drawings::json(report) },
         drawings::Drawing { extension: "md", draw: &|| markdown::draw(report) },
         drawings::Drawing { extension: "html", draw: &|| html::draw(report) },
         drawings::Drawing { extension: "csv", draw: &|| csv::draw(report) },
     ];
-    drawings::write(&args.outputs, &all)?;
-    outputs::add_to_summary(&|| markdown::draw(report))
+    drawings::write(outputs, &all)
 }
 
 fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {

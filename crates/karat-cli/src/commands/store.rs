@@ -22,9 +22,10 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
         StoreCommand::Show { run, trial: Some(trial), artifact, json } => {
             show::trial(&mut open(stated)?, run, trial, artifact.as_deref(), *json)
         }
-        StoreCommand::Gc { runs, older_than, keep, ledger, dry_run, json } => {
+        StoreCommand::Gc { runs, older_than, keep, ledger, sessions, dry_run, json } => {
             let mut store = open(stated)?;
             let runs = runs.iter().map(|run| store.find(run).map(|info| info.id)).collect::<Result<_, _>>()?;
+            remove_sessions(&mut store, sessions, *dry_run)?;
             // The age is that of exchanges where those are to go, and then no run goes by it.
             let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
             gc(&mut store, &Gc { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
@@ -77,7 +78,25 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
 fn beside(store: &mut Store) -> Result<String, Failure> {
     let (exchanges, labels) = (store.ledger_len()?, store.labels()?.len() + store.extra_labels()?.len());
     let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
-    Ok(told(exchanges, "exchange") + &told(labels, "label"))
+    let sessions = store.sessions()?.len();
+    Ok(told(exchanges, "exchange") + &told(labels, "label") + &told(sessions, "session"))
+}
+
+/// Removes sessions by name; all of them must be there before any goes.
+fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Result<(), Failure> {
+    let there: Vec<String> = store.sessions()?.into_iter().map(|session| session.id).collect();
+    if let Some(unknown) = wanted.iter().find(|id| !there.contains(id)) {
+        let known =
+            if there.is_empty() { "there are none".to_owned() } else { format!("there are {}", there.join(", ")) };
+        return Err(Failure::usage(format!("there is no session `{unknown}`; {known}")));
+    }
+    for id in wanted {
+        if !dry_run {
+            store.remove_session(id)?;
+        }
+        tell(&format!("{} the session {id}", if dry_run { "would remove" } else { "removed" }));
+    }
+    Ok(())
 }
 
 fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {

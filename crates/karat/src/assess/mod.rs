@@ -25,6 +25,8 @@ pub mod search;
 pub mod template;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use bundle::{Bundle, DocumentFile, Standing, load, load_all};
 pub use discover::{RecordPlace, discover, holds_records};

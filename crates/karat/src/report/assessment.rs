@@ -210,8 +210,8 @@ fn requirements(report: &AssessmentReportV1, look: &Look) -> String {
         out.push_str(&format!("\n{}  {}\n", paint(&harmless(&bundle.bundle_id), BOLD, look), paint(&facts, DIM, look)));
         let rows = match only {
             Some(assessment) => {
-                let own = assessment.requirements.iter().filter(|one| one.bundle_id == bundle.bundle_id);
-                assessed_rows(report, &mut own.into_iter())
+                let mut own = assessment.requirements.iter().filter(|one| one.bundle_id == bundle.bundle_id);
+                assessed_rows(report, &mut own)
             }
             None => retrieved_rows(report, &bundle.bundle_id),
         };
@@ -220,7 +220,7 @@ fn requirements(report: &AssessmentReportV1, look: &Look) -> String {
     out
 }
 
-fn assessed_rows<'r>(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &'r AssessedV1>) -> Vec<Vec<Cell>> {
+fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &AssessedV1>) -> Vec<Vec<Cell>> {
     let heads = ["compl.", "evid.", "comb.", "found"].map(|head| Cell::right(head).styled(DIM));
     let mut rows = vec![["requirement", "golden", "said"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
     rows[0].extend(heads);

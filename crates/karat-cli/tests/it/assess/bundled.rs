@@ -83,6 +83,12 @@ fn reports_are_written_in_every_format() {
     let csv = project.read("a.csv");
     assert!(csv.starts_with("assessor,scope,bundle,requirement,golden,said,metric,value,ci_low,ci_high\n"), "{csv}");
     assert!(csv.contains("baseline,requirement,services,audits,yes,"), "{csv}");
+    // A report that was kept is drawn again as it was.
+    project.ok("report a.json -o b.md -o b.csv -o b.html");
+    assert_eq!((project.read("b.md"), project.read("b.csv")), (project.read("a.md"), csv));
+    project.run("report a.json --format sarif").says(2, &["assessments are not drawn as `sarif`"]);
+    project.write("c.json", project.read("a.json").replace("\"stage\": \"full\"", "\"stage\": \"whole\""));
+    project.run("report c.json").says(4, &["c.json:3"]);
     project.run(&format!("assess {RECORD_FILE} -o a.pdf")).says(2, &["there are .json, .md, .csv, .html"]);
 }
 
@@ -90,4 +96,23 @@ fn reports_are_written_in_every_format() {
 fn detail_shows_every_part() {
     let project = project("");
     insta::assert_snapshot!(project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -v")));
+}
+
+/// What others wrote stays text on the page, and the page asks nobody for anything.
+#[test]
+fn a_page_shows_hostile_text_as_text() {
+    let project = project("");
+    let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> [a](javascript:alert(3)) \u{202e}";
+    let template = project.read("templates/security/config.yml");
+    let template = template.replace("title: Backups", &format!("title: {}", serde_json::Value::from(hostile)));
+    project.write("templates/security/config.yml", template);
+    let agreement = project.read("docs/services.md").replace("## 5.1 Law", &format!("## 5.1 Law {hostile}"));
+    project.write("docs/services.md", agreement);
+    project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.html"));
+    let page = project.read("a.html");
+    assert!(page.contains("alert(1)"), "the text is shown");
+    for mark in ["<script", "<img", "<a ", "http:", "https:", "\u{202e}"] {
+        assert!(!page.contains(mark), "{mark}");
+    }
+    assert!(page.contains("default-src 'none'"));
 }

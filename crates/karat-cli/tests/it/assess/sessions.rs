@@ -20,7 +20,11 @@ fn a_session_spares_reading() {
     let third = run();
     assert_eq!(number(&third, "/measured/documents_reused"), 0.0);
     assert_eq!(number(&third, "/bundles/0/documents/0/sections"), 8.0);
-    project.ok("store verify");
+    assert!(project.ok("store verify").contains("1 session"));
+    project.run("store gc --session june").says(2, &["there is no session `june`; there are may"]);
+    project.ok("store gc --session may --dry-run");
+    project.ok("store gc --session may");
+    assert_eq!(number(&run(), "/measured/documents_reused"), 0.0);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn nothing_that_was_said_of_extras_is_overwritten() {
 fn a_store_of_the_fifth_version_gets_room_for_labels_of_extras() {
     let place = Place::new();
     let mut store = place.store();
-    let sql = "DROP TABLE extra_labels; DROP TABLE extra_texts; DELETE FROM karat_schema WHERE version > 5";
+    let sql = "DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DELETE FROM karat_schema WHERE version > 5";
     store.database.script(sql).unwrap();
     drop(store);
     let mut store = place.store();

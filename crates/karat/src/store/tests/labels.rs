@@ -102,7 +102,7 @@ fn a_store_of_the_third_version_gets_room_for_labels() {
     let mut store = place.store();
     let run = begin(&mut store);
     store.save(&run, &all_records()).unwrap();
-    let sql = "DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DELETE FROM karat_schema WHERE version > 3";
+    let sql = "DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DELETE FROM karat_schema WHERE version > 3";
     store.database.script(sql).unwrap();
     drop(store);
     let mut store = place.store();
