@@ -108,13 +108,14 @@ pub fn open(
 
 fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, EvaluationError> {
     let endpoints = &template.config.llm_endpoints;
-    if let Some(config) = endpoints.get(name) {
-        return Ok(config.clone());
-    }
     let (provider, model) = name.split_once('/').map_or((name, None), |(provider, model)| (provider, Some(model)));
+    // A provider goes by its own name, whatever a template calls so: who names it means its own address.
     if PROVIDERS.iter().any(|entry| entry.name == provider && entry.reads_prompts()) {
         let model = model.map(ToOwned::to_owned);
         return Ok(JudgeConfigV1 { provider: provider.to_owned(), model, ..JudgeConfigV1::default() });
+    }
+    if let Some(config) = endpoints.get(name) {
+        return Ok(config.clone());
     }
     let known: Vec<&str> = endpoints.keys().map(String::as_str).chain([BASELINE]).collect();
     let hint = nearest(name, known.iter().copied()).map_or_else(

@@ -28,9 +28,10 @@ pub fn embedder(
         path,
         ..EmbeddingProviderV1::default()
     };
+    // What is inside goes by its own name, whatever a template calls so: nobody agreed to anything else.
     let (config, typed) = match stated {
+        _ if inside => (named(name, None), false),
         Some(config) => (config.clone(), false),
-        None if inside => (named(name, None), false),
         None if Path::new(name).is_dir() => (named("folder", Some(name.to_owned())), true),
         None => {
             let own = template.config.embedding_providers.keys().map(String::as_str);
@@ -56,9 +57,10 @@ pub fn reranker(
         path,
         ..RerankProviderV1::default()
     };
+    // What is inside goes by its own name, whatever a template calls so: nobody agreed to anything else.
     let (config, typed) = match stated {
+        _ if inside => (named(name, None), false),
         Some(config) => (config.clone(), false),
-        None if inside => (named(name, None), false),
         None if Path::new(name).is_dir() => (named("folder", Some(name.to_owned())), true),
         None => {
             let own = template.config.rerank_providers.keys().map(String::as_str);

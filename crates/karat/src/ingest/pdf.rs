@@ -6,6 +6,7 @@ mod glyphs;
 mod layout;
 mod page;
 mod paragraphs;
+mod piece;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The languages that words are searched in: how they are bent, and which of them say nothing.
 
+use super::split::each_word;
 use super::stop_words;
-use super::words::each_word;
 use super::{Passage, RetrievalError};
 use crate::document::suggest::nearest;
 use tantivy::tokenizer::Language as Stemmer;

@@ -16,6 +16,7 @@ mod fuse;
 mod index;
 mod knobs;
 mod server;
+mod split;
 mod stop_words;
 mod words;
 

@@ -1,13 +1,9 @@
 //! From text to the words that are searched for.
 
 use super::language::{Language, PLAIN};
+use super::split::each_word;
 use std::collections::{BTreeSet, HashMap};
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
-/// Nobody writes words of more bytes; they are data, and are not searched for.
-const LONGEST_WORD: usize = 256;
 
 /// How words are read: a language, and words that are not searched for beside its own.
 #[derive(Clone, Debug)]
@@ -42,36 +38,6 @@ impl Default for Analysis {
     fn default() -> Self {
         Self::new(&PLAIN, &[])
     }
-}
-
-/// Calls for each word: letters and digits in a row, in their plain form and lower-cased. Marks belong to the letter before
-/// them, and what only says where a word may be broken is no part of it.
-pub(super) fn each_word(text: &str, hear: &mut dyn FnMut(&str)) {
-    let mut word = String::new();
-    let mut say = |word: &mut String| {
-        if !word.is_empty() && word.len() <= LONGEST_WORD {
-            hear(word);
-        }
-        word.clear();
-    };
-    if text.is_ascii() {
-        for byte in text.bytes() {
-            match byte {
-                byte if byte.is_ascii_alphanumeric() => word.push(byte.to_ascii_lowercase().into()),
-                _ => say(&mut word),
-            }
-        }
-    } else {
-        for char in text.nfkc() {
-            match char {
-                '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
-                char if char.is_alphanumeric() => word.extend(char.to_lowercase()),
-                char if is_combining_mark(char) && !word.is_empty() => word.push(char),
-                _ => say(&mut word),
-            }
-        }
-    }
-    say(&mut word);
 }
 
 /// Reads words and remembers what became of each: texts repeat their words, and finding a stem takes longer than looking one up.

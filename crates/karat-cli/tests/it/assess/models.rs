@@ -190,6 +190,30 @@ fn retrieval_runs_once_and_each_model_has_its_report() {
     insta::assert_snapshot!(table);
 }
 
+/// A template may come from anybody, and no text or key goes anywhere that nobody named.
+#[test]
+fn a_template_cannot_take_the_place_of_what_is_inside() {
+    let (port, texts) = vectors();
+    let server = Server::weighing(Behaviour::GOOD, answer);
+    let project = project(&format!(
+        "  openai/gpt-4o:\n    provider: openai\n    model: gpt-4o\n    base_url: http://127.0.0.1:{}/v1\n",
+        server.port
+    ));
+    let template = project.read("templates/security/config.yml").replace("bm25_weight: 1", "bm25_weight: 0.9");
+    let providers = format!(
+        "embedding_providers:\n  embedded:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n    key_env: HOME\n"
+    );
+    project.write("templates/security/config.yml", format!("{template}{providers}"));
+    let report = json_of(assess(&project, &["--json"]).expect(0));
+    assert_eq!(texts.load(Ordering::Relaxed), 0);
+    assert!(report["search"]["embedding"].as_str().unwrap().starts_with("pocket-encoder/"), "{}", report["search"]);
+    let mut command = project.command();
+    command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY");
+    let ran = Ran::of(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
+    ran.says(2, &["OPENAI_API_KEY holds no key"]);
+    assert_eq!(server.requests(), 0);
+}
+
 #[test]
 fn no_model_learns_what_is_right() {
     let server = Server::weighing(Behaviour::GOOD, answer);

@@ -1,6 +1,7 @@
 //! From characters on a page to lines in the order in which they are read.
 
 use super::glyphs::Glyph;
+use super::piece::{Piece, add};
 use super::tables;
 use crate::ingest::clause::Span;
 
@@ -30,16 +31,6 @@ impl Line {
     pub(super) fn is_bold(&self) -> bool {
         self.spans.iter().all(|span| span.marked || span.text.trim().is_empty())
     }
-}
-
-/// Characters of one line that no wide gap divides.
-#[derive(Debug)]
-pub(super) struct Piece {
-    pub(super) x: f64,
-    pub(super) end: f64,
-    pub(super) y: f64,
-    pub(super) size: f64,
-    pub(super) spans: Vec<Span>,
 }
 
 /// A gap wider than this, in sizes of the font, divides columns, and cells of tables.
@@ -136,14 +127,6 @@ fn pieces(mut row: Vec<Glyph>) -> Vec<Piece> {
         last = Some(glyph);
     }
     pieces
-}
-
-pub(super) fn add(spans: &mut Vec<Span>, text: &str, marked: bool) {
-    let blank = text.trim().is_empty();
-    match spans.last_mut() {
-        Some(last) if last.marked == marked || blank => last.text.push_str(text),
-        _ => spans.push(Span { text: text.to_owned(), marked }),
-    }
 }
 
 /// Fewer lines than this make no column.

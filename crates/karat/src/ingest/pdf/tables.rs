@@ -1,6 +1,6 @@
 //! Rows of tables: lines whose cells begin below each other, and cells that go on below their first line.
 
-use super::layout::{Piece, add};
+use super::piece::{Piece, add};
 
 /// Lines this much nearer to each other than others of the table lie within a row.
 const NEARER: f64 = 1.2;
