@@ -9,10 +9,12 @@ use anstyle::Style;
 
 const DIM: Style = Style::new().dimmed();
 
+const NOTE: &str = "in, out: tokens · p50 to p99: times that so many per cent did not exceed";
+
 /// When it was, what was done by stage and model, and what went wrong.
 pub fn draw(summary: &LogSummaryV1, look: &Look) -> String {
     let session = summary.session_id.as_ref().map(|id| format!(" · session {id}")).unwrap_or_default();
-    let ended = summary.ended.as_ref().map_or("it did not end".to_owned(), |ended| format!("ended {ended}"));
+    let ended = summary.ended.as_ref().map_or("it did not end".to_owned(), |ended| format!("ended {}", moment(ended)));
     let mut out = format!("run {}{}\n", harmless(&summary.batch_run_id), harmless(&session));
     let facts = format!(
         "{} · {} · {} · stage {} · began {} · {ended}",
@@ -20,17 +22,21 @@ pub fn draw(summary: &LogSummaryV1, look: &Look) -> String {
         count(summary.bundles, "bundle"),
         count(summary.requirements, "requirement"),
         summary.assessment_mode,
-        summary.began
+        moment(&summary.began)
     );
     for line in grid::wrap(&harmless(&facts), look.width.saturating_sub(2)) {
         out.push_str(&format!("  {line}\n"));
     }
-    let heads = ["calls", "cached", "errors", "tokens in", "out", "p50", "p90", "p99", "max"];
+    let heads = ["calls", "cached", "errors", "in", "out", "p50", "p90", "p99", "max"];
     let mut rows = vec![vec![Cell::left("stage · model").styled(DIM)]];
     rows[0].extend(heads.map(|head| Cell::right(head).styled(DIM)));
     rows.extend(summary.stages.iter().map(row));
     out.push('\n');
     out.push_str(&grid::draw(&rows, look.width, look.colour));
+    out.push_str(&format!(
+        "  {}\n",
+        if look.colour { format!("{}{NOTE}{}", DIM.render(), DIM.render_reset()) } else { NOTE.to_owned() }
+    ));
     let usd: Vec<f64> = summary.stages.iter().filter_map(|stage| stage.usd).collect();
     if !usd.is_empty() {
         out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
@@ -60,6 +66,11 @@ fn row(stage: &LogStageV1) -> Vec<Cell> {
     let times = stage.latency_ms.map(|times| [times.p50, times.p90, times.p99, times.max].map(span));
     row.extend(times.unwrap_or_else(|| std::array::from_fn(|_| "–".to_owned())).map(Cell::right));
     row
+}
+
+/// A moment without its fractions of a second.
+fn moment(time: &str) -> String {
+    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
 
 /// Milliseconds as people read them.

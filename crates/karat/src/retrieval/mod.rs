@@ -1,7 +1,7 @@
 //! Search over the sections of documents: by words, by vectors, both fused, and the best of them put into a better order.
 //!
-//! [`Index`] holds [`Passage`]s, which know nothing of the documents they are from. [`bm25`] finds them by words as [`words`]
-//! reads them in a [`language`], an [`embed::Embedder`] by vectors; [`fuse`] makes one list of the two by places, not scores, and
+//! [`Index`] holds [`Passage`]s, which know nothing of the documents they are from. BM25 finds them by words as [`Analysis`]
+//! reads them in a [`language`], an [`embed::Embedder`] by vectors; one list is made of the two by places, not scores, and
 //! a [`rerank::Reranker`] looks at the first of that list again. Texts that are longer than what a model takes are [`cut`].
 
 pub mod cut;

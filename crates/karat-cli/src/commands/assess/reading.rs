@@ -52,6 +52,8 @@ pub(super) fn bundles(places: &[RecordPlace], session: Option<&str>, site: &mut 
         notes(&[format!("the session was left aside where it cannot be read: {fault}")]);
     }
     site.measured.documents_reused = reused;
-    notes(&bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect::<Vec<_>>());
+    if !site.quiet {
+        notes(&bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect::<Vec<_>>());
+    }
     Ok(bundles)
 }
