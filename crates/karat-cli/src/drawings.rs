@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::terminal::tell;
+use karat::diagnostic::harmless;
 use karat::whole_file;
 use std::path::{Path, PathBuf};
 
@@ -24,14 +25,16 @@ pub(crate) fn check(paths: &[PathBuf], extensions: &[&str]) -> Result<(), Failur
     }
 }
 
-/// Writes the files, each in the format of its extension.
-pub(crate) fn write(paths: &[PathBuf], drawings: &[Drawing<'_>]) -> Result<(), Failure> {
+/// Writes the files, each in the format of its extension, and tells so.
+pub(crate) fn write(paths: &[PathBuf], drawings: &[Drawing<'_>], quiet: bool) -> Result<(), Failure> {
     for path in paths {
         let Some(drawing) = drawings.iter().find(|drawing| drawing.extension == extension(path)) else { continue };
         let text = (drawing.draw)();
         whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
-        tell(&format!("wrote {}", path.display()));
+        if !quiet {
+            tell(&harmless(&format!("wrote {}", path.display())));
+        }
     }
     Ok(())
 }

@@ -56,6 +56,15 @@ impl Failure {
         Self::Message(Exit::BadInput, message.into())
     }
 
+    /// It in words, for a log.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Faults(faults) => faults.to_string(),
+            Self::Message(_, message) => message.clone(),
+            Self::BrokenPipe => "the reader of the output went away".to_owned(),
+        }
+    }
+
     /// A file that could not be written, named: the input is not at fault.
     pub(crate) fn unwritten(what: impl std::fmt::Display, error: std::io::Error) -> Self {
         match error.kind() {

@@ -275,8 +275,12 @@ pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Fail
         schema: String,
     }
     let named: Option<Named> = serde_json::from_slice(&bytes).ok();
-    if named.is_none_or(|named| named.schema != assessment::SCHEMA) {
+    let Some(Named { schema }) = named.filter(|named| named.schema.starts_with("karat.assessment/")) else {
         return Ok(None);
+    };
+    if schema != assessment::SCHEMA {
+        let known = assessment::SCHEMA;
+        return Err(Failure::bad_input(format!("{shown}: the schema is {schema:?}, and this version reads {known:?}")));
     }
     // Reading it the quick way first, as other reports.
     if let Ok(report) = serde_json::from_slice(&bytes) {

@@ -3,6 +3,7 @@
 use crate::args::OutputArgs;
 use crate::exit::Failure;
 use crate::terminal::{look, print, tell};
+use karat::diagnostic::harmless;
 use karat::format::report::ReportV1;
 use karat::report::{FORMATS, Format, Look, format};
 use karat::whole_file;
@@ -18,15 +19,16 @@ pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
 /// Prints the report, then writes the files: a file that cannot be written does not cost the result.
 pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure> {
     let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
-    print(&(named(name)?.draw)(report, &look()))?;
+    // Whoever reads the output may go away, and files must not be lost with them.
+    let printed = print(&(named(name)?.draw)(report, &look()));
     for path in &args.outputs {
         let format = of_file(path)?;
         let text = (format.draw)(report, &Look { width: 100, colour: false });
         whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
-        tell(&format!("wrote {}", path.display()));
+        tell(&harmless(&format!("wrote {}", path.display())));
     }
-    Ok(())
+    printed
 }
 
 /// Adds the Markdown to the step summary of a CI that asks for one.

@@ -27,7 +27,7 @@ pub(crate) struct AssessArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
     /// Keep documents as they were read under this name, and take what has not changed from there the next time.
-    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
     /// an error), or off.
@@ -61,6 +61,14 @@ pub(crate) struct AssessArgs {
     pub(crate) quiet: bool,
 }
 
+/// A name that people type and lists show.
+fn session(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() || text.chars().any(char::is_control) || text.chars().count() > 100 {
+        true => Err("expected a name of at most 100 characters, none of them a control character".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// How documents are searched. What is not given is the template's, or the usual.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -84,7 +92,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) min_candidate_length: Option<u32>,
     /// Leave candidates in the order in which they were found.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "reranking")]
     pub(crate) no_rerank: bool,
 }
 

@@ -15,7 +15,7 @@ use karat::assess::export::trec;
 use karat::assess::log::{Bound, Journal};
 use karat::assess::measure::{Answers, Measuring, report};
 use karat::assess::search::{Looked, Means, Took, search};
-use karat::assess::{Bundle, Template, discover, means};
+use karat::assess::{Bundle, RecordPlace, Template, discover, means};
 use karat::document::suggest::nearest;
 use karat::format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
 use karat::format::log::LogLineV1;
@@ -26,7 +26,7 @@ use karat::retrieval::embed::Embedder;
 use karat::retrieval::rerank::Reranker;
 use karat::retrieval::{Knobs, RetrievalError};
 use karat::sandbox::Cancel;
-use karat::store::{Store, StoreError};
+use karat::store::Store;
 use karat::whole_file;
 use karat_core::scorecard::Intervals;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,20 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     let places = discover(&args.paths, args.recursive)?;
     let mut site = Site::open(args, &plan)?;
     site.journal.write("run_began", LogLineV1 { detail: Some(args.paths.join(" ")), ..LogLineV1::default() });
+    let done = whole(args, &plan, &places, &mut site);
+    if let Err(failure) = &done {
+        let (stage, error_kind) = (Some("run".to_owned()), Some("stopped".to_owned()));
+        let line = LogLineV1 { stage, error_kind, error: Some(failure.told()), ..LogLineV1::default() };
+        site.journal.write("run_failed", line);
+    }
+    site.progress.end();
+    done
+}
+
+/// From records to a report that was shown.
+fn whole(args: &AssessArgs, plan: &Plan, places: &[RecordPlace], site: &mut Site) -> Result<Exit, Failure> {
     let began = Instant::now();
-    let bundles = reading::bundles(&places, args.session.as_deref(), &mut site)?;
+    let bundles = reading::bundles(places, args.session.as_deref(), site)?;
     site.took("ingest", began);
     wanted_exist(&args.requirement, &bundles)?;
     let templates = templates(&bundles);
@@ -50,22 +62,22 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     site.warn_of_languages = inside && helpers.values().any(|(embedder, _)| embedder.is_some());
 
     let began = Instant::now();
-    let (looked, took) = plan.search(args, &bundles, &helpers, &mut site)?;
+    let (looked, took) = plan.search(args, &bundles, &helpers, site)?;
     site.took("search", began);
     if let Some(folder) = &args.trec {
         write_trec(folder, &looked)?;
     }
     let began = Instant::now();
-    let answers = ask(&evaluations, &looked, plan.cache, &mut site)?;
+    let answers = ask(&evaluations, &looked, plan.cache, site)?;
     site.took("assess", began);
 
-    let report = plan.report(args, &looked, &took, &answers, &helpers, &mut site);
+    let report = plan.report(args, &looked, &took, &answers, &helpers, site);
     site.journal.write("run_ended", LogLineV1::default());
     site.progress.end();
     show(args, &report)?;
     site.end();
-    let failed = answers.iter().any(|answers| answers.evaluated.failed.is_some());
-    Ok(if failed { Exit::Failed } else { Exit::Ok })
+    let silent = report.assessments.iter().any(|(_, one)| one.answered == 0 && !one.requirements.is_empty());
+    Ok(if silent { Exit::Failed } else { Exit::Ok })
 }
 
 /// What was typed, as far as it means the same for all bundles.
@@ -77,7 +89,7 @@ struct Plan {
     evaluation: Vec<String>,
 }
 
-/// Who helps to search, by template.
+/// Who helps to search, by the file of the template.
 type Helpers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reranker>>)>;
 
 impl Plan {
@@ -133,7 +145,10 @@ impl Plan {
                 true => means::reranker(&name(&args.search.reranking), template, &variable)?,
                 false => None,
             };
-            helpers.insert(template.id.clone(), (embedder, reranker));
+            if embedder.is_none() && args.search.bm25_weight == Some(0.0) {
+                return Err(RetrievalError::NoVectors { weight: 0.0 }.into());
+            }
+            helpers.insert(template.shown(), (embedder, reranker));
         }
         Ok(helpers)
     }
@@ -148,7 +163,7 @@ impl Plan {
         let wanted = |id: &str| args.requirement.is_empty() || args.requirement.iter().any(|own| own == id);
         let mut means = |template: &Template| {
             let (embedder, reranker) =
-                helpers.get(&template.id).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
+                helpers.get(&template.shown()).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
             let mut knobs = knobs(args, template);
             // Without vectors words alone are left, whatever their weight.
             if embedder.is_none() {
@@ -169,7 +184,7 @@ impl Plan {
         site: &mut Site,
     ) -> AssessmentReportV1 {
         let first = looked.first().map(|bundle| &bundle.corpus.bundle.template);
-        let own = first.and_then(|template| helpers.get(&template.id));
+        let own = first.and_then(|template| helpers.get(&template.shown()));
         let embedding = own.and_then(|(embedder, _)| embedder.as_ref()).map(|embedder| embedder.id());
         let mut knobs = first.map_or_else(Knobs::default, |template| knobs(args, template));
         if embedding.is_none() {
@@ -184,6 +199,7 @@ impl Plan {
             reranking: own.and_then(|(_, reranker)| reranker.as_ref()).map(|reranker| reranker.id()),
         };
         let mut report = report(looked, took, answers, &how, std::mem::take(&mut site.measured));
+        report.warnings.extend(others_differ(args, looked));
         if site.warn_of_languages {
             report.warnings.extend(foreign(&report));
         }
@@ -225,7 +241,7 @@ impl Site {
         let needed = args.session.is_some() || asks && plan.cache == CacheMode::ReadWrite;
         let store = match Store::create(&folder) {
             Ok(store) => Some(store),
-            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if !needed => {
+            Err(error) if !needed => {
                 note(&format!("no log is kept: {error}"));
                 None
             }
@@ -309,12 +325,14 @@ fn ask<'e>(
 const EXTENSIONS: [&str; 4] = ["json", "md", "csv", "html"];
 
 fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
-    match args.json {
-        true => print(&drawings::json(report))?,
-        false => print(&draw(report, args.verbose, &look()))?,
-    }
-    write(report, &args.outputs)?;
-    outputs::add_to_summary(&|| markdown::draw(report))
+    // Whoever reads the output may go away, and files must not be lost with them.
+    let printed = match args.json {
+        true => print(&drawings::json(report)),
+        false => print(&draw(report, args.verbose, &look())),
+    };
+    write(report, &args.outputs, args.quiet)?;
+    outputs::add_to_summary(&|| markdown::draw(report))?;
+    printed
 }
 
 /// Draws a report that was kept, as it was drawn when it was made.
@@ -332,17 +350,17 @@ pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(
             return Err(Failure::usage(message));
         }
     })?;
-    write(report, &args.outputs)
+    write(report, &args.outputs, false)
 }
 
-fn write(report: &AssessmentReportV1, outputs: &[PathBuf]) -> Result<(), Failure> {
+fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let all = [
         drawings::Drawing { extension: "json", draw: &|| drawings::json(report) },
         drawings::Drawing { extension: "md", draw: &|| markdown::draw(report) },
         drawings::Drawing { extension: "html", draw: &|| html::draw(report) },
         drawings::Drawing { extension: "csv", draw: &|| csv::draw(report) },
     ];
-    drawings::write(outputs, &all)
+    drawings::write(outputs, &all, quiet)
 }
 
 fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {
@@ -360,7 +378,7 @@ fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {
 /// The templates of bundles, each once.
 fn templates(bundles: &[Bundle]) -> Vec<&Template> {
     let mut seen = BTreeSet::new();
-    bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.id.clone())).collect()
+    bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.shown())).collect()
 }
 
 /// Every requirement that was named must be in some record, or its name is wrong.
@@ -373,6 +391,18 @@ fn wanted_exist(wanted: &[String], bundles: &[Bundle]) -> Result<(), Failure> {
         |near| format!("did you mean `{near}`?"),
     );
     Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
+}
+
+/// Templates may state their own search and their own k; the report shows those of the first.
+fn others_differ(args: &AssessArgs, looked: &[Looked<'_>]) -> Option<String> {
+    let of = |bundle: &Looked<'_>| {
+        let template = &bundle.corpus.bundle.template;
+        (knobs(args, template), template.config.scoring.k)
+    };
+    let first = looked.first()?;
+    let other = looked.iter().find(|bundle| of(bundle) != of(first))?;
+    let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.shown());
+    Some(format!("{other} searches or counts otherwise than {first}, whose settings are shown"))
 }
 
 /// The model inside reads English; of other bundles a reader should know.

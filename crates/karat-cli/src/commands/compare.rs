@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         Drawing { extension: "md", draw: &|| markdown::draw(&comparison) },
         Drawing { extension: "txt", draw: &|| draw(&comparison, &Look { width: 100, colour: false }) },
     ];
-    drawings::write(&args.outputs, &drawn)?;
+    drawings::write(&args.outputs, &drawn, false)?;
     Ok(Exit::Ok)
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         Drawing { extension: "xml", draw: &|| junit::draw(&gate) },
         Drawing { extension: "txt", draw: &|| draw(&gate, &Look { width: 100, colour: false }) },
     ];
-    drawings::write(&args.outputs, &drawn)?;
+    drawings::write(&args.outputs, &drawn, false)?;
     outputs::add_to_summary(&|| markdown(&gate))?;
     Ok(match gate.outcome {
         HeldV1::Holds => Exit::Ok,

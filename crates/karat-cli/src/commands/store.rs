@@ -94,7 +94,8 @@ fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Resul
         if !dry_run {
             store.remove_session(id)?;
         }
-        tell(&format!("{} the session {id}", if dry_run { "would remove" } else { "removed" }));
+        let told = format!("{} the session {id}", if dry_run { "would remove" } else { "removed" });
+        tell(&karat::diagnostic::harmless(&told));
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::judge::template::assess::{COMPLIANCE, RELEVANCE};
 use crate::retrieval::cut::truncate_at_whitespace;
 use crate::sandbox::Cancel;
 use karat_core::assessment::record::GoldenRecord;
+use std::path::PathBuf;
 
 /// So many characters of a part are shown where a template says nothing else.
 const LONGEST_PART: usize = 6_000;
@@ -30,13 +31,16 @@ pub struct Evaluation {
 enum Kind {
     /// The rules of the templates.
     Rules,
-    /// A model for each template that describes it; those that describe it alike share one.
+    /// A model for each template that describes it; those that describe the very same share one.
     Models(Vec<Described>),
 }
 
 struct Described {
+    /// The files of the templates.
     templates: Vec<String>,
     config: JudgeConfigV1,
+    /// What a file that it names is relative to; nothing where it names none.
+    folder: Option<PathBuf>,
     model: Model,
 }
 
@@ -90,18 +94,19 @@ pub fn open(
     let mut described: Vec<Described> = Vec::new();
     for template in templates {
         let config = described_by(name, template)?;
-        if let Some(same) = described.iter_mut().find(|own| own.config == config) {
-            same.templates.push(template.id.clone());
+        let folder = template.folder.disk_path("").unwrap_or_default();
+        let files = config.file.as_ref().map(|_| folder.clone());
+        if let Some(same) = described.iter_mut().find(|own| own.config == config && own.folder == files) {
+            same.templates.push(template.shown());
             continue;
         }
-        let folder = template.folder.disk_path("").unwrap_or_default();
         let around = Surroundings { variable, folder: &folder };
         let wrong = |source| EvaluationError::Provider { name: name.to_owned(), source };
         let model = Model::open(name, &config, &around, cache).map_err(wrong)?;
         if let Some(why) = model.lacks().filter(|_| cache != CacheMode::Only) {
             return Err(EvaluationError::NotReady { name: name.to_owned(), why: why.to_owned() });
         }
-        described.push(Described { templates: vec![template.id.clone()], config, model });
+        described.push(Described { templates: vec![template.shown()], config, folder: files, model });
     }
     Ok(Evaluation { name: name.to_owned(), kind: Kind::Models(described) })
 }
@@ -211,7 +216,7 @@ impl Evaluation {
         office: &mut Office<'_>,
         done: &mut Evaluated,
     ) -> Result<(), EngineError> {
-        let own = |bundle: &Looked<'_>| one.templates.contains(&bundle.corpus.bundle.template.id);
+        let own = |bundle: &Looked<'_>| one.templates.contains(&bundle.corpus.bundle.template.shown());
         let (mut matters, mut places) = (Vec::new(), Vec::new());
         for (at, bundle) in looked.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
             let most = bundle.corpus.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);

@@ -21,7 +21,8 @@ pub fn trec(looked: &[Looked<'_>]) -> Trec {
     let mut trec = Trec::default();
     for bundle in looked {
         for sought in &bundle.sought {
-            let topic = plain(&format!("{}/{}", bundle.corpus.bundle.record.bundle, sought.requirement.id));
+            let own = bundle.corpus.bundle;
+            let topic = plain(&format!("{}/{}/{}", own.template.id, own.record.bundle, sought.requirement.id));
             let golden: Vec<String> =
                 sought.requirement.evidence_parts().map(|(_, part)| plain(&format!("golden:{}", part.id))).collect();
             trec.qrels.extend(golden.iter().map(|part| format!("{topic} 0 {part} 1\n")));
@@ -44,7 +45,15 @@ fn other(bundle: &Looked<'_>, sought: &Sought<'_>, rank: usize) -> String {
     plain(&format!("{}:{}", part.document, part.section.id))
 }
 
-/// A name without blanks, which part the columns of these formats.
+/// A name without blanks, which part the columns of these formats; other names stay other names.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_whitespace() || c.is_control() { '_' } else { c }).collect()
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '%' => out.push_str("%25"),
+            c if c.is_whitespace() || c.is_control() => out.push_str(&format!("%{:02X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
 }

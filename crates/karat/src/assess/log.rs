@@ -218,7 +218,7 @@ pub fn logs(store: &Path) -> Result<Vec<Written>, LogError> {
     for entry in entries {
         let path = entry.map_err(wrong)?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some(id) = name.strip_suffix(".jsonl") {
+        if let Some(id) = name.strip_suffix(".jsonl").filter(|_| path.is_file()) {
             found.push(Written { batch_run_id: id.to_owned(), path });
         }
     }

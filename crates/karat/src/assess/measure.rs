@@ -89,6 +89,11 @@ pub fn report(
         measured: MeasuredV1 { models: all.iter().filter_map(spent).collect(), ..measured },
     };
     report.warnings = warnings(&report, all);
+    let without = looked.iter().flat_map(|bundle| &bundle.sought).filter(|sought| sought.hits.is_empty()).count();
+    if without > 0 {
+        let requirements = count(without, "requirement");
+        report.warnings.push(format!("{requirements}: no part was found, by any word or vector, that is long enough"));
+    }
     report
 }
 

@@ -7,6 +7,9 @@ use crate::document::suggest::nearest;
 use crate::document::{Segment, Syntax, decode_bytes, schema_of};
 use crate::format::id_fault;
 use crate::format::template::{TemplateRequirementV1, TemplateV1};
+use crate::judge::providers::PROVIDERS;
+use crate::retrieval::embed::EMBEDDERS;
+use crate::retrieval::rerank::RERANKERS;
 use karat_core::assessment::record::Compliance;
 
 /// A template, as it was read.
@@ -120,6 +123,24 @@ fn check(template: &TemplateV1, page: &Page, faults: &mut Vec<Diagnostic>) {
             page.at(&["search", "language"], "bad-language", message).map(|fault| fault.with_help(help))
         }));
     }
+    let models = PROVIDERS.iter().filter(|entry| entry.reads_prompts()).map(|entry| entry.name);
+    let providers = |names: &mut dyn Iterator<Item = (&String, &String)>,
+                     block: &str,
+                     known: Vec<&str>,
+                     faults: &mut Vec<Diagnostic>| {
+        for (name, provider) in names.filter(|(_, provider)| !known.contains(&provider.as_str())) {
+            let message = format!("there is no provider `{provider}`; expected one of {}", known.join(", "));
+            let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+            let fault = page.at(&[block, name, "provider"], "unknown-provider", message);
+            faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
+        }
+    };
+    let mut endpoints = template.llm_endpoints.iter().map(|(name, config)| (name, &config.provider));
+    providers(&mut endpoints, "llm_endpoints", models.collect(), faults);
+    let mut embedders = template.embedding_providers.iter().map(|(name, config)| (name, &config.provider));
+    providers(&mut embedders, "embedding_providers", EMBEDDERS.iter().map(|entry| entry.name).collect(), faults);
+    let mut rerankers = template.rerank_providers.iter().map(|(name, config)| (name, &config.provider));
+    providers(&mut rerankers, "rerank_providers", RERANKERS.iter().map(|entry| entry.name).collect(), faults);
     for message in template.scoring.faults() {
         // Each of them begins with the value's own name.
         let name = message.split(" = ").next().unwrap_or_default();

@@ -162,6 +162,8 @@ pub struct RetrievalV1 {
 pub struct RetrievedV1 {
     /// The bundle.
     pub bundle_id: String,
+    /// The template it is held against.
+    pub template_id: String,
     /// The requirement.
     pub requirement_id: String,
     /// What was searched for.
@@ -267,6 +269,8 @@ pub struct AssessmentV1 {
 pub struct AssessedV1 {
     /// The bundle.
     pub bundle_id: String,
+    /// The template it is held against.
+    pub template_id: String,
     /// The requirement.
     pub requirement_id: String,
     /// The verdict of the record.
@@ -382,6 +386,8 @@ pub struct PairV1 {
 pub struct SaidV1 {
     /// The bundle.
     pub bundle_id: String,
+    /// The template it is held against.
+    pub template_id: String,
     /// The requirement.
     pub requirement_id: String,
     /// The verdict of the record.

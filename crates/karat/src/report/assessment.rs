@@ -9,7 +9,9 @@ use super::Look;
 use super::grid::{self, Cell};
 use super::number::{count, p_value, signed, span, three, title};
 use crate::diagnostic::harmless;
-use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, RetrievalV1, SideBySideV1, StageV1};
+use crate::format::assessment::{
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievalV1, SideBySideV1, StageV1,
+};
 use crate::format::comparison::ConclusionV1;
 use crate::format::in_order::InOrder;
 use crate::format::report::EstimateV1;
@@ -17,6 +19,7 @@ use anstyle::{AnsiColor, Style};
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::Compliance;
 use karat_core::assessment::scores::Stage;
+use unicode_width::UnicodeWidthStr;
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
@@ -109,7 +112,9 @@ fn assessor(name: &str, assessment: &AssessmentV1, look: &Look) -> String {
         (provider, "") => provider.to_owned(),
         (provider, model) => format!("{provider} {model}"),
     };
-    format!("{}  {}", paint(&harmless(name), BOLD, look), paint(&harmless(&who), DIM, look))
+    let name = grid::fit(&harmless(name), look.width);
+    let who = grid::fit(&harmless(&who), look.width.saturating_sub(name.width() + 2));
+    format!("{}  {}", paint(&name, BOLD, look), paint(&who, DIM, look)).trim_end().to_owned()
 }
 
 /// The metrics, the headline in bold.
@@ -205,15 +210,18 @@ fn requirements(report: &AssessmentReportV1, look: &Look) -> String {
         let language = if bundle.language == "none" { "no language known" } else { &bundle.language };
         let facts =
             format!("{language} · {}", bundle.documents.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "));
-        let facts =
-            grid::fit(&harmless(&facts), look.width.saturating_sub(bundle.bundle_id.chars().count() + 4).max(16));
-        out.push_str(&format!("\n{}  {}\n", paint(&harmless(&bundle.bundle_id), BOLD, look), paint(&facts, DIM, look)));
+        let name = grid::fit(&harmless(&bundle.bundle_id), look.width);
+        let facts = grid::fit(&harmless(&facts), look.width.saturating_sub(name.width() + 2));
+        let head = format!("{}  {}", paint(&name, BOLD, look), paint(&facts, DIM, look));
+        out.push_str(&format!("\n{}\n", head.trim_end()));
         let rows = match only {
             Some(assessment) => {
-                let mut own = assessment.requirements.iter().filter(|one| one.bundle_id == bundle.bundle_id);
+                let is_own =
+                    |one: &&AssessedV1| one.bundle_id == bundle.bundle_id && one.template_id == bundle.template_id;
+                let mut own = assessment.requirements.iter().filter(is_own);
                 assessed_rows(report, &mut own)
             }
-            None => retrieved_rows(report, &bundle.bundle_id),
+            None => retrieved_rows(report, bundle),
         };
         out.push_str(&grid::draw(&rows, look.width, look.colour));
     }
@@ -227,7 +235,9 @@ fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &Ass
     for one in own {
         let found = report.retrieval.as_ref().and_then(|retrieval| {
             let same = |r: &&crate::format::assessment::RetrievedV1| {
-                r.bundle_id == one.bundle_id && r.requirement_id == one.requirement_id
+                r.bundle_id == one.bundle_id
+                    && r.template_id == one.template_id
+                    && r.requirement_id == one.requirement_id
             };
             retrieval.requirements.iter().find(same).map(hits)
         });
@@ -244,12 +254,12 @@ fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &Ass
     rows
 }
 
-fn retrieved_rows(report: &AssessmentReportV1, bundle: &str) -> Vec<Vec<Cell>> {
+fn retrieved_rows(report: &AssessmentReportV1, bundle: &BundleV1) -> Vec<Vec<Cell>> {
     let heads = ["found", "recall", "first place"].map(|head| Cell::right(head).styled(DIM));
     let mut rows = vec![vec![Cell::left("requirement").styled(DIM)]];
     rows[0].extend(heads);
     let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-    for one in all.filter(|one| one.bundle_id == bundle) {
+    for one in all.filter(|one| one.bundle_id == bundle.bundle_id && one.template_id == bundle.template_id) {
         let is_hit = |part: &&crate::format::assessment::FoundV1| part.category.is_hit();
         let first = one.parts.iter().filter(is_hit).filter_map(|part| part.rank).min();
         rows.push(vec![

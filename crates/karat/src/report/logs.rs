@@ -16,14 +16,18 @@ pub fn draw(summary: &LogSummaryV1, look: &Look) -> String {
     let session = summary.session_id.as_ref().map(|id| format!(" · session {id}")).unwrap_or_default();
     let ended = summary.ended.as_ref().map_or("it did not end".to_owned(), |ended| format!("ended {}", moment(ended)));
     let mut out = format!("run {}{}\n", harmless(&summary.batch_run_id), harmless(&session));
-    let facts = format!(
-        "{} · {} · {} · stage {} · began {} · {ended}",
+    let stage = format!("stage {}", summary.assessment_mode);
+    let began = format!("began {}", moment(&summary.began));
+    let facts = [
         summary.templates.join(", "),
         count(summary.bundles, "bundle"),
         count(summary.requirements, "requirement"),
-        summary.assessment_mode,
-        moment(&summary.began)
-    );
+        if summary.assessment_mode.is_empty() { String::new() } else { stage },
+        if summary.began.is_empty() { String::new() } else { began },
+        ended,
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    let facts = facts.join(" · ");
     for line in grid::wrap(&harmless(&facts), look.width.saturating_sub(2)) {
         out.push_str(&format!("  {line}\n"));
     }

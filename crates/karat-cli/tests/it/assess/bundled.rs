@@ -81,8 +81,11 @@ fn reports_are_written_in_every_format() {
     assert_eq!(report["schema"], "karat.assessment/1");
     insta::assert_snapshot!(project.read("a.md"));
     let csv = project.read("a.csv");
-    assert!(csv.starts_with("assessor,scope,bundle,requirement,golden,said,metric,value,ci_low,ci_high\n"), "{csv}");
-    assert!(csv.contains("baseline,requirement,services,audits,yes,"), "{csv}");
+    assert!(
+        csv.starts_with("assessor,scope,template,bundle,requirement,golden,said,metric,value,ci_low,ci_high\n"),
+        "{csv}"
+    );
+    assert!(csv.contains("baseline,requirement,security,services,audits,yes,"), "{csv}");
     // A report that was kept is drawn again as it was.
     project.ok("report a.json -o b.md -o b.csv -o b.html");
     assert_eq!((project.read("b.md"), project.read("b.csv")), (project.read("a.md"), csv));

@@ -260,3 +260,76 @@ fn names_and_keys_are_looked_at_before_anything_is_done() {
     refused(&["--stage", "retrieve", "--evaluation", "good"], "--stage retrieve asks nobody");
     refused(&["--cluster", "language"], "by bundle only");
 }
+
+/// Two templates that describe a model in the same words, each with answers of its own, and the same bundle under both.
+#[test]
+fn templates_keep_their_own_models_and_results() {
+    let endpoint = "llm_endpoints:\n  told:\n    provider: scripted\n    file: answers.jsonl\n";
+    let project = project("");
+    let template = project.read("templates/security/config.yml");
+    let record = project.read(RECORD_FILE);
+    for (id, verdict) in [("security", "yes"), ("second", "not_applicable")] {
+        project.write(&format!("templates/{id}/config.yml"), format!("{template}{endpoint}"));
+        let answer = |requirement: &str| {
+            let relevance =
+                json!({ "question": format!("services/{requirement}#relevance"), "answer": { "relevant": [] } });
+            let said = json!({ "verdict": verdict, "primary": [], "supporting": [], "rationale": "r" });
+            let verdict = json!({ "question": format!("services/{requirement}#verdict"), "answer": said });
+            format!("{relevance}\n{verdict}\n")
+        };
+        let answers: String = ["breaches", "audits", "backups", "subcontractors"].map(answer).concat();
+        project.write(&format!("templates/{id}/answers.jsonl"), answers);
+        let own = record.replace("template_id: security", &format!("template_id: {id}"));
+        project.write(&format!("both/{id}/services.golden-assessment.yml"), own);
+        project.write(&format!("both/{id}/services.md"), project.read("docs/services.md"));
+    }
+    let flags = "both -r --evaluation told --no-rerank --resamples 200 -q";
+    let report = project.json(&format!("assess {flags} --json --trec trec"));
+    let of = |template: &str| -> Vec<&str> {
+        let all = report["assessments"]["told"]["requirements"].as_array().unwrap();
+        all.iter().filter(|one| one["template_id"] == template).map(|one| one["said"].as_str().unwrap()).collect()
+    };
+    assert_eq!((of("security"), of("second")), (vec!["yes"; 4], vec!["not_applicable"; 4]));
+    let table = project.ok(&format!("assess {flags}"));
+    assert_eq!(table.matches("  breaches  ").count(), 2, "{table}");
+    // What is written for others is taken by us too: no topic stands twice.
+    project.ok("trec trec/qrels.txt trec/run.txt");
+}
+
+#[test]
+fn a_model_that_answers_nothing_is_a_failure() {
+    let project = project("  told:\n    provider: scripted\n    file: answers.jsonl\n    budget_calls: 1\n");
+    project.write("templates/security/answers.jsonl", "");
+    project.run(&format!("assess {RECORD_FILE} --evaluation told --no-rerank --resamples 200 -q")).expect(5);
+    project.write(
+        "templates/security/config.yml",
+        project.read("templates/security/config.yml").replace("scripted", "scriptd"),
+    );
+    project.run(&format!("check {RECORD_FILE}")).expect(4);
+}
+
+/// Whoever reads the output may go away; files are written all the same.
+#[test]
+fn a_reader_that_goes_away_costs_no_file() {
+    use std::process::{Command, Stdio};
+    let project = project("");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
+    command.current_dir(project.path(""));
+    let arguments = ["assess", RECORD_FILE, "--no-rerank", "--resamples", "200", "-q", "-v", "-o", "a.json"];
+    let mut running = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    drop(running.stdout.take());
+    assert_eq!(running.wait().unwrap().code(), Some(0));
+    assert!(project.read("a.json").contains("karat.assessment/1"));
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_refused() {
+    let project = project("");
+    let refused = |flags: &str, expect: &str| {
+        project.run(&format!("assess {RECORD_FILE} {flags}")).says(2, &[expect]);
+    };
+    refused("--no-rerank --reranking embedded", "cannot be used with");
+    refused("--embedding none --bm25-weight 0", "needs vectors");
+    let told = project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q --min-candidate-length 99999"));
+    assert!(told.contains("4 requirements: no part was found"), "{told}");
+}

@@ -107,6 +107,7 @@ fn one(bundle: &Looked<'_>, sought: &Sought<'_>, assessed: &Assessed) -> (Requir
     let opinion = assessed.as_ref().ok();
     let report = AssessedV1 {
         bundle_id: bundle.corpus.bundle.record.bundle.clone(),
+        template_id: bundle.corpus.bundle.template.id.clone(),
         requirement_id: sought.requirement.id.to_string(),
         golden: sought.requirement.assessment,
         said: opinion.map(|opinion| opinion.verdict),

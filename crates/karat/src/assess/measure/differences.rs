@@ -31,6 +31,7 @@ fn said(scored: &[Scored<'_>]) -> Vec<SaidV1> {
     let Some(first) = scored.first() else { return Vec::new() };
     let one = |(at, requirement): (usize, &crate::format::assessment::AssessedV1)| SaidV1 {
         bundle_id: requirement.bundle_id.clone(),
+        template_id: requirement.template_id.clone(),
         requirement_id: requirement.requirement_id.clone(),
         golden: requirement.golden,
         said: InOrder(scored.iter().map(|one| (one.name.to_owned(), one.report.requirements[at].said)).collect()),

@@ -44,6 +44,7 @@ fn retrieved(bundle: &Looked<'_>, sought: &Sought<'_>, found: &Retrieval) -> Ret
     });
     RetrievedV1 {
         bundle_id: bundle.corpus.bundle.record.bundle.clone(),
+        template_id: bundle.corpus.bundle.template.id.clone(),
         requirement_id: sought.requirement.id.to_string(),
         query: sought.query.clone(),
         recall: found.recall().ok(),

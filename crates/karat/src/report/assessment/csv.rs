@@ -5,17 +5,28 @@ use crate::format::in_order::InOrder;
 use crate::format::report::EstimateV1;
 use crate::report::csv::harmless;
 
-const HEADER: [&str; 10] =
-    ["assessor", "scope", "bundle", "requirement", "golden", "said", "metric", "value", "ci_low", "ci_high"];
+const HEADER: [&str; 11] = [
+    "assessor",
+    "scope",
+    "template",
+    "bundle",
+    "requirement",
+    "golden",
+    "said",
+    "metric",
+    "value",
+    "ci_low",
+    "ci_high",
+];
 
 /// All figures in long form.
 pub fn draw(report: &AssessmentReportV1) -> String {
-    let mut rows: Vec<[String; 10]> = Vec::new();
+    let mut rows: Vec<[String; 11]> = Vec::new();
     if let Some(retrieval) = &report.retrieval {
         whole(&mut rows, "", &retrieval.metrics);
         for one in &retrieval.requirements {
-            let mut row = blank("", "requirement", &one.bundle_id, &one.requirement_id);
-            (row[6], row[7]) = ("retrieval_recall".to_owned(), number(one.recall));
+            let mut row = blank("", "requirement", [&one.template_id, &one.bundle_id, &one.requirement_id]);
+            (row[7], row[8]) = ("retrieval_recall".to_owned(), number(one.recall));
             rows.push(row);
         }
     }
@@ -28,10 +39,10 @@ pub fn draw(report: &AssessmentReportV1) -> String {
                 ("mean_evidence_score", one.evidence),
             ];
             for (metric, value) in values {
-                let mut row = blank(name, "requirement", &one.bundle_id, &one.requirement_id);
-                row[4] = one.golden.name().to_owned();
-                row[5] = one.said.map_or("unanswered", |said| said.name()).to_owned();
-                (row[6], row[7]) = (metric.to_owned(), number(value));
+                let mut row = blank(name, "requirement", [&one.template_id, &one.bundle_id, &one.requirement_id]);
+                row[5] = one.golden.name().to_owned();
+                row[6] = one.said.map_or("unanswered", |said| said.name()).to_owned();
+                (row[7], row[8]) = (metric.to_owned(), number(value));
                 rows.push(row);
             }
         }
@@ -45,18 +56,18 @@ pub fn draw(report: &AssessmentReportV1) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-fn whole(rows: &mut Vec<[String; 10]>, name: &str, metrics: &InOrder<EstimateV1>) {
+fn whole(rows: &mut Vec<[String; 11]>, name: &str, metrics: &InOrder<EstimateV1>) {
     for (id, estimate) in metrics.iter() {
-        let mut row = blank(name, "all", "", "");
-        (row[6], row[7]) = (id.to_owned(), number(estimate.value));
-        (row[8], row[9]) = (number(estimate.ci.map(|ci| ci[0])), number(estimate.ci.map(|ci| ci[1])));
+        let mut row = blank(name, "all", ["", "", ""]);
+        (row[7], row[8]) = (id.to_owned(), number(estimate.value));
+        (row[9], row[10]) = (number(estimate.ci.map(|ci| ci[0])), number(estimate.ci.map(|ci| ci[1])));
         rows.push(row);
     }
 }
 
-fn blank(name: &str, scope: &str, bundle: &str, requirement: &str) -> [String; 10] {
-    let mut row: [String; 10] = Default::default();
-    for (field, text) in row.iter_mut().zip([name, scope, bundle, requirement]) {
+fn blank(name: &str, scope: &str, [template, bundle, requirement]: [&str; 3]) -> [String; 11] {
+    let mut row: [String; 11] = Default::default();
+    for (field, text) in row.iter_mut().zip([name, scope, template, bundle, requirement]) {
         *field = text.to_owned();
     }
     row

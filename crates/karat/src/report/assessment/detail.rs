@@ -15,16 +15,20 @@ const MOST_RANKED: usize = 10;
 /// Requirement by requirement.
 pub(super) fn draw(report: &AssessmentReportV1, look: &Look) -> String {
     let mut out = String::new();
-    for (bundle, requirement) in requirements(report) {
-        out.push_str(&format!("\n{}\n", paint(&harmless(&format!("{bundle} / {requirement}")), BOLD, look)));
+    for (bundle, template, requirement) in requirements(report) {
+        let head = grid::fit(&harmless(&format!("{bundle} / {requirement}")), look.width);
+        out.push_str(&format!("\n{}\n", paint(&head, BOLD, look)));
         let retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        if let Some(found) =
-            retrieved.into_iter().find(|one| one.bundle_id == bundle && one.requirement_id == requirement)
+        if let Some(found) = retrieved
+            .into_iter()
+            .find(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement))
         {
             out.push_str(&retrieved_part(found, look));
         }
         for (name, assessment) in report.assessments.iter() {
-            let own = |one: &&AssessedV1| one.bundle_id == bundle && one.requirement_id == requirement;
+            let own = |one: &&AssessedV1| {
+                (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement)
+            };
             if let Some(one) = assessment.requirements.iter().find(own) {
                 out.push_str(&assessed(name, one, look));
             }
@@ -33,14 +37,15 @@ pub(super) fn draw(report: &AssessmentReportV1, look: &Look) -> String {
     out
 }
 
-fn requirements(report: &AssessmentReportV1) -> Vec<(&str, &str)> {
+/// Bundle, template and requirement, in order.
+fn requirements(report: &AssessmentReportV1) -> Vec<(&str, &str, &str)> {
     match report.assessments.0.first() {
         Some((_, first)) => {
-            first.requirements.iter().map(|one| (one.bundle_id.as_str(), one.requirement_id.as_str())).collect()
+            first.requirements.iter().map(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id)).collect()
         }
         None => {
             let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-            all.map(|one| (one.bundle_id.as_str(), one.requirement_id.as_str())).collect()
+            all.map(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id)).collect()
         }
     }
 }
@@ -72,9 +77,9 @@ fn retrieved_part(found: &RetrievedV1, look: &Look) -> String {
 }
 
 fn golden(part: &FoundV1) -> String {
-    let place = part.rank.map_or("nowhere".to_owned(), |rank| format!("place {rank}"));
+    let place = part.rank.map_or_else(String::new, |rank| format!(" at place {rank}"));
     format!(
-        "{} {}: {} at {place}, golden covered {}, part covered {} · {} · {}",
+        "{} {}: {}{place}, golden covered {}, part covered {} · {} · {}",
         role(part.role),
         part.part,
         word(part.category),
@@ -105,7 +110,7 @@ fn assessed(name: &str, one: &AssessedV1, look: &Look) -> String {
         out.push_str(&deeper(&became(part), look));
     }
     for cited in one.citations.iter().filter(|cited| cited.golden.is_empty()) {
-        let what = if cited.part.is_some() { "holds no golden part" } else { "was never shown" };
+        let what = if cited.part.is_some() { "holds no golden part" } else { "is no part that it was to go by" };
         out.push_str(&deeper(&format!("{} {}: {what}", role(cited.role), cited.name), look));
     }
     out

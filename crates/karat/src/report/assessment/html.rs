@@ -3,7 +3,7 @@
 use super::super::number::{p_value, signed, span, three, title};
 use super::super::page::{bar, page, text};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
-use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, RetrievedV1};
+use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievedV1};
 use crate::format::comparison::ConclusionV1;
 use crate::format::in_order::InOrder;
 use crate::format::report::EstimateV1;
@@ -51,7 +51,7 @@ pub fn draw(report: &AssessmentReportV1) -> String {
             text(&bundle.language),
             text(&documents.join(", "))
         ));
-        body.push_str(&requirements(report, &bundle.bundle_id));
+        body.push_str(&requirements(report, bundle));
     }
     page(&format!("Karat: {name}"), &body)
 }
@@ -134,18 +134,20 @@ fn differences(report: &AssessmentReportV1) -> String {
     out
 }
 
-fn requirements(report: &AssessmentReportV1, bundle: &str) -> String {
+fn requirements(report: &AssessmentReportV1, bundle: &BundleV1) -> String {
+    let is_own =
+        |bundle_id: &str, template_id: &str| bundle_id == bundle.bundle_id && template_id == bundle.template_id;
     let retrieved = |requirement: &str| {
         let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        all.into_iter().find(|one| one.bundle_id == bundle && one.requirement_id == requirement)
+        all.into_iter().find(|one| is_own(&one.bundle_id, &one.template_id) && one.requirement_id == requirement)
     };
     let Some((_, first)) = report.assessments.0.first() else {
         let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        let own = all.filter(|one| one.bundle_id == bundle);
+        let own = all.filter(|one| is_own(&one.bundle_id, &one.template_id));
         return own.map(|one| details(&text(&one.requirement_id), &found(one))).collect();
     };
     let mut out = String::new();
-    for (at, one) in first.requirements.iter().enumerate().filter(|(_, one)| one.bundle_id == bundle) {
+    for (at, one) in first.requirements.iter().enumerate().filter(|(_, one)| is_own(&one.bundle_id, &one.template_id)) {
         let said = |(name, assessment): (&str, &AssessmentV1)| {
             let own = &assessment.requirements[at];
             let class = if own.said == Some(own.golden) { "good" } else { "bad" };
