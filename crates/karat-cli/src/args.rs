@@ -180,7 +180,7 @@ Examples:
 A golden record says what is true of the documents beside it. Whoever assesses sees the parts that the search found and never
 the record. Every requirement is searched for once, however many assessors there are. docs/assess.md tells the rest.
 
-Exit code 5: a model could not be asked at all; the report says so.")]
+Exit code 5: a model answered nothing; the report says why.")]
     Assess(AssessArgs),
     /// Look at what assessments left behind about how they went.
     Logs(LogsArgs),

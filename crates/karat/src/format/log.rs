@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct LogLineV1 {
     /// When, in UTC, as RFC 3339 has it.
     pub time: String,
-    /// What happened: `run_began`, `document_read`, `bundle_searched`, `call_settled`, `call_failed_once`, `assessed`, `model_failed`
-    /// or `run_ended`.
+    /// What happened: `run_began`, `document_read`, `bundle_searched`, `call_settled`, `call_failed_once`, `assessed`, `model_failed`,
+    /// `run_ended` or `run_failed`.
     pub event: String,
     /// The execution that the line belongs to.
     pub batch_run_id: String,

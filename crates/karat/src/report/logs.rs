@@ -37,10 +37,7 @@ pub fn draw(summary: &LogSummaryV1, look: &Look) -> String {
     rows.extend(summary.stages.iter().map(row));
     out.push('\n');
     out.push_str(&grid::draw(&rows, look.width, look.colour));
-    out.push_str(&format!(
-        "  {}\n",
-        if look.colour { format!("{}{NOTE}{}", DIM.render(), DIM.render_reset()) } else { NOTE.to_owned() }
-    ));
+    out.push_str(&grid::draw(&[vec![Cell::left(NOTE).styled(DIM)]], look.width, look.colour));
     let usd: Vec<f64> = summary.stages.iter().filter_map(|stage| stage.usd).collect();
     if !usd.is_empty() {
         out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
