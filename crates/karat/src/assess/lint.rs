@@ -85,7 +85,7 @@ pub static LINTS: &[Lint] = &[
     Lint {
         name: "missing-requirement",
         level: Level::Warning,
-        why: "an assessor is asked about every requirement, and is scored on those of the record only",
+        why: "nobody is asked about a requirement that the record leaves out, so nothing is measured on it",
         fix: "add them with their verdicts",
         find: missing_requirement,
     },

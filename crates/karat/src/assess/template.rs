@@ -111,6 +111,7 @@ fn check(template: &TemplateV1, page: &Page, faults: &mut Vec<Diagnostic>) {
     for (id, requirement) in template.requirements.iter() {
         bad_key(&["requirements", id], page, faults);
         requirement_faults(id, requirement, page, faults);
+        unasked(id, requirement, template, page, faults);
     }
     for (id, question) in template.questions.iter() {
         bad_key(&["questions", id], page, faults);
@@ -183,6 +184,24 @@ fn requirement_faults(id: &str, requirement: &TemplateRequirementV1, page: &Page
                 faults.push(page.0.at(&path, "blank", "the words to look for are blank"));
             }
         }
+    }
+}
+
+/// An answer that nobody is asked for would never decide anything: the requirement would apply always, without a word.
+fn unasked(
+    id: &str,
+    requirement: &TemplateRequirementV1,
+    template: &TemplateV1,
+    page: &Page,
+    faults: &mut Vec<Diagnostic>,
+) {
+    for question in requirement.applies_when.keys().filter(|question| template.questions.get(question).is_none()) {
+        let message = format!("there is no question `{question}` in this template");
+        let near = nearest(question, template.questions.names());
+        let help =
+            near.map_or_else(|| "state it under `questions`".to_owned(), |near| format!("did you mean `{near}`?"));
+        let fault = page.at_key(&["requirements", id, "applies_when", question], "unknown-question", message);
+        faults.extend(fault.map(|fault| fault.with_help(help)));
     }
 }
 

@@ -252,6 +252,20 @@ fn templates_are_checked_whole() {
     );
     check(
         "requirements:
+  security: { title: t, description: d, applies_when: { sektor: yes, size: large } }
+  notices: { title: t, description: d }
+llm_endpoints: { told: { provider: scriptd } }
+embedding_providers: { own: { provider: htp } }
+rerank_providers: { own: { provider: folder, path: p } }
+questions: { sector: Which? }
+",
+        "templates/privacy/config.yml 2:57 unknown-question: there is no question `sektor` in this template [did you mean `sector`?]\n\
+         templates/privacy/config.yml 2:70 unknown-question: there is no question `size` in this template [state it under `questions`]\n\
+         templates/privacy/config.yml 4:36 unknown-provider: there is no provider `scriptd`; expected one of anthropic, openai, scripted, replay [did you mean `scripted`?]\n\
+         templates/privacy/config.yml 5:41 unknown-provider: there is no provider `htp`; expected one of embedded, folder, http, none [did you mean `http`?]\n",
+    );
+    check(
+        "requirements:
   security:
     title: ' '
     description: d
