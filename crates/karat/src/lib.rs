@@ -7,6 +7,7 @@ pub mod comparison;
 pub mod diagnostic;
 pub mod document;
 pub mod drift;
+pub mod exhibit;
 pub mod expect;
 pub mod format;
 pub mod gate;

@@ -1,20 +1,87 @@
-//! One self-contained page: no script, no network, light and dark, for a screen of any width, a printer and a screen reader.
+//! The shell of every page: one self-contained document, light and dark, for a screen of any width, a printer and a screen
+//! reader. Its policy names the very scripts and styles that it holds, so nothing else in it can run.
 
-/// A whole page. The body is markup already; the title is text.
-pub(super) fn page(title: &str, body: &str) -> String {
-    let title = text(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// A page to draw. Text that others wrote must have gone through [`text`] before it is part of any markup.
+pub struct Page<'a> {
+    /// What it is called: text, not markup.
+    pub title: &'a str,
+    /// Markup above the content, on pages that are one of several; empty on one that stands alone.
+    pub nav: &'a str,
+    /// The content, as markup.
+    pub body: &'a str,
+    /// Style sheets beside the shell's own.
+    pub styles: &'a [&'a str],
+    /// Scripts, run one after the other as one module; none makes a page without any.
+    pub scripts: &'a [&'a str],
+    /// Whether the scripts may ask the server that the page came from.
+    pub connects: bool,
+}
+
+impl Page<'_> {
+    /// The whole document.
+    pub fn draw(&self) -> String {
+        let (style, script) = (self.style(), self.script());
+        let (title, policy) = (text(self.title), policy(&style, script.as_deref(), self.connects));
+        let script = script.map_or_else(String::new, |script| format!("<script type=\"module\">{script}</script>\n"));
+        let nav = match self.nav {
+            "" => String::new(),
+            nav => format!("<header class=\"top\">{nav}</header>\n"),
+        };
+        let mut out = String::with_capacity(self.body.len() + style.len() + script.len() + 2_000);
+        out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        out.push_str(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", text(&policy)));
+        out.push_str(
+            "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
+        );
+        out.push_str("<link rel=\"icon\" href=\"data:,\">\n");
+        out.push_str(&format!("<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"));
+        out.push_str("<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+        out.push_str(&nav);
+        out.push_str("<main id=\"main\" tabindex=\"-1\">\n");
+        out.push_str(self.body);
+        out.push_str("</main>\n");
+        out.push_str(&script);
+        out.push_str("</body>\n</html>\n");
+        out
+    }
+
+    /// What the page may load and run, for the header of a server that sends it.
+    pub fn policy(&self) -> String {
+        policy(&self.style(), self.script().as_deref(), self.connects)
+    }
+
+    fn style(&self) -> String {
+        let mut style = STYLE.to_owned();
+        self.styles.iter().for_each(|more| style.push_str(more));
+        style
+    }
+
+    fn script(&self) -> Option<String> {
+        (!self.scripts.is_empty()).then(|| format!("\n{}\n", self.scripts.join("\n")))
+    }
+}
+
+fn policy(style: &str, script: Option<&str>, connects: bool) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+    let mut policy = format!("default-src 'none'; img-src data:; style-src {}", hash(style));
+    if let Some(script) = script {
+        policy.push_str(&format!("; script-src {}", hash(script)));
+    }
+    if connects {
+        policy.push_str("; connect-src 'self'");
+    }
+    policy.push_str("; base-uri 'none'; form-action 'none'");
+    policy
 }
 
 /// Text that stays text, in an element or in quotes. Marks that turn the direction of writing, and other invisible ones, are
 /// shown by their number.
-pub(super) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -35,46 +102,33 @@ fn is_turning(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// A switch between light, dark and what the system says, for pages with scripts. It looks for a button of class `theme`.
+pub const THEME: &str = include_str!("page/theme.js");
+
+const STYLE: &str = include_str!("page/page.css");
+
 /// A value from 0 to 1 and its interval as a bar; what has no value is empty.
 pub(super) fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
-    let percent = |share: f64| format!("{:.1}%", share.clamp(0.0, 1.0) * 100.0);
-    let Some(value) = value else { return String::from("<span class=\"bar\"></span>") };
+    let place = |share: f64| share.clamp(0.0, 1.0) * 100.0;
+    let Some(value) = value else { return String::from("<svg class=\"bar\" aria-hidden=\"true\"></svg>") };
     let interval = ci.map_or_else(String::new, |[low, high]| {
-        let width = percent(high.clamp(0.0, 1.0) - low.clamp(0.0, 1.0));
-        format!("<i style=\"left:{};width:{width}\"></i>", percent(low))
+        let (low, high) = (place(low), place(high));
+        format!("<rect class=\"ci\" x=\"{low:.1}\" width=\"{:.1}\" height=\"10\"/>", high - low)
     });
-    format!("<span class=\"bar\" aria-hidden=\"true\">{interval}<b style=\"left:{}\"></b></span>", percent(value))
+    let at = (place(value) - 0.75).clamp(0.0, 98.5);
+    format!(
+        "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{interval}\
+         <rect class=\"at\" x=\"{at:.2}\" width=\"1.5\" height=\"10\"/></svg>"
+    )
 }
-
-const STYLE: &str = "
-:root{--ink:#1c2430;--dim:#5a6675;--line:#d8dee6;--paper:#fff;--soft:#f4f6f9;--accent:#1f5fbf;--good:#146c2e;--bad:#a4161a;--warn:#7a4b00}
-@media(prefers-color-scheme:dark){:root{--ink:#e8edf3;--dim:#a3afbd;--line:#37414e;--paper:#12171e;--soft:#1b222c;--accent:#7fb0ff;--good:#7fd897;--bad:#ff9a9c;--warn:#f2c277}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:72rem;margin:0 auto;padding:1.5rem 1rem 4rem}
-h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.2rem 0 .3rem}
-p,li{max-width:60rem}.dim{color:var(--dim)}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;margin:.5rem 0;font-variant-numeric:tabular-nums}
-caption{text-align:left;color:var(--dim);padding:.2rem 0}
-th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}
-th{font-weight:600}td.n,th.n{text-align:right}td.n,td.i{white-space:nowrap}table.small{width:auto}
-tr.head td,tr.head th{font-weight:700}
-.bar{display:inline-block;position:relative;width:9rem;height:.9rem;background:var(--soft);border:1px solid var(--line);vertical-align:middle}
-@media(max-width:40rem){.bar{width:4.5rem}th,td{padding:.3rem}}
-.bar i{position:absolute;top:0;bottom:0;background:var(--accent);opacity:.35}
-.bar b{position:absolute;top:-2px;bottom:-2px;width:2px;background:var(--accent)}
-.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}.warn{color:var(--warn)}
-.careful{border-left:4px solid var(--warn);background:var(--soft);padding:.5rem 1rem;margin:1rem 0}
-.careful h2{margin:.2rem 0}
-details{border-bottom:1px solid var(--line);padding:.3rem 0}summary{cursor:pointer}
-summary:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-@media print{details{break-inside:avoid}.bar i,.bar b{print-color-adjust:exact}}
-";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn page<'a>(title: &'a str, scripts: &'a [&'a str]) -> Page<'a> {
+        Page { title, nav: "", body: "", styles: &[], scripts, connects: false }
+    }
 
     #[test]
     fn nothing_that_others_wrote_is_markup() {
@@ -82,14 +136,24 @@ mod tests {
         let shown = text(hostile);
         assert!(!shown.contains(['<', '>', '"', '\'', '\u{202e}', '\u{0}']), "{shown}");
         assert_eq!(text("a < b & \"c\"\n"), "a &lt; b &amp; &quot;c&quot;\n");
-        let whole = page(hostile, "");
-        assert_eq!(whole.matches("<script").count(), 0);
+        assert_eq!(page(hostile, &[]).draw().matches("<script").count(), 0);
+    }
+
+    #[test]
+    fn the_policy_names_the_script_that_the_page_holds() {
+        let page = page("a", &["let one = 1;", "let two = 2;"]);
+        let drawn = page.draw();
+        let script = drawn.split("<script type=\"module\">").nth(1).unwrap().split("</script>").next().unwrap();
+        let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
+        assert!(page.policy().contains(&format!("script-src 'sha256-{hash}'")), "{}", page.policy());
+        assert!(drawn.contains(&format!("sha256-{hash}")), "the document states its policy itself");
+        assert!(!page.policy().contains("connect-src") && !page.policy().contains("unsafe"));
     }
 
     #[test]
     fn bars_stay_within_their_track() {
-        assert_eq!(bar(None, None), "<span class=\"bar\"></span>");
+        assert_eq!(bar(None, None), "<svg class=\"bar\" aria-hidden=\"true\"></svg>");
         let drawn = bar(Some(1.0), Some([0.5, 1.2]));
-        assert!(drawn.contains("left:50.0%;width:50.0%") && drawn.contains("left:100.0%"), "{drawn}");
+        assert!(drawn.contains("x=\"50.0\" width=\"50.0\"") && drawn.contains("x=\"98.50\""), "{drawn}");
     }
 }

@@ -1,7 +1,7 @@
 //! The report of an assessment as one page to send around.
 
 use super::super::number::{p_value, signed, span, three, title};
-use super::super::page::{bar, page, text};
+use super::super::page::{Page, bar, text};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
 use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievedV1};
 use crate::format::comparison::ConclusionV1;
@@ -53,7 +53,8 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         ));
         body.push_str(&requirements(report, bundle));
     }
-    page(&format!("Karat: {name}"), &body)
+    let title = format!("Karat: {name}");
+    Page { title: &title, nav: "", body: &body, styles: &[], scripts: &[], connects: false }.draw()
 }
 
 fn table(caption: &str, head: &str, rows: &str) -> String {
