@@ -4,12 +4,20 @@
 //! requests are checked; is answered by one of the files below, each with its `routes`; and leaves by [`reply`], where every
 //! answer gets the same headers and every fault a page.
 
+mod compare;
 mod door;
 mod fault;
+mod kept;
 mod listen;
+mod live;
+mod markup;
+mod plain;
 mod reply;
+mod run;
 mod runs;
 mod state;
+mod summary;
+mod tally;
 mod token;
 
 pub(crate) use door::{Door, Host};
@@ -33,6 +41,9 @@ pub(crate) fn router(state: State) -> Router {
     Router::new()
         .route("/healthz", get(async || Reply::text("ok\n")))
         .merge(runs::routes())
+        .merge(run::routes())
+        .merge(live::routes())
+        .merge(compare::routes())
         .fallback(async || Fault::new(StatusCode::NOT_FOUND, "There is no such page; all runs are on the first one."))
         .method_not_allowed_fallback(async || {
             Fault::new(StatusCode::METHOD_NOT_ALLOWED, "This address takes no request of that kind.")
@@ -42,6 +53,9 @@ pub(crate) fn router(state: State) -> Router {
         .layer(from_fn_with_state(state.clone(), reply::leave))
         .with_state(state)
 }
+
+/// The style of these pages beside that of their shell.
+pub(crate) const STYLE: &str = include_str!("pages.css");
 
 /// A script for pages that may change something: `asJson(address, value)` sends with the token that the address brought.
 #[expect(dead_code, reason = "pages on which something can be changed come next")]

@@ -80,6 +80,11 @@ impl Reply {
         self
     }
 
+    /// How much memory it takes, about.
+    pub(super) fn size(&self) -> usize {
+        self.0.body.len() + self.0.policy.len()
+    }
+
     fn of(kind: &'static str, policy: String, body: impl Into<Bytes>) -> Self {
         Self(Box::new(Parts { status: StatusCode::OK, kind, policy, body: body.into(), more: Vec::new() }))
     }

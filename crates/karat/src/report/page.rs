@@ -111,7 +111,7 @@ pub const THEME: &str = include_str!("page/theme.js");
 const STYLE: &str = include_str!("page/page.css");
 
 /// A value from 0 to 1 and its interval as a bar; what has no value is empty.
-pub(super) fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
+pub fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
     let place = |share: f64| share.clamp(0.0, 1.0) * 100.0;
     let Some(value) = value else { return String::from("<svg class=\"bar\" aria-hidden=\"true\"></svg>") };
     let interval = ci.map_or_else(String::new, |[low, high]| {
