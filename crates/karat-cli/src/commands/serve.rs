@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     let address = listener.local_addr().map_err(|error| unbound(address, &error))?;
     let door = Door { address, hosts, token, label };
     let folder = store_place::folder(args.store.folder.as_deref());
-    announce(args, &door, &folder.display().to_string(), Store::is_at(&folder))?;
+    let _opened = announce(args, &door, &folder.display().to_string(), Store::is_at(&folder))?;
     let router = router(State::new(folder, door));
     runtime.spawn(accept(listener, router));
     // Where nobody is left to send a signal, none will come.
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
 }
 
 /// Tells where it is served, and opens a browser where that is wished for.
-fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<(), Failure> {
+fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<Option<browser::Opened>, Failure> {
     let (page, label) = addresses(door);
     tell(&format!("serving {} on {page}", karat::diagnostic::harmless(folder)));
     if let Some(label) = &label {
@@ -68,10 +68,8 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
         }
         print(&format!("{told}\n"))?;
     }
-    if args.open {
-        browser::open(label.as_ref().unwrap_or(&page));
-    }
-    Ok(())
+    let secret = door.token.is_some() || label.is_some();
+    Ok(args.open.then(|| browser::open(label.as_ref().unwrap_or(&page), secret)))
 }
 
 /// The first page and the label page, each with what it needs to be let in.

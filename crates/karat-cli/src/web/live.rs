@@ -37,7 +37,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
          <noscript><p class=\"careful\">Scripts are off, so nothing moves here; \
          <a href=\"{link}/progress.json\">the same as JSON</a> is always the latest.</p></noscript>\n\
          <p id=\"lost\" class=\"careful\" role=\"alert\" hidden></p>\n<p id=\"over\" role=\"status\" hidden></p>\n\
-         <p class=\"sum\"><progress id=\"bar\" value=\"0\" max=\"1\"></progress><span id=\"sum\" role=\"status\"></span></p>\n\
+         <p class=\"sum\"><progress id=\"bar\" value=\"0\" max=\"1\"></progress><span id=\"sum\"></span></p>\n\
          <dl id=\"figures\" class=\"figures\"></dl>\n<h2>Tools</h2>\n<div id=\"tools\"></div>\n\
          <section id=\"failed\" hidden><h2>Failures</h2><div id=\"failures\"></div></section>\n\
          <h2>Finished last</h2>\n<div id=\"last\"></div>\n</div>\n",
