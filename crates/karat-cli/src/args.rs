@@ -143,7 +143,16 @@ Examples:
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
     /// Draw a stored report again, in any format.
-    #[command(after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml")]
+    #[command(after_help = "\
+Examples:
+  karat report latest
+  karat report latest -o report.html                a page to look at and send around
+  karat report report.json -o report.md -o junit.xml
+  karat report monday.json tuesday.json -o report.html
+  karat report report.json --suite my-suite --submission scan.jsonl -o report.html
+
+Of several reports the last is drawn, and those before it show the trend. A run has its code and texts with it; a report file
+needs --suite for code, and --submission for what findings say in full.")]
     Report(ReportArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(

@@ -6,9 +6,10 @@ mod extras;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
+use super::number::{
+    count, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
+};
 use crate::diagnostic::harmless;
-use crate::format::comparison::RanksV1;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
@@ -129,23 +130,12 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
         rows.push(row);
         let spans: Vec<String> =
             ids.iter().map(|id| span(headline(report, tool).get(*id).and_then(|e| e.ci))).collect();
-        let beneath = [Cell::left(rank(report, &tool.tool)).styled(DIM)]
-            .into_iter()
-            .chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
+        let rank = rank_of(report, &tool.tool).map_or_else(String::new, |rank| format!("rank {rank}"));
+        let beneath =
+            [Cell::left(rank).styled(DIM)].into_iter().chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
         rows.push(beneath.collect());
     }
     grid::draw(&rows, look.width, look.colour)
-}
-
-/// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.
-fn rank(report: &ReportV1, tool: &str) -> String {
-    let of = |ranking: &RanksV1| {
-        let own = ranking.tools.iter().find(|ranked| ranked.tool == tool)?;
-        own.value?;
-        let stretch = ranking.undecided.iter().find(|[first, last]| (*first..=*last).contains(&own.rank));
-        Some(stretch.map_or_else(|| format!("rank {}", own.rank), |[first, last]| format!("rank {first}–{last}")))
-    };
-    report.ranking.as_ref().and_then(of).unwrap_or_default()
 }
 
 fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
