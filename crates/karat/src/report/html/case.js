@@ -29,7 +29,7 @@ const caseView = (() => {
     return { told, result, goldens, findings, golden, finding };
   }
 
-  const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not asked for" };
+  const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported" };
   const wanted = (item) => {
     if (now.show === "misses") return item.state === "miss";
     if (now.show === "matches") return ["match", "acceptable", "repeat"].includes(item.state);
@@ -123,8 +123,9 @@ const caseView = (() => {
   // Who found what, over all trials.
   function who(data) {
     if (data.goldens.length === 0) return null;
-    const row = (golden, at) => make("tr", {},
-      make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140)),
+    const unasked = (golden) => (golden.acceptance === "required" ? "" : golden.acceptance);
+    const row = (golden, at) => make("tr", { class: unasked(golden) && "unasked" },
+      make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140), unasked(golden) && make("span", { class: "dim" }, ` (${unasked(golden)})`)),
       index.tools.map((name, tool) => {
         const trials = data.tools[tool] ?? [];
         const found = trials.filter((one) => [...one.result.matches, ...one.result.acceptable].some((match) => match.golden === golden.id)).length;
@@ -173,7 +174,7 @@ const caseView = (() => {
       make("span", { class: `sign ${mine}` }, item.sign), " ",
       make("span", { class: `state ${item.state}` }, `${says}${other}`), " ",
       make("span", { class: "what" }, info.title.slice(0, 300)), " ",
-      make("span", { class: "dim place" }, `${[info.severity, where(info)].filter(Boolean).join(" · ").slice(0, 200)}`));
+      make("span", { class: "dim place" }, `${[info.acceptance === "required" ? null : info.acceptance, info.severity, where(info)].filter(Boolean).join(" · ").slice(0, 200)}`));
     const hover = (on) => () => mark(item.key, on);
     button.addEventListener("mouseenter", hover(true));
     button.addEventListener("mouseleave", hover(false));
@@ -239,7 +240,10 @@ const caseView = (() => {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
       if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
     }
-    if (item.state === "open") out.push(make("p", { class: "dim" }, "It is acceptable to report this, and nobody is asked to; this trial did not."));
+    if (item.state === "open") {
+      const trap = item.info.acceptance === "trap";
+      out.push(make("p", { class: "dim" }, trap ? "A known false alarm: to report it is a fault. This trial did not." : "It may be reported, and nobody is asked to. This trial did not."));
+    }
     return out;
   }
   const jump = (item) => make("button", { type: "button", class: "quiet", click: () => { now.item = item.key; history.replaceState(history.state, "", address({ item: item.key })); reveal(item.key); } }, item.sign);

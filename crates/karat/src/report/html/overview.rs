@@ -3,7 +3,7 @@
 use super::{figures, judges, leaderboard, slices};
 use crate::format::report::{EstimateV1, ReportV1};
 use crate::report::exhibit::Exhibit;
-use crate::report::number::{count, failed_trials, headline, rank_metric, ranked, three, title};
+use crate::report::number::{count, headline, rank_metric, ranked, three, title};
 use crate::report::page::text;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
@@ -31,7 +31,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
 
 fn head(report: &ReportV1, out: &mut String) {
     out.push_str(&format!(
-        "<header class=\"head\">\n<h1>{}</h1>\n<p class=\"dim\">{}, {} · {} · profile {}</p>\n\
+        "<header class=\"about\">\n<h1>{}</h1>\n<p class=\"dim\">{}, {} · {} · profile {}</p>\n\
          <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
          <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
          <noscript><p class=\"careful\">Scripts are off: figures and tables are complete, single cases cannot be opened.</p></noscript>\n",
@@ -49,13 +49,6 @@ fn careful(report: &ReportV1, out: &mut String) {
     let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
     if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
         notes.push(format!("<strong>n = {n}</strong>: too few to rely on; {RELIABLE_N} are wanted"));
-    }
-    for tool in ranked(report) {
-        let failed = failed_trials(tool);
-        if failed > 0 {
-            let (name, trials) = (text(&tool.tool), count(tool.trials, "trial"));
-            notes.push(format!("<strong>{name}</strong>: {failed} of {trials} failed"));
-        }
     }
     for judge in report.judges.iter().filter(|judge| judge.unjudged > 0) {
         let (name, asked) = (text(&judge.judge), judge.asked);

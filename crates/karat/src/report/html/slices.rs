@@ -1,6 +1,7 @@
 //! Parts of the suite: the same metric by severity, category, language and whatever else cases say of themselves.
 
 use super::figures;
+use crate::format::report::ReportV1;
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{rank_metric, ranked, three, title};
 use crate::report::page::{bar, text};
@@ -13,7 +14,7 @@ const MOST_VALUES: usize = 60;
 /// A table for each dimension.
 pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
     let report = exhibit.report;
-    let (tools, metric) = (ranked(report), rank_metric(report));
+    let tools = ranked(report);
     let mut dimensions: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for tool in &tools {
         for (dimension, values) in &tool.by {
@@ -30,7 +31,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         return;
     }
     out.push_str("<section id=\"slices\" aria-labelledby=\"slices-title\">\n<h2 id=\"slices-title\">Slices</h2>\n");
-    out.push_str(&format!("<p class=\"dim\">{} over parts of the suite; slices have no intervals, so mind how many cases they rest on.</p>\n", text(title(metric))));
+    out.push_str("<p class=\"dim\">The same over parts of the suite. Slices have no intervals, so mind how many cases they rest on.</p>\n");
     let order = ["severity", "category", "language", "difficulty"];
     let place = |dimension: &str| order.iter().position(|known| *known == dimension).unwrap_or(order.len());
     let mut sorted: Vec<(&str, BTreeMap<&str, usize>)> = dimensions.into_iter().collect();
@@ -39,7 +40,11 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         let open = if at == 0 { " open" } else { "" };
         out.push_str(&format!("<details{open}><summary>By {}</summary>\n", text(dimension)));
         figures::slices(exhibit, dimension, out);
-        let caption = format!("By {}", text(dimension));
+        let Some(metric) = metric(report, dimension) else {
+            out.push_str("<p class=\"dim\">No metric is defined here.</p></details>\n");
+            continue;
+        };
+        let caption = format!("{} by {}", text(title(metric)), text(dimension));
         out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">cases</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
         out.push_str("</tr></thead><tbody>\n");
@@ -61,6 +66,18 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         out.push_str("</details>\n");
     }
     out.push_str("</section>\n");
+}
+
+/// The metric that ranks tools, or the first of the headline that is defined: a slice by severity has recall, and no F1.
+fn metric<'r>(report: &'r ReportV1, dimension: &str) -> Option<&'r str> {
+    let is_defined = |id: &&str| {
+        let slices = report.tools.iter().filter_map(|tool| tool.by.get(dimension)).flat_map(BTreeMap::values);
+        slices.into_iter().any(|slice| slice.metrics.get(*id).is_some_and(|estimate| estimate.value.is_some()))
+    };
+    [rank_metric(report), "recall"]
+        .into_iter()
+        .chain(report.profile.headline.iter().map(String::as_str))
+        .find(is_defined)
 }
 
 /// The worst first; everything else keeps its place.
