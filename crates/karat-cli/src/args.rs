@@ -6,6 +6,7 @@ mod compare;
 mod ingest;
 mod judge;
 mod label;
+mod plot;
 mod read;
 mod run;
 mod score;
@@ -25,6 +26,7 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
     LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
+pub(crate) use plot::{PlotArgs, PlotFormat};
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
@@ -145,6 +147,18 @@ Without --submission the files in SUITE/submissions/ are scored.")]
     /// Draw a stored report again, in any format.
     #[command(after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml")]
     Report(ReportArgs),
+    /// Draw a report as a picture, in SVG or PNG.
+    #[command(after_help = "\
+Examples:
+  karat plot --list
+  karat plot intervals latest -o leaderboard.svg -o leaderboard.png
+  karat plot trend monday.json tuesday.json latest --tool my-reviewer -o trend.svg
+  karat plot slices report.json --by severity --metric recall --theme dark -o severity.png
+  karat plot significance latest > who-beats-whom.svg
+
+Of several reports the last is drawn; those before it are what came before it. A kind that has a diagram for each tool puts
+them side by side. Without -o the SVG goes to standard output.")]
+    Plot(PlotArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(
         after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
