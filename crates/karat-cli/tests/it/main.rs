@@ -28,6 +28,7 @@ mod local_judge;
 mod machine;
 mod made;
 mod metrics;
+mod plot;
 mod project;
 mod records;
 mod retrieval;

@@ -16,6 +16,7 @@ pub mod logs;
 pub mod markdown;
 pub mod number;
 pub mod page;
+pub mod plot;
 pub mod power;
 pub mod sarif;
 pub mod table;
