@@ -6,6 +6,7 @@
 mod agree;
 mod agreements;
 mod assess;
+mod browser;
 mod calibrate;
 mod check;
 mod compare;

@@ -58,11 +58,13 @@ pub fn draw(report: &AssessmentReportV1) -> String {
     Page { title: &title, nav: "", body: &body, styles: &[plot::STYLE], scripts: &[], connects: false }.draw()
 }
 
+/// On a small screen a table is moved within its frame, by keys too: so the frame can have the focus, and has a name.
 fn table(caption: &str, head: &str, rows: &str) -> String {
     let head = if head.is_empty() { String::new() } else { format!("<thead><tr>{head}</tr></thead>\n") };
     format!(
-        "<div class=\"scroll\"><table>\n<caption>{}</caption>\n{head}<tbody>\n{rows}</tbody></table></div>\n",
-        text(caption)
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\n\
+         <caption>{caption}</caption>\n{head}<tbody>\n{rows}</tbody></table></div>\n",
+        caption = text(caption)
     )
 }
 
