@@ -37,6 +37,7 @@ mod run;
 mod sandbox;
 mod schemas;
 mod score;
+mod serve;
 mod store;
 mod tools;
 mod trec;

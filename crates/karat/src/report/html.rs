@@ -14,23 +14,29 @@ mod slices;
 use super::Look;
 use super::exhibit::Exhibit;
 use super::page::{Page, THEME};
+use super::plot;
 
 /// The page, standing alone.
 pub fn draw(exhibit: &Exhibit<'_>, _: &Look) -> String {
-    within(exhibit, "")
+    Document::of(exhibit).page("").draw()
 }
 
-/// The page as one of several, with a way to the others above it.
-pub fn within(exhibit: &Exhibit<'_>, nav: &str) -> String {
-    page_of(&body(exhibit), &title(exhibit), nav)
+/// A report's page before it is drawn: it may stand alone, or be one of several.
+pub struct Document {
+    title: String,
+    body: String,
 }
 
-fn page_of(body: &str, title: &str, nav: &str) -> String {
-    Page { title, nav, body, styles: &STYLES, scripts: &SCRIPTS, connects: false }.draw()
-}
+impl Document {
+    /// Everything that the page of a report holds.
+    pub fn of(exhibit: &Exhibit<'_>) -> Self {
+        Self { title: format!("{} · Karat report", exhibit.report.suite.name), body: body(exhibit) }
+    }
 
-fn title(exhibit: &Exhibit<'_>) -> String {
-    format!("{} · Karat report", exhibit.report.suite.name)
+    /// The page, with a way to others above it where there are others.
+    pub fn page<'a>(&'a self, nav: &'a str) -> Page<'a> {
+        Page { title: &self.title, nav, body: &self.body, styles: &STYLES, scripts: &SCRIPTS, connects: false }
+    }
 }
 
 fn body(exhibit: &Exhibit<'_>) -> String {
@@ -43,7 +49,7 @@ fn body(exhibit: &Exhibit<'_>) -> String {
     body
 }
 
-const STYLES: [&str; 1] = [include_str!("html/report.css")];
+const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
 
 const SCRIPTS: [&str; 7] = [
     THEME,

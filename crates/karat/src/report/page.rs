@@ -17,7 +17,7 @@ pub struct Page<'a> {
     pub styles: &'a [&'a str],
     /// Scripts, run one after the other as one module; none makes a page without any.
     pub scripts: &'a [&'a str],
-    /// Whether the scripts may ask the server that the page came from.
+    /// Whether scripts and forms may ask the server that the page came from.
     pub connects: bool,
 }
 
@@ -72,10 +72,13 @@ fn policy(style: &str, script: Option<&str>, connects: bool) -> String {
     if let Some(script) = script {
         policy.push_str(&format!("; script-src {}", hash(script)));
     }
-    if connects {
-        policy.push_str("; connect-src 'self'");
-    }
-    policy.push_str("; base-uri 'none'; form-action 'none'");
+    // Scripts that may ask the server may as well send the reader there, by a form.
+    let forms = if connects {
+        "; connect-src 'self'; base-uri 'none'; form-action 'self'"
+    } else {
+        "; base-uri 'none'; form-action 'none'"
+    };
+    policy.push_str(forms);
     policy
 }
 

@@ -4,7 +4,8 @@ use crate::format::report::{EstimateV1, ReportV1, ToolV1};
 use crate::report::number::{
     failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
 };
-use crate::report::page::{bar, text};
+use crate::report::page::text;
+use crate::report::plot::interval;
 use karat_core::metric::table::{Direction, find};
 use karat_core::profile::Method;
 
@@ -101,7 +102,7 @@ fn metric(report: &ReportV1, tool: &ToolV1, column: &Column) -> String {
     format!(
         "<td class=\"n\" data-sort=\"{value}\">{best}<span class=\"value\">{}</span><br>{}<br><span class=\"dim small\"{why}>{ci}</span></td>",
         three(Some(value)),
-        bar(Some(value), estimate.ci),
+        interval(Some(value), estimate.ci, (0.0, 1.0)),
     )
 }
 

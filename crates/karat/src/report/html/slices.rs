@@ -4,7 +4,8 @@ use super::figures;
 use crate::format::report::ReportV1;
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{rank_metric, ranked, three, title};
-use crate::report::page::{bar, text};
+use crate::report::page::text;
+use crate::report::plot::interval;
 use karat_core::golden::Severity;
 use std::collections::BTreeMap;
 
@@ -39,11 +40,11 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
     for (at, (dimension, values)) in sorted.iter().enumerate() {
         let open = if at == 0 { " open" } else { "" };
         out.push_str(&format!("<details{open}><summary>By {}</summary>\n", text(dimension)));
-        figures::slices(exhibit, dimension, out);
         let Some(metric) = metric(report, dimension) else {
             out.push_str("<p class=\"dim\">No metric is defined here.</p></details>\n");
             continue;
         };
+        figures::slices(exhibit, dimension, metric, out);
         let caption = format!("{} by {}", text(title(metric)), text(dimension));
         out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">cases</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
@@ -55,7 +56,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
             for tool in &tools {
                 let slice = tool.by.get(*dimension).and_then(|values| values.get(**value));
                 let value = slice.and_then(|slice| slice.metrics.get(metric)).and_then(|estimate| estimate.value);
-                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), bar(value, None)));
+                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), interval(value, None, (0.0, 1.0))));
             }
             out.push_str("</tr>\n");
         }
