@@ -38,3 +38,4 @@ mod score;
 mod store;
 mod tools;
 mod trec;
+mod typed;
