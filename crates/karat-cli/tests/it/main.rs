@@ -41,3 +41,4 @@ mod serve;
 mod store;
 mod tools;
 mod trec;
+mod typed;
