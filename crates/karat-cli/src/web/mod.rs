@@ -11,7 +11,6 @@ mod kept;
 mod listen;
 mod live;
 mod markup;
-mod plain;
 mod reply;
 mod run;
 mod runs;

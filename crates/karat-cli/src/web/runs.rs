@@ -9,7 +9,8 @@ use axum::Router;
 use axum::extract::{Query, State as Shared};
 use axum::routing::get;
 use karat::report::number::{span, three};
-use karat::report::page::{Page, THEME, bar, text};
+use karat::report::page::{Page, THEME, text};
+use karat::report::plot::{self, interval};
 use karat::store::{RunInfo, Store};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -84,7 +85,7 @@ fn draw(state: &State, store: &mut Store, asked: &Asked) -> Result<Reply, Fault>
         title: "Karat: runs",
         nav: &nav,
         body: &body,
-        styles: &[super::STYLE],
+        styles: &[plot::STYLE, super::STYLE],
         scripts: &[THEME],
         connects: true,
     }))
@@ -138,7 +139,7 @@ fn best(summary: &Summary) -> String {
                 text(metric),
                 three(*value),
                 span(*ci),
-                bar(*value, *ci)
+                interval(*value, *ci, (0.0, 1.0))
             )
         }
         Best::None => "<span class=\"dim\">–</span>".to_owned(),
