@@ -1,8 +1,11 @@
 //! Many at once, and some who are slow.
 
+use super::pages::{begun, record};
 use super::{Answer, Server, ids, two_runs};
+use karat::store::Store;
 use std::io::Write;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -70,4 +73,32 @@ fn what_is_too_large_is_refused() {
         .write_all(format!("GET / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", server.address).as_bytes())
         .unwrap();
     assert_eq!(Answer::read(&mut stream).status, 200, "others are served");
+}
+
+#[test]
+fn readers_and_a_writer_do_not_disturb_each_other() {
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let folder = project.path(".karat");
+    let run = begun(&mut Store::open(&folder).unwrap(), "busy");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for path in ["/", "/runs/busy/progress.json", "/runs/second/report.json", "/runs/busy/live"] {
+            let (server, over) = (&server, &over);
+            scope.spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    let answer = server.get(path);
+                    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+                }
+            });
+        }
+        // Whoever closes a store last folds its log into it, which is when a reader is disturbed most easily.
+        for attempt in 1..=60 {
+            let mut store = Store::open(&folder).unwrap();
+            store.save(&run, &[record("one", attempt, "reported", None)]).unwrap();
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let told = server.json("/runs/busy/progress.json");
+    assert_eq!((&told["done"], &told["spent"]["attempts"]), (&1.into(), &60.into()));
 }

@@ -113,7 +113,7 @@ fn a_store_may_be_missing_empty_new_or_gone() {
     assert!(damaged.status == 500 && damaged.body.contains("karat store verify"), "{}", damaged.body);
 }
 
-fn begun(store: &mut Store, name: &str) -> karat::store::RunId {
+pub(super) fn begun(store: &mut Store, name: &str) -> karat::store::RunId {
     let tool = json!({ "name": "slow", "kind": "command", "trials": 2, "isolation": "full", "manifest": {} });
     let plan = json!({
         "schema": "karat.plan/1", "suite": { "name": "tiny", "place": "nowhere", "digest": "d1", "cases": 2 },
@@ -125,7 +125,7 @@ fn begun(store: &mut Store, name: &str) -> karat::store::RunId {
     store.begin(&new).unwrap()
 }
 
-fn record(case: &str, attempt: u32, outcome: &str, reason: Option<&str>) -> TrialRecord {
+pub(super) fn record(case: &str, attempt: u32, outcome: &str, reason: Option<&str>) -> TrialRecord {
     let mut line = json!({ "case": case, "tool": "slow", "trial": 1, "outcome": outcome });
     line["cost_usd"] = json!(0.25);
     line["tokens_in"] = json!(1000);
