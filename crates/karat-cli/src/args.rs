@@ -6,9 +6,11 @@ mod compare;
 mod ingest;
 mod judge;
 mod label;
+mod plot;
 mod read;
 mod run;
 mod score;
+mod serve;
 mod shipped;
 mod store;
 mod suite;
@@ -25,9 +27,11 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
     LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
+pub(crate) use plot::{PlotArgs, PlotFormat};
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
 };
@@ -143,8 +147,29 @@ Examples:
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
     /// Draw a stored report again, in any format.
-    #[command(after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml")]
+    #[command(after_help = "\
+Examples:
+  karat report latest
+  karat report latest -o report.html                a page to look at and send around
+  karat report report.json -o report.md -o junit.xml
+  karat report monday.json tuesday.json -o report.html
+  karat report report.json --suite my-suite --submission scan.jsonl -o report.html
+
+Of several reports the last is drawn, and those before it show the trend. A run has its code and texts with it; a report file
+needs --suite for code, and --submission for what findings say in full.")]
     Report(ReportArgs),
+    /// Draw a report as a picture, in SVG or PNG.
+    #[command(after_help = "\
+Examples:
+  karat plot --list
+  karat plot intervals latest -o leaderboard.svg -o leaderboard.png
+  karat plot trend monday.json tuesday.json latest --tool my-reviewer -o trend.svg
+  karat plot slices report.json --by severity --metric recall --theme dark -o severity.png
+  karat plot significance latest > who-beats-whom.svg
+
+Of several reports the last is drawn; those before it are what came before it. A kind that has a diagram for each tool puts
+them side by side. Without -o the SVG goes to standard output.")]
+    Plot(PlotArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(
         after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
@@ -226,6 +251,18 @@ Examples:
 The store is --store DIR, else KARAT_STORE, else the nearest .karat from the current folder upwards.
 A RUN is an id or the beginning of one, a name, or `latest`.")]
     Store(StoreArgs),
+    /// Show the runs of a store as pages in a browser: reports, comparisons, and a run as it goes.
+    #[command(after_help = "\
+Examples:
+  karat serve                                       http://127.0.0.1:7331 over the nearest store
+  karat serve --open                                and a browser on it
+  karat serve --store ../suite/.karat --label       and a page to label pairs on
+  karat serve --listen 0.0.0.0:7331 --token auto    for others, with a token that is made and printed
+  KARAT_SERVE_TOKEN=$(openssl rand -hex 24) karat serve --listen 10.0.0.5:7331 --host karat.example
+
+Nothing is changed: without --label every request that would change something is refused. Without --token only this
+computer can connect. Ctrl-C ends it.")]
+    Serve(ServeArgs),
     /// Measure a ranking against judged documents, as trec_eval does.
     #[command(after_help = "\
 Examples:

@@ -14,6 +14,7 @@ mod sources;
 mod store_place;
 mod stored;
 mod terminal;
+mod web;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -57,6 +58,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Power(args) => commands::power::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Plot(args) => commands::plot::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
@@ -70,6 +72,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Label(args) => commands::label::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Trec(args) => commands::trec::run(&args),
         Command::Metrics(args) => commands::metrics::run(&args),
         Command::Profile(args) => commands::profile::run(&args),

@@ -52,6 +52,13 @@ fn every_report_format_is_explained() {
 }
 
 #[test]
+fn every_plot_is_explained() {
+    let rows = karat::report::plot::KINDS.iter().map(|kind| format!("| `{}` | {} |", kind.name, kind.description));
+    check("docs/plots.md", rows);
+    check("docs/plots.md", karat::report::plot::KINDS.iter().map(|kind| format!("## {}", kind.name)));
+}
+
+#[test]
 fn everybody_who_searches_is_explained() {
     let names = EMBEDDERS.iter().map(|entry| entry.name).chain(RERANKERS.iter().map(|entry| entry.name));
     check("docs/retrieval.md", names.map(|name| format!("| `{name}` |")));
