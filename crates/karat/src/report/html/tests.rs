@@ -34,6 +34,7 @@ fn suite(cases: usize, title: &str) -> (Suite, Vec<Trial>) {
         };
         suite.cases.push(Case { goldens: vec![golden], ..Case::named(&id) });
         let finding = Finding {
+            title: Some(title.to_owned()),
             message: Some(format!("{title} is what number {number} says of it")),
             file: RepoPath::new("src/a.py"),
             line_start: Some(40),
@@ -101,7 +102,8 @@ fn a_case_has_its_texts_and_the_code_around_its_places() {
     assert_eq!(lines[0][2], "10.2n1.5c", "colours: plain, number, plain, comment");
     assert_eq!(case["files"][0]["length"], 1000);
     assert_eq!(case["goldens"][0]["text"], "a lock is taken late: described in more words");
-    assert_eq!(case["tools"][0][0]["result"]["matches"][0]["golden"], "g");
+    assert_eq!(case["tools"][0][0]["result"]["findings"][0]["title"], "a lock is taken late");
+    assert_eq!(case["tools"][0][0]["texts"]["f"], "a lock is taken late is what number 0 says of it");
 }
 
 #[test]
