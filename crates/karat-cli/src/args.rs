@@ -9,6 +9,7 @@ mod label;
 mod read;
 mod run;
 mod score;
+mod serve;
 mod shipped;
 mod store;
 mod suite;
@@ -28,6 +29,7 @@ pub(crate) use label::{
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use shipped::{
     CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
 };
@@ -226,6 +228,18 @@ Examples:
 The store is --store DIR, else KARAT_STORE, else the nearest .karat from the current folder upwards.
 A RUN is an id or the beginning of one, a name, or `latest`.")]
     Store(StoreArgs),
+    /// Show the runs of a store as pages in a browser: reports, comparisons, and a run as it goes.
+    #[command(after_help = "\
+Examples:
+  karat serve                                       http://127.0.0.1:7331 over the nearest store
+  karat serve --open                                and a browser on it
+  karat serve --store ../suite/.karat --label       and a page to label pairs on
+  karat serve --listen 0.0.0.0:7331 --token auto    for others, with a token that is made and printed
+  KARAT_SERVE_TOKEN=$(openssl rand -hex 24) karat serve --listen 10.0.0.5:7331 --host karat.example
+
+Nothing is changed: without --label every request that would change something is refused. Without --token only this
+computer can connect. Ctrl-C ends it.")]
+    Serve(ServeArgs),
     /// Measure a ranking against judged documents, as trec_eval does.
     #[command(after_help = "\
 Examples:

@@ -15,6 +15,7 @@ mod sources;
 mod store_place;
 mod stored;
 mod terminal;
+mod web;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -71,6 +72,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Label(args) => commands::label::run(&args),
         Command::Suite(args) => commands::suite::run(&args),
         Command::Store(args) => commands::store::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Trec(args) => commands::trec::run(&args),
         Command::Metrics(args) => commands::metrics::run(&args),
         Command::Profile(args) => commands::profile::run(&args),

@@ -24,6 +24,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod score;
+pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod suite;
 pub(crate) mod tools;

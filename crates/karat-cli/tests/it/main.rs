@@ -35,6 +35,7 @@ mod run;
 mod sandbox;
 mod schemas;
 mod score;
+mod serve;
 mod store;
 mod tools;
 mod trec;

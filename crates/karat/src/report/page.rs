@@ -17,7 +17,7 @@ pub struct Page<'a> {
     pub styles: &'a [&'a str],
     /// Scripts, run one after the other as one module; none makes a page without any.
     pub scripts: &'a [&'a str],
-    /// Whether the scripts may ask the server that the page came from.
+    /// Whether scripts and forms may ask the server that the page came from.
     pub connects: bool,
 }
 
@@ -72,10 +72,13 @@ fn policy(style: &str, script: Option<&str>, connects: bool) -> String {
     if let Some(script) = script {
         policy.push_str(&format!("; script-src {}", hash(script)));
     }
-    if connects {
-        policy.push_str("; connect-src 'self'");
-    }
-    policy.push_str("; base-uri 'none'; form-action 'none'");
+    // Scripts that may ask the server may as well send the reader there, by a form.
+    let forms = if connects {
+        "; connect-src 'self'; base-uri 'none'; form-action 'self'"
+    } else {
+        "; base-uri 'none'; form-action 'none'"
+    };
+    policy.push_str(forms);
     policy
 }
 
@@ -108,7 +111,7 @@ pub const THEME: &str = include_str!("page/theme.js");
 const STYLE: &str = include_str!("page/page.css");
 
 /// A value from 0 to 1 and its interval as a bar; what has no value is empty.
-pub(super) fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
+pub fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
     let place = |share: f64| share.clamp(0.0, 1.0) * 100.0;
     let Some(value) = value else { return String::from("<svg class=\"bar\" aria-hidden=\"true\"></svg>") };
     let interval = ci.map_or_else(String::new, |[low, high]| {

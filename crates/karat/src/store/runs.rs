@@ -152,6 +152,23 @@ impl Store {
         })
     }
 
+    /// All runs, the newest first, as far as their own table tells of them: no trial is looked at, so they have no outcomes.
+    pub fn overview(&mut self) -> Result<Vec<RunInfo>, StoreError> {
+        infos(&mut self.database)
+    }
+
+    /// How the trials of a run ended, the latest attempt of each.
+    pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
+        let rows = self.database.query(
+            "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+             WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+             GROUP BY outcome",
+            vec![run.into()],
+        )?;
+        let counted = |row: &Row| Ok((outcome(&self.database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
+        rows.iter().map(counted).collect()
+    }
+
     /// What a run was going to do.
     pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
         let row = self.database.query_one("SELECT plan FROM runs WHERE id = $1", vec![run.into()])?;

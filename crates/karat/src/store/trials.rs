@@ -73,6 +73,22 @@ impl Store {
         rows.iter().map(|row| Ok((key(row)?, (row.count(3)?, outcome(&self.database, row.str(4)?)?)))).collect()
     }
 
+    /// Every attempt that finished after a place in the order of finishing, with its own place: so many at most, 0 for the
+    /// beginning. Whoever follows a run reads each attempt once.
+    pub fn attempts_after(
+        &mut self,
+        run: &RunId,
+        place: i64,
+        most: u32,
+    ) -> Result<Vec<(i64, StoredTrial)>, StoreError> {
+        let rows = self.database.query(
+            "SELECT tool, case_id, number, attempt, outcome, line, detail, position FROM trials WHERE run_id = $1 \
+             AND position > $2 ORDER BY position LIMIT $3",
+            vec![run.into(), place.into(), most.into()],
+        )?;
+        rows.iter().map(|row| Ok((row.int(7)?, self.stored(row)?))).collect()
+    }
+
     /// A trial from its row: tool, case, number, attempt, outcome, line, detail. The line must say what the columns say.
     pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
         let (key, attempt) = (key(row)?, row.count(3)?);

@@ -1,0 +1,301 @@
+//! Two runs held against each other.
+
+use super::fault::Fault;
+use super::markup::{escaped, time};
+use super::reply::Reply;
+use super::run::{called, found, kept};
+use super::state::State;
+use super::summary::{made, state_of};
+use axum::Router;
+use axum::extract::{Query, State as Shared};
+use axum::http::StatusCode;
+use axum::routing::get;
+use karat::comparison::{Request, Side, compare};
+use karat::format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
+use karat::format::report::ReportV1;
+use karat::report::number::{count, p_value, signed, three, title};
+use karat::report::page::{Page, THEME, text};
+use karat::store::{RunInfo, Store};
+use karat_core::comparison::Rules;
+use serde::Deserialize;
+
+pub(super) fn routes() -> Router<State> {
+    Router::new().route("/compare", get(page))
+}
+
+/// So many moved goldens of a kind are listed.
+const MOST_MOVED: usize = 100;
+
+/// A bar of differences shows so much at least to either side, so that next to nothing looks like next to nothing.
+const NARROWEST: f64 = 0.1;
+
+#[derive(Clone, Debug, Deserialize)]
+struct Asked {
+    a: Option<String>,
+    b: Option<String>,
+    /// Compare the cases whose goldens are the same, where the suites differ.
+    #[serde(default)]
+    intersection: u8,
+}
+
+async fn page(Shared(state): Shared<State>, Query(asked): Query<Asked>) -> Result<Reply, Fault> {
+    let (Some(a), Some(b)) = (asked.a.filter(|a| !a.is_empty()), asked.b.filter(|b| !b.is_empty())) else {
+        let said = "Two runs are needed: /compare?a=RUN&b=RUN. They can be chosen on the first page.";
+        return Err(Fault::new(StatusCode::BAD_REQUEST, said));
+    };
+    let intersection = asked.intersection > 0;
+    let (a, b) = state.read(move |store| Ok((found(store, &a)?.0, found(store, &b)?.0))).await?;
+    let key = format!("compare {} {:?} {} {:?} {intersection}", a.id, a.ended_ms, b.id, b.ended_ms);
+    let own = state.clone();
+    let made = async move {
+        let drawer = own.clone();
+        own.draw(move |store| draw(&drawer, store, &[a.clone(), b.clone()], intersection)).await
+    };
+    state.reports().get(key, made).await
+}
+
+fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: bool) -> Result<Reply, Fault> {
+    let body = head(runs, intersection);
+    let [a, b] = runs;
+    let reports = (finished(store, a)?, finished(store, b)?);
+    let (Ok(a_report), Ok(b_report)) = &reports else {
+        let reasons = [reports.0.err(), reports.1.err()];
+        return Ok(refused(state, body, &reasons.into_iter().flatten().collect::<Vec<_>>(), None));
+    };
+    let sides = match sides((a, a_report), (b, b_report)) {
+        Ok(sides) => sides,
+        Err(reason) => return Ok(refused(state, body, &[reason], None)),
+    };
+    let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
+    // Cases that were alike when they were scored are alike when they are compared.
+    let clusters = [a_report, b_report].map(|report| report.intervals.cluster.as_deref());
+    let cluster = clusters[0].filter(|_| clusters[0] == clusters[1]);
+    let request = Request { metrics: &[], cluster, rules: Rules::default(), intersection };
+    match compare(&pairs, &request) {
+        Ok(comparison) => Ok(reply(state, &(body + &compared(&comparison, runs)), StatusCode::OK)),
+        Err(refusal) => {
+            let again = (!intersection).then(|| address(a, b, true));
+            Ok(refused(state, body, &[refusal.to_string()], again))
+        }
+    }
+}
+
+fn reply(state: &State, body: &str, status: StatusCode) -> Reply {
+    let nav = state.nav("");
+    let page = Page {
+        title: "Karat: comparison",
+        nav: &nav,
+        body,
+        styles: &[super::STYLE],
+        scripts: &[THEME],
+        connects: true,
+    };
+    Reply::page(&page).status(status)
+}
+
+/// Why nothing is compared, and what may be done instead.
+fn refused(state: &State, body: String, reasons: &[String], again: Option<String>) -> Reply {
+    let reasons: String = reasons.iter().map(|reason| format!("<p>{}</p>\n", text(reason))).collect();
+    let again = again
+        .map(|link| format!("<p><a href=\"{}\">Compare the cases whose goldens are the same</a></p>\n", text(&link)));
+    let body = format!(
+        "{body}<div class=\"careful\" role=\"note\"><h2>These runs cannot be compared</h2>\n{reasons}{}</div>\n",
+        again.unwrap_or_default()
+    );
+    reply(state, &body, StatusCode::CONFLICT)
+}
+
+/// The report of a run whose trials are all there, or why there is none: trials that never ran would count as missed.
+fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>, Fault> {
+    let done = made(store, &run.id)?.done;
+    let report = kept(store, run)?.filter(|_| done >= run.planned);
+    Ok(report.ok_or_else(|| {
+        let word = state_of(store, run);
+        let short = &run.short_id;
+        let todo = if word == "running" { "wait for its end".to_owned() } else { format!("go on with `karat run --resume {short}`") };
+        format!("Run {short} is {word}: {done} of {} trials are done, and those that never ran would count as missed; {todo}.", run.planned)
+    }))
+}
+
+/// Each tool against its namesake, or the only one against the only other.
+fn sides(a: (&RunInfo, &ReportV1), b: (&RunInfo, &ReportV1)) -> Result<Vec<(Side, Side)>, String> {
+    let label = |tool: &str, run: &RunInfo| format!("{tool} ({})", called(run));
+    let side = |(run, report): (&RunInfo, &ReportV1), tool| Side::of_report(report, tool, label(&tool.tool, run));
+    let shared =
+        a.1.tools.iter().filter_map(|tool| Some((tool, b.1.tools.iter().find(|other| other.tool == tool.tool)?)));
+    let mut pairs: Vec<(Side, Side)> = shared.map(|(ours, theirs)| (side(a, ours), side(b, theirs))).collect();
+    if let ([ours], [theirs], true) = (a.1.tools.as_slice(), b.1.tools.as_slice(), pairs.is_empty()) {
+        pairs.push((side(a, ours), side(b, theirs)));
+    }
+    if pairs.is_empty() {
+        let names =
+            |report: &ReportV1| report.tools.iter().map(|tool| tool.tool.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(format!(
+            "They have no tool in common: the first has {}, the second {}. `karat compare {} {} --tools x,y` compares one with another.",
+            names(a.1),
+            names(b.1),
+            a.0.short_id,
+            b.0.short_id
+        ));
+    }
+    Ok(pairs)
+}
+
+fn address(a: &RunInfo, b: &RunInfo, intersection: bool) -> String {
+    format!("/compare?a={}&b={}{}", a.id, b.id, if intersection { "&intersection=1" } else { "" })
+}
+
+fn head([a, b]: &[RunInfo; 2], intersection: bool) -> String {
+    let card = |run: &RunInfo, word: &str| {
+        format!(
+            "<div><span class=\"dim\">{word}</span><br><a href=\"/runs/{}\"><strong>{}</strong></a><br>{}<br><span class=\"dim\">{} UTC</span></div>",
+            run.id,
+            text(called(run)),
+            text(&run.suite),
+            time(run.created_ms)
+        )
+    };
+    format!(
+        "<h1>Comparison</h1>\n<div class=\"sides\">{}<a href=\"{}\" title=\"the other way round\">⇄ swap</a>{}</div>\n",
+        card(a, "from"),
+        text(&address(b, a, intersection)),
+        card(b, "to")
+    )
+}
+
+fn compared(comparison: &ComparisonV1, runs: &[RunInfo; 2]) -> String {
+    let mut out = String::new();
+    if !comparison.warnings.is_empty() {
+        let items: String = comparison.warnings.iter().map(|warning| format!("<li>{}</li>\n", text(warning))).collect();
+        out.push_str(&format!("<div class=\"careful\" role=\"note\"><h2>Be careful</h2>\n<ul>{items}</ul></div>\n"));
+    }
+    for pair in &comparison.comparisons {
+        out.push_str(&drawn(comparison, pair, runs));
+    }
+    out
+}
+
+fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> String {
+    let name =
+        if pair.a.tool == pair.b.tool { pair.a.tool.clone() } else { format!("{} → {}", pair.a.tool, pair.b.tool) };
+    let ends = pair.metrics.iter().flat_map(|one| one.ci.into_iter().flatten().chain(one.difference)).map(f64::abs);
+    let reach = ends.filter(|end| end.is_finite()).fold(NARROWEST, f64::max);
+    let rows: String = pair.metrics.iter().map(|one| row(one, reach, comparison.margin)).collect();
+    let level = 100.0 * comparison.level;
+    let mut out = format!(
+        "<section><h2>{}</h2>\n<p class=\"dim\">{} · profile {} · differences within ± {} count as none</p>\n\
+         <table class=\"cards\">\n<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">From</th>\
+         <th scope=\"col\" class=\"n\">To</th><th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">{level:.0} % interval, − {reach:.2} to + {reach:.2}</th>\
+         <th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">Effect</th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n",
+        text(&name),
+        count(pair.cases, "case"),
+        text(&comparison.profile),
+        comparison.margin,
+    );
+    let goldens = &pair.goldens;
+    out.push_str(&format!(
+        "<p>Both find {}, neither finds {}; <span class=\"good\">{} gained</span>, <span class=\"bad\">{} lost</span> (p {}).</p>\n<div class=\"moves\">{}{}</div>\n",
+        count(goldens.both, "golden"),
+        goldens.neither,
+        goldens.gained.len(),
+        goldens.lost.len(),
+        p_value(Some(goldens.p)),
+        moved("Gained", &goldens.gained, pair, runs),
+        moved("Lost", &goldens.lost, pair, runs)
+    ));
+    if !pair.moved.is_empty() {
+        let item = |one: &karat::format::comparison::CaseMovedV1| {
+            format!(
+                "<li>{} {} ({} → {}) · {}</li>\n",
+                text(&one.case),
+                signed(Some(one.difference)),
+                three(Some(one.a)),
+                three(Some(one.b)),
+                views(&one.case, pair, runs)
+            )
+        };
+        let metric = pair.moved.first().map_or("", |one| title(&one.metric));
+        let items: String = pair.moved.iter().map(item).collect();
+        out.push_str(&format!("<h3>Cases that moved most, by {}</h3>\n<ul>{items}</ul>\n", text(metric)));
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {
+    let word = one.verdict.word();
+    let effect = one.effect.map_or_else(|| "–".to_owned(), |effect| format!("{effect:+.2}").replacen('-', "−", 1));
+    let few = if one.unreliable { format!(" n = {}: too few to rely on.", one.n) } else { String::new() };
+    let p = if one.p_holm.is_some() { one.p_holm } else { one.p };
+    format!(
+        "<tr class=\"{word}\"><td data-label=\"Metric\" class=\"whole\"><strong>{}</strong></td><td data-label=\"From\" class=\"n\">{}</td>\
+         <td data-label=\"To\" class=\"n\">{}</td><td data-label=\"Change\" class=\"n\">{}</td><td data-label=\"Interval\">{}</td>\
+         <td data-label=\"p\" class=\"n\">{}</td><td data-label=\"Effect\" class=\"n\">{effect}</td>\
+         <td data-label=\"Verdict\"><span><span class=\"verdict\">{word}</span><br><span class=\"dim\">{}{few}</span></span></td></tr>\n",
+        text(title(&one.metric)),
+        three(one.a),
+        three(one.b),
+        signed(one.difference),
+        bar(one, reach, margin),
+        p_value(p),
+        text(&one.because)
+    )
+}
+
+/// The difference and its interval around nothing; what does not matter is shaded.
+fn bar(one: &DifferenceV1, reach: f64, margin: f64) -> String {
+    let place = |value: f64| ((value / reach).clamp(-1.0, 1.0) + 1.0) * 50.0;
+    let width = |from: f64, to: f64| (place(to) - place(from)).max(0.0);
+    let shown = one.ci.map_or_else(
+        || "no interval".to_owned(),
+        |[low, high]| format!("{} to {}", signed(Some(low)), signed(Some(high))),
+    );
+    let interval = one.ci.map_or_else(String::new, |[low, high]| {
+        format!(
+            "<rect class=\"ci\" x=\"{:.2}\" y=\"3\" width=\"{:.2}\" height=\"6\"/>",
+            place(low),
+            width(low, high).max(0.5)
+        )
+    });
+    let at = one.difference.map_or_else(String::new, |value| {
+        format!(
+            "<rect class=\"at\" x=\"{:.2}\" y=\"1\" width=\"1.2\" height=\"10\"/>",
+            (place(value) - 0.6).clamp(0.0, 98.8)
+        )
+    });
+    format!(
+        "<span><svg class=\"diff\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{shown}\"><title>{shown}</title>\
+         <rect class=\"same\" x=\"{:.2}\" width=\"{:.2}\" height=\"12\"/><line class=\"zero\" x1=\"50\" x2=\"50\" y1=\"0\" y2=\"12\"/>{interval}{at}</svg></span>",
+        place(-margin),
+        width(-margin, margin)
+    )
+}
+
+fn moved(word: &str, goldens: &[GoldenMovedV1], pair: &PairV1, runs: &[RunInfo; 2]) -> String {
+    if goldens.is_empty() {
+        return String::new();
+    }
+    let item = |one: &GoldenMovedV1| {
+        let found = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
+        format!(
+            "<li>{} <span class=\"dim\">{} · found {} → {}</span> · {}</li>\n",
+            text(&one.title),
+            text(&one.case),
+            found(one.a),
+            found(one.b),
+            views(&one.case, pair, runs)
+        )
+    };
+    let items: String = goldens.iter().take(MOST_MOVED).map(item).collect();
+    let more = goldens.len().saturating_sub(MOST_MOVED);
+    let more = if more > 0 { format!("<p class=\"dim\">and {more} more</p>") } else { String::new() };
+    format!("<div><h3>{word}</h3>\n<ul>{items}</ul>{more}</div>\n")
+}
+
+/// The case in either run's report.
+fn views(case: &str, pair: &PairV1, [a, b]: &[RunInfo; 2]) -> String {
+    let view = |run: &RunInfo, tool: &str, word: &str| {
+        format!("<a href=\"/runs/{}#/case/{}?tool={}\">{word}</a>", run.id, escaped(case), escaped(tool))
+    };
+    format!("{} · {}", view(a, &pair.a.tool, "before"), view(b, &pair.b.tool, "after"))
+}

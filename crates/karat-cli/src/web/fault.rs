@@ -1,0 +1,109 @@
+//! What went wrong with a request: a status, and a sentence that says what to do.
+
+use super::reply::Reply;
+use crate::exit::{Exit, Failure};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use karat::report::page::{Page, THEME, text};
+use karat::store::StoreError;
+
+/// Why a request gets no other answer. It becomes a page, or JSON where a script asks, on its way out.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    status: StatusCode,
+    said: String,
+    /// What else may be done about it, as markup.
+    more: String,
+}
+
+impl Fault {
+    /// A status, and what happened and what to do in sentences.
+    pub(crate) fn new(status: StatusCode, said: impl Into<String>) -> Self {
+        Self { status, said: said.into(), more: String::new() }
+    }
+
+    /// The same with markup below the sentences.
+    pub(crate) fn with(mut self, more: String) -> Self {
+        self.more = more;
+        self
+    }
+
+    /// The status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// As what was asked for: a page, or JSON.
+    pub(super) fn drawn(&self, json: bool, nav: &str) -> Reply {
+        let reply = if json {
+            Reply::json(&serde_json::json!({ "error": self.said, "status": self.status.as_u16() }))
+        } else {
+            let title = title(self.status);
+            let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", text(&self.said), self.more);
+            Reply::page(&Page { title, nav, body: &body, styles: &[], scripts: &[THEME], connects: true })
+        };
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""))
+            }
+            StatusCode::SERVICE_UNAVAILABLE => reply.with(header::RETRY_AFTER, HeaderValue::from_static("5")),
+            _ => reply,
+        }
+        .status(self.status)
+    }
+}
+
+fn title(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::MULTIPLE_CHOICES => "Several runs may be meant",
+        StatusCode::UNAUTHORIZED => "A token is needed",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::METHOD_NOT_ALLOWED => "Nothing can be changed here",
+        StatusCode::CONFLICT => "Not as things are",
+        StatusCode::SERVICE_UNAVAILABLE => "Not at this moment",
+        status if status.is_server_error() => "This did not work",
+        _ => "This cannot be asked",
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        use StoreError as E;
+        let status = match &error {
+            E::NoRun { .. } | E::NoArtifact { .. } => StatusCode::NOT_FOUND,
+            E::Ambiguous { .. } => StatusCode::MULTIPLE_CHOICES,
+            E::Missing { .. } | E::InUse { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            E::Busy { .. } | E::Labelled { .. } | E::LabelledExtra { .. } | E::Ended { .. } => StatusCode::CONFLICT,
+            E::BadLabel { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, capital(&error.to_string()))
+    }
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        let status = match &failure {
+            Failure::Message(Exit::Usage, _) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, capital(&failure.told()))
+    }
+}
+
+/// A message as a sentence.
+fn capital(message: &str) -> String {
+    let mut chars = message.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}

@@ -1,0 +1,57 @@
+//! Connections, each with an end: none is waited for, and none keeps others out.
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+
+/// So many connections at once; others wait until one of these has ended. Below what systems allow a process by default.
+const SEATS: usize = 512;
+
+/// The whole head of a request, or the next one on the same connection, comes within this.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// A connection takes new requests for so long; clients just make another.
+const AGE: Duration = Duration::from_secs(60);
+
+/// And what it has begun by then must have ended after this.
+const LAST: Duration = Duration::from_secs(120);
+
+/// The longest head of a request.
+const LONGEST_HEAD: usize = 32 * 1024;
+
+/// Takes connections, for ever.
+pub(crate) async fn accept(listener: TcpListener, router: Router) -> Infallible {
+    let seats = Arc::new(Semaphore::new(SEATS));
+    loop {
+        let Ok(seat) = Arc::clone(&seats).acquire_owned().await else {
+            // Nobody closes it.
+            continue;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(serve(stream, router.clone(), seat))),
+            // The client went away already, or the system has no room for more at this moment.
+            Err(_) => sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, router: Router, _seat: OwnedSemaphorePermit) {
+    // A page is one write; waiting for more would only delay it.
+    let _ = stream.set_nodelay(true);
+    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    // How a connection ends is the client's business.
+    if timeout(AGE, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = timeout(LAST, connection).await;
+    }
+}

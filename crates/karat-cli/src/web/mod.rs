@@ -1,0 +1,62 @@
+//! `karat serve`: pages over the store.
+//!
+//! A request comes in by [`listen`], where slow clients are cut off; passes the [`door`], where hosts, tokens and writing
+//! requests are checked; is answered by one of the files below, each with its `routes`; and leaves by [`reply`], where every
+//! answer gets the same headers and every fault a page.
+
+mod compare;
+mod door;
+mod fault;
+mod kept;
+mod listen;
+mod live;
+mod markup;
+mod plain;
+mod reply;
+mod run;
+mod runs;
+mod state;
+mod summary;
+mod tally;
+mod token;
+
+pub(crate) use door::{Door, Host};
+pub(crate) use fault::Fault;
+pub(crate) use listen::accept;
+pub(crate) use reply::Reply;
+pub(crate) use state::State;
+pub(crate) use token::Token;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+
+/// The largest body that a request may have.
+const LARGEST_BODY: usize = 64 * 1024;
+
+/// All pages, behind the door.
+pub(crate) fn router(state: State) -> Router {
+    Router::new()
+        .route("/healthz", get(async || Reply::text("ok\n")))
+        .merge(runs::routes())
+        .merge(run::routes())
+        .merge(live::routes())
+        .merge(compare::routes())
+        .fallback(async || Fault::new(StatusCode::NOT_FOUND, "There is no such page; all runs are on the first one."))
+        .method_not_allowed_fallback(async || {
+            Fault::new(StatusCode::METHOD_NOT_ALLOWED, "This address takes no request of that kind.")
+        })
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn_with_state(state.clone(), door::enter))
+        .layer(from_fn_with_state(state.clone(), reply::leave))
+        .with_state(state)
+}
+
+/// The style of these pages beside that of their shell.
+pub(crate) const STYLE: &str = include_str!("pages.css");
+
+/// A script for pages that may change something: `asJson(address, value)` sends with the token that the address brought.
+#[expect(dead_code, reason = "pages on which something can be changed come next")]
+pub(crate) const TOKEN: &str = include_str!("token.js");

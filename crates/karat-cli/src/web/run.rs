@@ -1,0 +1,201 @@
+//! One run: its report as a page, and as it is kept.
+
+use super::fault::Fault;
+use super::markup::escaped;
+use super::reply::Reply;
+use super::state::State;
+use super::summary::{made, state_of};
+use crate::args::{AskArgs, RuleArgs};
+use crate::exit::Failure;
+use crate::judging::{self, Sitting};
+use crate::stored::{self, StoredRun};
+use axum::Router;
+use axum::extract::{Path, State as Shared};
+use axum::http::StatusCode;
+use axum::routing::get;
+use karat::exhibit::gather;
+use karat::format::report::ReportV1;
+use karat::report::exhibit::{Earlier, Exhibit, Sources};
+use karat::report::page::text;
+use karat::scoring;
+use karat::store::{RunInfo, RunState, Store, StoreError};
+use karat::suite::LoadedSuite;
+use karat_core::trial::Trial;
+
+pub(super) fn routes() -> Router<State> {
+    Router::new().route("/runs/{run}", get(page)).route("/runs/{run}/report.json", get(json))
+}
+
+/// So many earlier runs are shown beside one, and so many are looked at to find them.
+const EARLIER: usize = 20;
+const LOOKED_AT: usize = 60;
+
+async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+    let (key, run) = state
+        .read(move |store| {
+            let (run, all) = found(store, &reference)?;
+            let word = state_of(store, &run);
+            let earlier = before(&run, &all);
+            let newest = earlier.first().map(|run| run.id.to_string());
+            Ok((format!("{} {word} {:?} {:?} {} {newest:?}", run.id, run.ended_ms, run.name, earlier.len()), run))
+        })
+        .await?;
+    // What goes on changes all the time, and is drawn anew now and then.
+    let key = if run.has_report { key } else { format!("{key} {:?}", state.while_it_goes()) };
+    let own = state.clone();
+    let made = async move {
+        let drawer = own.clone();
+        own.draw(move |store| draw(&drawer, store, run.id.as_str())).await
+    };
+    state.reports().get(key, made).await
+}
+
+async fn json(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+    let kept = state.read(move |store| {
+        let (run, _) = found(store, &reference)?;
+        match store.report(&run.id)? {
+            Some(bytes) => Ok(bytes),
+            None => Err(Fault::new(
+                StatusCode::NOT_FOUND,
+                format!(
+                    "The run {} has not ended, so no report is kept yet; /runs/{}/progress.json says how far it is.",
+                    run.short_id, run.id
+                ),
+            )),
+        }
+    });
+    Ok(Reply::json_text(kept.await?))
+}
+
+/// The run that somebody means, and all others. No trial is looked at.
+pub(super) fn found(store: &mut Store, reference: &str) -> Result<(RunInfo, Vec<RunInfo>), StoreError> {
+    let id = store.identify(reference)?;
+    let all = store.overview()?;
+    match all.iter().find(|run| run.id == id).cloned() {
+        Some(run) => Ok((run, all)),
+        // It was removed between the two questions.
+        None => Err(StoreError::NoRun { reference: reference.to_owned(), hint: String::new() }),
+    }
+}
+
+/// What people call a run.
+pub(super) fn called(run: &RunInfo) -> &str {
+    run.name.as_deref().unwrap_or(&run.short_id)
+}
+
+/// The report that a run ended with.
+pub(super) fn kept(store: &mut Store, run: &RunInfo) -> Result<Option<ReportV1>, Fault> {
+    let Some(bytes) = store.report(&run.id)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+        let said = format!(
+            "The report of run {} cannot be read ({error}). Score the run again with `karat score {}`, or use the version of Karat that made it ({}).",
+            run.short_id, run.short_id, run.karat
+        );
+        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, said)
+    })
+}
+
+/// Finished runs of the same suite from before, the newest first.
+fn before<'r>(run: &RunInfo, all: &'r [RunInfo]) -> Vec<&'r RunInfo> {
+    let fits = |other: &&RunInfo| {
+        other.suite == run.suite
+            && other.state == RunState::Complete
+            && other.has_report
+            && (other.created_ms, &other.id) < (run.created_ms, &run.id)
+    };
+    all.iter().filter(fits).take(LOOKED_AT).collect()
+}
+
+fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
+    let (run, all) = found(store, id)?;
+    let nav = nav(state, store, &run);
+    let shown = match kept(store, &run)? {
+        Some(report) => Shown { report, sources: sources(store, &run) },
+        None => unfinished(store, &run)?,
+    };
+    let earlier = earlier(store, &shown.report, &before(&run, &all));
+    let Some((loaded, trials)) = &shown.sources else {
+        return Ok(html(&gather(&shown.report, earlier, None), &run, &nav));
+    };
+    let code = |case: &_, path: &_| loaded.source(case, path);
+    let sources = Sources { suite: &loaded.suite, trials, code: &code };
+    Ok(html(&gather(&shown.report, earlier, Some(sources)), &run, &nav))
+}
+
+/// A report, and the texts and code beside it where they can be read.
+struct Shown {
+    report: ReportV1,
+    sources: Option<(LoadedSuite, Vec<Trial>)>,
+}
+
+fn sources(store: &mut Store, run: &RunInfo) -> Option<(LoadedSuite, Vec<Trial>)> {
+    // A report is worth showing without them, and says what is not at hand.
+    let StoredRun { loaded, trials, .. } = stored::run(store, run.id.as_str()).ok()?;
+    Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))
+}
+
+/// What can be said of a run that has not ended. Nobody is asked anything for that: what models said is heard from the ledger.
+fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Shown, Fault> {
+    let mut stored = stored::run(store, run.id.as_str())?;
+    let profile = stored.profile(&RuleArgs::default())?;
+    let mut work = stored.work(profile, None);
+    let recorded = AskArgs { judge_cache: "only".to_owned(), ..stored.asking(&AskArgs::default()) };
+    if let Err(failure) = sit(store, &stored, &recorded, &mut work) {
+        work.notes.push(format!("no judge is asked before the run has ended: {}", failure.told()));
+        sit(store, &stored, &AskArgs { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
+    }
+    let scoring = scoring::run(&stored.loaded, work);
+    Ok(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
+}
+
+fn sit(store: &mut Store, run: &StoredRun, args: &AskArgs, work: &mut scoring::Work) -> Result<(), Failure> {
+    let models = run.models();
+    judging::sit(Sitting { args, loaded: &run.loaded, folder: None, store: Some(store), models, quiet: true }, work)
+}
+
+/// The reports of earlier runs by the same rules, oldest first. One that cannot be read is no reason to show none.
+fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec<Earlier> {
+    let mut found = Vec::new();
+    for run in candidates {
+        if found.len() == EARLIER {
+            break;
+        }
+        if let Ok(Some(other)) = kept(store, run)
+            && other.profile.name == report.profile.name
+        {
+            found.push(Earlier { label: called(run).to_owned(), report: other });
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// What stands above the report: where the page belongs, and whether the run has ended.
+fn nav(state: &State, store: &mut Store, run: &RunInfo) -> String {
+    let link = format!("/runs/{}", escaped(run.id.as_str()));
+    let word = state_of(store, run);
+    let own = format!(
+        "<span>{}</span><a href=\"{link}/report.json\">JSON</a><a href=\"{link}/live\">Progress</a>",
+        text(called(run))
+    );
+    let done = made(store, &run.id).map_or_else(|_| "some".to_owned(), |made| made.done.to_string());
+    let going = match word {
+        "running" => format!(
+            "This run is still going: {done} of {} trials are done. <a href=\"{link}/live\">Watch it</a>; this page shows what there is.",
+            run.planned
+        ),
+        "interrupted" => format!(
+            "This run was interrupted: {done} of {} trials are done. Go on with <kbd>karat run --resume {}</kbd>; this page shows what there is.",
+            run.planned,
+            text(&run.short_id)
+        ),
+        "stopped" => format!("This run was stopped: {done} of {} trials are done.", run.planned),
+        _ => String::new(),
+    };
+    let going = if going.is_empty() { going } else { format!("<p class=\"going\" role=\"status\">{going}</p>") };
+    format!("{}{own}{going}", state.plain_nav(""))
+}
+
+fn html(exhibit: &Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
+    super::plain::draw(exhibit, called(run), nav)
+}

@@ -1,0 +1,183 @@
+//! What pages say, of good stores and of bad ones.
+
+use super::{HOSTILE, Server, ids, two_runs};
+use crate::project::Project;
+use karat::format::run::TrialDetailV1;
+use karat::format::submission::TrialV1;
+use karat::run::record::TrialRecord;
+use karat::store::{NewRun, RunState, Store};
+use serde_json::{Value, json};
+
+#[test]
+fn every_page_answers_and_hostile_names_stay_text() {
+    let project = two_runs();
+    let runs = ids(&project);
+    let server = Server::start(&project, &[]);
+    let (second, first) = (&runs[0], &runs[1]);
+    let pages = [
+        "/".to_owned(),
+        format!("/runs/{first}"),
+        format!("/runs/{second}"),
+        "/runs/latest".to_owned(),
+        format!("/runs/{first}/live"),
+        format!("/compare?a={first}&b={second}"),
+        format!("/compare?a={second}&b={first}"),
+    ];
+    for page in &pages {
+        let body = server.page(page);
+        assert!(body.starts_with("<!doctype html>"), "{page}");
+        assert!(!body.contains("<script>alert") && !body.contains("<b title"), "{page} took a name for markup");
+    }
+    let list = server.page("/");
+    for text in ["second", "alert(1)", "complete", "2 of 2", &format!("/runs/{first}"), "Compare two runs"] {
+        assert!(list.contains(text), "no {text}:\n{list}");
+    }
+    let comparison = server.page(&pages[5]);
+    assert!(
+        comparison.contains("Lost") && comparison.contains(&format!("/runs/{second}#/case/two?tool=")),
+        "{comparison}"
+    );
+    assert!(server.page(&pages[6]).contains("Gained"));
+    let report = server.json(&format!("/runs/{first}/report.json"));
+    assert_eq!(report["schema"], "karat.report/1");
+    let progress = server.json("/runs/second/progress.json");
+    assert_eq!(
+        (&progress["state"], &progress["done"], &progress["planned"]),
+        (&json!("complete"), &json!(2), &json!(2))
+    );
+    assert_eq!(progress["tools"][0]["tool"], HOSTILE);
+    assert_eq!(server.page("/healthz"), "ok\n");
+}
+
+#[test]
+fn what_is_not_there_is_said_with_what_to_do() {
+    let project = two_runs();
+    let runs = ids(&project);
+    let server = Server::start(&project, &[]);
+    let check = |path: &str, status: u16, text: &str| {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        assert!(answer.body.contains(text), "{path} does not say {text:?}: {}", answer.body);
+    };
+    check("/nothing", 404, "no such page");
+    check("/runs/nightly", 404, "there is no run `nightly`".replace("there", "There").as_str());
+    check("/runs/secnod", 404, "did you mean `second`");
+    check("/runs/nightly/report.json", 404, "\"error\"");
+    check("/runs/0", 300, "type more of the id");
+    check("/compare", 400, "Two runs are needed");
+    check("/compare?a=second&b=nightly", 404, "no run");
+    check("/?page=999", 200, "Runs");
+    check("/?page=x", 400, "page");
+    check("/?suite=%3Cscript%3E", 200, "No run is of this suite");
+    check(&format!("/runs/{}?x=%00", runs[0]), 200, "<!doctype html>");
+    check("/runs/%FF", 400, "");
+    let head = server.ask("HEAD", "/", &[], "");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    assert!(head.header("content-length").unwrap().parse::<usize>().unwrap() > 500);
+    assert_eq!(server.ask("POST", "/", &[], "").status, 405);
+}
+
+#[test]
+fn a_store_may_be_missing_empty_new_or_gone() {
+    let project = Project::new();
+    let server = Server::start(&project, &[]);
+    let missing = server.get("/");
+    assert!(missing.status == 503 && missing.body.contains("karat run"), "{}", missing.body);
+    drop(Store::create(&project.path(".karat")).unwrap());
+    assert!(server.page("/").contains("karat run starter"), "an empty store says how to fill it");
+    std::fs::remove_dir_all(project.path(".karat")).unwrap();
+    assert_eq!(server.get("/").status, 503);
+    std::fs::create_dir(project.path(".karat")).unwrap();
+    std::fs::write(project.path(".karat/karat.db"), "this is no database, and it is long enough to be looked at")
+        .unwrap();
+    let damaged = server.get("/");
+    assert!(damaged.status == 500 && damaged.body.contains("karat store verify"), "{}", damaged.body);
+}
+
+fn begun(store: &mut Store, name: &str) -> karat::store::RunId {
+    let tool = json!({ "name": "slow", "kind": "command", "trials": 2, "isolation": "full", "manifest": {} });
+    let plan = json!({
+        "schema": "karat.plan/1", "suite": { "name": "tiny", "place": "nowhere", "digest": "d1", "cases": 2 },
+        "profile": { "name": "karat", "method": "score", "expect_pass": false, "headline": ["f1"] },
+        "seed": 7, "tools": [tool], "cases": ["one", "two"],
+    });
+    let plan = serde_json::from_value(plan).unwrap();
+    let new = NewRun { name: Some(name.to_owned()), plan, suite_snapshot: b"{}".to_vec(), scratch: None };
+    store.begin(&new).unwrap()
+}
+
+fn record(case: &str, attempt: u32, outcome: &str, reason: Option<&str>) -> TrialRecord {
+    let mut line = json!({ "case": case, "tool": "slow", "trial": 1, "outcome": outcome });
+    line["cost_usd"] = json!(0.25);
+    line["tokens_in"] = json!(1000);
+    let (trial, faults) = serde_json::from_value::<TrialV1>(line).unwrap().into_trial();
+    assert_eq!(faults, []);
+    let detail = TrialDetailV1 { reason: reason.map(str::to_owned), started_ms: 1_000, ..TrialDetailV1::default() };
+    TrialRecord { trial, attempt, detail, artifacts: Vec::new() }
+}
+
+#[test]
+fn a_run_begun_while_serving_appears_and_is_followed_to_its_end() {
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    assert!(!server.page("/").contains("going-on"));
+    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let run = begun(&mut store, "going-on");
+    let lock = store.lock(&run).unwrap();
+    let list = server.page("/");
+    assert!(list.contains("going-on") && list.contains("running") && list.contains("0 of 4"), "{list}");
+    let progress = |expect: &[(&str, Value)]| {
+        let told = server.json("/runs/going-on/progress.json");
+        for (key, value) in expect {
+            assert_eq!(told.pointer(key), Some(value), "{key} of {told}");
+        }
+    };
+    progress(&[("/state", json!("running")), ("/done", json!(0)), ("/planned", json!(4))]);
+    store.save(&run, &[record("one", 1, "crashed", Some("<i>no key</i>"))]).unwrap();
+    progress(&[("/done", json!(1)), ("/failed", json!(1)), ("/failures/0/reason", json!("<i>no key</i>"))]);
+    // A further attempt takes the place of the first, whose price was paid.
+    store.save(&run, &[record("one", 2, "reported", None), record("two", 1, "reported", None)]).unwrap();
+    progress(&[
+        ("/done", json!(2)),
+        ("/failed", json!(0)),
+        ("/spent/usd", json!(0.75)),
+        ("/spent/tokens_in", json!(3000)),
+    ]);
+    progress(&[("/tools/0/done", json!(2)), ("/tools/0/planned", json!(4)), ("/last/0/case", json!("two"))]);
+    assert!(server.page("/runs/going-on/live").contains("progress.json"));
+    let compared = server.get("/compare?a=second&b=going-on");
+    assert!(compared.status == 409 && compared.body.contains("2 of 4 trials are done"), "{}", compared.body);
+    drop(lock);
+    progress(&[("/state", json!("interrupted"))]);
+    store.finish(&run, RunState::Stopped, None).unwrap();
+    progress(&[("/state", json!("stopped")), ("/left_ms", Value::Null)]);
+}
+
+#[test]
+fn an_unfinished_run_shows_what_there_is() {
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let run = ids(&project)[0].clone();
+    Store::open(&project.path(".karat")).unwrap().reopen(&serde_id(&project, &run)).unwrap();
+    let page = server.page(&format!("/runs/{run}"));
+    assert!(page.contains("This run was interrupted") && page.contains("karat run --resume"), "{page}");
+    assert_eq!(server.get(&format!("/runs/{run}/report.json")).status, 404);
+}
+
+fn serde_id(project: &Project, run: &str) -> karat::store::RunId {
+    Store::read_only(&project.path(".karat")).unwrap().identify(run).unwrap()
+}
+
+#[test]
+fn a_damaged_report_is_told_and_the_others_are_shown() {
+    let project = two_runs();
+    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let run = begun(&mut store, "broken");
+    store.finish(&run, RunState::Complete, Some(b"{\"schema\":")).unwrap();
+    drop(store);
+    let server = Server::start(&project, &[]);
+    let page = server.get("/runs/broken");
+    assert!(page.status == 500 && page.body.contains("cannot be read"), "{}", page.body);
+    let list = server.page("/");
+    assert!(list.contains("cannot be read by this version") && list.contains("second"), "{list}");
+}

@@ -1,0 +1,74 @@
+//! Starting and ending.
+
+use super::Server;
+use crate::project::Project;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn others_are_served_with_a_token_alone() {
+    let project = Project::new();
+    project.run("serve --listen 0.0.0.0:0").says(2, &["a token is needed", "--token auto", "openssl rand"]);
+    project.run("serve --listen [::]:0").says(2, &["a token is needed"]);
+    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "--token auto"]);
+    project.run_list(&["serve", "--token", "sixteen letters; and more"]).says(2, &["letters, digits"]);
+    let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--token", "auto", "--host", "karat.example"]);
+    let url = server.told["url"].as_str().unwrap();
+    let token = url.split("?token=").nth(1).unwrap();
+    assert!(token.len() >= 32, "{url}");
+    let ask = |host: &str| {
+        server.ask("GET", "/healthz", &[("host", host), ("authorization", &format!("Bearer {token}"))], "")
+    };
+    assert_eq!(ask("karat.example").status, 200);
+    assert_eq!(ask("10.0.0.5:7331").status, 200);
+    assert_eq!(ask("evil.example").status, 403);
+}
+
+#[test]
+fn an_address_that_cannot_be_had_is_told() {
+    let project = Project::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    project.run(&format!("serve --listen {address}")).says(5, &["another program listens there", "--listen"]);
+    project.run("serve --listen 192.0.2.1:7331 --token auto").says(5, &["no such address"]);
+    project.run("serve --listen nonsense").says(2, &["--listen nonsense", "127.0.0.1:7331"]);
+    project.run_list(&["serve", "--host", "a b"]).says(2, &["--host a b"]);
+}
+
+#[test]
+fn a_signal_ends_it_at_once_and_well() {
+    let project = Project::new();
+    for signal in ["INT", "TERM"] {
+        let mut server = Server::start(&project, &[]);
+        // Somebody who sends nothing is not waited for.
+        let _silent = server.connect();
+        let began = Instant::now();
+        let told = Command::new("kill").args([format!("-{signal}"), server.process().to_string()]).status().unwrap();
+        assert!(told.success());
+        let ended = server.child.wait().unwrap();
+        assert_eq!(ended.code(), Some(0), "{signal}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{signal}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn it_says_what_it_serves_and_never_who_may_come() {
+    let project = Project::new();
+    let token = "a-token-of-a-fair-length";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--store", "elsewhere"])
+        .env("KARAT_SERVE_TOKEN", token)
+        .current_dir(project.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("serving elsewhere on http://127.0.0.1:"), "{first}");
+    let second = lines.next().unwrap().unwrap();
+    assert!(second.contains("no store yet"), "{second}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
