@@ -3,13 +3,13 @@
 use crate::args::AskArgs;
 use crate::exit::Failure;
 use crate::judging::{self, Sitting};
-use karat::judge::labels::Sample;
 use karat::judge::labels::desk::{Queue, Seen};
+use karat::judge::labels::{ExtraLabel, Sample, extras_heard};
 use karat::judge::local;
 use karat::judge::roster::NONE;
 use karat::scoring::Work;
 use karat::suite::LoadedSuite;
-use karat_core::judgement::Judgement;
+use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::NAME;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::doubt::width_over_cases;
@@ -70,6 +70,14 @@ impl Bench {
     /// Findings to classify.
     pub(crate) fn audits(&self) -> Queue {
         Queue::audits(self.seen())
+    }
+
+    /// What becomes of the trials when people are heard about extras.
+    pub(crate) fn with_extras(&self, labels: &[ExtraLabel]) -> Scorecard {
+        let mut judgements = self.judgements.clone();
+        judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
+        judgements.extend(extras_heard(labels, &self.trials).into_iter().map(|(_, judgement)| judgement));
+        score(&self.loaded.suite, &self.trials, &judgements, &self.profile)
     }
 
     fn seen(&self) -> Seen<'_> {

@@ -10,7 +10,7 @@ use super::moment::{now_ms, shown};
 use crate::judge::labels::{Annotator, Source};
 use karat_core::ids::CaseId;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is stored in place of an answer by somebody who takes theirs back.
 const WITHDRAWN: &str = "withdrawn";
@@ -268,17 +268,18 @@ pub(super) struct LastSaid {
 pub(super) fn last_said<K: Kind>(
     database: &mut Database,
     annotator: &Annotator,
+    wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Option<LastSaid>, StoreError> {
     let mut found: Option<LastSaid> = None;
-    let mut passed: Vec<String> = Vec::new();
+    let mut passed: HashSet<String> = HashSet::new();
     for row in database.query(K::SQL.latest, vec![annotator.as_str().into()])? {
         let entry = entry::<K>(database, &row)?;
         let (key, made_ms, source) = (entry.key.clone(), entry.made_ms, entry.source);
         // Only the last row about a thing says how things stand.
-        if passed.contains(&key) {
+        if !wanted(&key) || passed.contains(&key) {
             continue;
         }
-        passed.push(key.clone());
+        passed.insert(key.clone());
         let Some(label) = kept::<K>(database, entry, &row)? else { continue };
         match &mut found {
             None => found = Some(LastSaid { keys: vec![key], word: K::word(&label), made_ms }),

@@ -159,16 +159,21 @@ impl Store {
         })
     }
 
-    /// Takes back what an annotator said last, of this kind or of any; nothing where they have said nothing that still counts.
-    /// What they said stays in the history, and they may be asked again.
-    pub fn undo_label(&mut self, annotator: &Annotator, kind: Option<LabelKind>) -> Result<Option<Undone>, StoreError> {
+    /// Takes back what an annotator said last, of this kind or of any, of what has a key that is wanted; nothing where they have
+    /// said nothing that still counts. What they said stays in the history, and they may be asked again.
+    pub fn undo_label(
+        &mut self,
+        annotator: &Annotator,
+        kind: Option<LabelKind>,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Undone>, StoreError> {
         self.database.write(|database| {
             let mut last: Option<(LabelKind, LastSaid)> = None;
             for own in LabelKind::ALL.into_iter().filter(|own| kind.is_none_or(|kind| kind == *own)) {
                 let said = match own {
-                    LabelKind::Pair => label_log::last_said::<OfPairs>(database, annotator)?,
-                    LabelKind::Extra => label_log::last_said::<OfExtras>(database, annotator)?,
-                    LabelKind::Audit => label_log::last_said::<OfAudits>(database, annotator)?,
+                    LabelKind::Pair => label_log::last_said::<OfPairs>(database, annotator, wanted)?,
+                    LabelKind::Extra => label_log::last_said::<OfExtras>(database, annotator, wanted)?,
+                    LabelKind::Audit => label_log::last_said::<OfAudits>(database, annotator, wanted)?,
                 };
                 let later = |said: &LastSaid| last.as_ref().is_none_or(|(_, last)| said.made_ms > last.made_ms);
                 last = said.filter(later).map(|said| (own, said)).or(last);
@@ -188,6 +193,14 @@ impl Store {
         self.at_one_moment(|store| {
             Ok(Labels { pairs: store.labels()?, extras: store.extra_labels()?, audits: store.audit_labels()? })
         })
+    }
+
+    /// When anybody last said something or took it back, in milliseconds since 1970.
+    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT MAX(made_ms) FROM (SELECT made_ms FROM labels UNION ALL SELECT made_ms FROM extra_labels \
+                   UNION ALL SELECT made_ms FROM audit_labels) AS all_labels";
+        let row = self.database.query_one(sql, Vec::new())?;
+        Ok(row.map(|row| row.int_or_null(0)).transpose()?.flatten())
     }
 
     /// The labels of pairs that count, in the order in which they came in.

@@ -92,7 +92,8 @@ impl Table<'_> {
     }
 
     fn undo(&self, desk: &mut Desk<'_>) -> Result<(), Failure> {
-        match Store::create(self.folder)?.undo_label(desk.annotator(), Some(self.queue.kind()))? {
+        let mut store = Store::create(self.folder)?;
+        match store.undo_label(desk.annotator(), Some(self.queue.kind()), &|key| self.queue.holds(key).is_some())? {
             None => tell("there is nothing to take back"),
             Some(undone) => {
                 desk.undone(&undone.keys);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub(super) fn run(args: &LabelUndoArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let annotator = annotator(&args.annotator)?;
-    let undone = store_place::open(stated)?.undo_label(&annotator, None)?;
+    let undone = store_place::open(stated)?.undo_label(&annotator, None, &|_| true)?;
     if args.json {
         print_json(&undone)?;
     }

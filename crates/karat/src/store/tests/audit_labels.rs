@@ -95,13 +95,13 @@ fn what_is_taken_back_is_open_again_and_stays_in_the_history() {
     let place = Place::new();
     let mut store = place.store();
     let anna = ann("anna");
-    assert_eq!(store.undo_label(&anna, None).unwrap(), None);
+    assert_eq!(store.undo_label(&anna, None, &|_| true).unwrap(), None);
     store.take_audit_labels(&[new_label("t", "anna", TargetMatch)], Again::Refuse).unwrap();
     store.take_audit_labels(&[new_label("t", "ben", BonusValid)], Again::Refuse).unwrap();
-    let undone = store.undo_label(&anna, None).unwrap().unwrap();
+    let undone = store.undo_label(&anna, None, &|_| true).unwrap().unwrap();
     assert_eq!((undone.kind, undone.said, undone.keys.len()), (LabelKind::Audit, "TARGET_MATCH", 1));
     assert_eq!(told(&store.audit_labels().unwrap()), ["2 ben BONUS_VALID"]);
-    assert_eq!(store.undo_label(&anna, None).unwrap(), None, "nothing is taken back twice");
+    assert_eq!(store.undo_label(&anna, None, &|_| true).unwrap(), None, "nothing is taken back twice");
     store.take_audit_labels(&[new_label("t", "anna", Hallucinated)], Again::Refuse).unwrap();
     let history = ["1 anna TARGET_MATCH (before) (withdrawn)", "2 ben BONUS_VALID", "4 anna HALLUCINATED"];
     assert_eq!(told(&store.audit_label_history().unwrap()), history);
@@ -121,17 +121,26 @@ fn the_last_answer_of_any_kind_is_taken_back_whole() {
     store.take_extra_labels(&pool, Again::Refuse).unwrap();
     wait();
     store.add_label(&new_pair("q", "ben", Answer::NO), Again::Refuse).unwrap();
-    let undone = store.undo_label(&anna, None).unwrap().unwrap();
+    let undone = store.undo_label(&anna, None, &|_| true).unwrap().unwrap();
     assert_eq!((undone.kind, undone.keys.len()), (LabelKind::Extra, 3));
     assert_eq!(store.extra_labels().unwrap(), []);
-    assert_eq!(store.undo_label(&anna, Some(LabelKind::Extra)).unwrap(), None);
-    assert_eq!(store.undo_label(&anna, None).unwrap().unwrap().kind, LabelKind::Pair);
+    assert_eq!(store.undo_label(&anna, Some(LabelKind::Extra), &|_| true).unwrap(), None);
+    assert_eq!(store.undo_label(&anna, None, &|_| true).unwrap().unwrap().kind, LabelKind::Pair);
     assert_eq!(store.labels().unwrap().len(), 1, "what others said stays");
+    store.add_label(&new_pair("elsewhere", "anna", Answer::YES), Again::Refuse).unwrap();
+    assert_eq!(
+        store.undo_label(&anna, None, &|_| false).unwrap(),
+        None,
+        "what is not here is not taken back from here"
+    );
+    assert!(store.undo_label(&anna, None, &|_| true).unwrap().is_some());
+    let changed = store.labels_changed_ms().unwrap();
+    assert!(changed.is_some_and(|changed| store.labels().unwrap().iter().all(|label| label.made_ms <= changed)));
     // Lines of a file have nothing to do with each other.
     let imported = |title: &str| NewLabel { source: Source::Imported, ..new_pair(title, "anna", Answer::NO) };
     let labels = NewLabels { pairs: vec![imported("r"), imported("s")], ..NewLabels::default() };
     store.take_all_labels(&labels, Again::Refuse).unwrap();
-    assert_eq!(store.undo_label(&anna, None).unwrap().unwrap().keys.len(), 1);
+    assert_eq!(store.undo_label(&anna, None, &|_| true).unwrap().unwrap().keys.len(), 1);
     assert_eq!(store.labels().unwrap().len(), 2);
     assert_eq!(store.verify().unwrap(), []);
 }
@@ -142,7 +151,7 @@ fn a_correction_that_is_taken_back_leaves_nothing() {
     let mut store = place.store();
     store.add_label(&new_pair("p", "anna", Answer::YES), Again::Refuse).unwrap();
     store.add_label(&new_pair("p", "anna", Answer::NO), Again::Correct).unwrap();
-    assert_eq!(store.undo_label(&ann("anna"), None).unwrap().unwrap().said, "no");
+    assert_eq!(store.undo_label(&ann("anna"), None, &|_| true).unwrap().unwrap().said, "no");
     assert_eq!(store.labels().unwrap(), []);
     store.add_label(&new_pair("p", "anna", Answer::PARTIAL), Again::Refuse).unwrap();
     let kept: Vec<&str> = store.labels().unwrap().iter().map(|label| label.answer.word()).collect();
@@ -160,7 +169,7 @@ fn many_people_at_once_lose_nothing() {
         for number in 0..20 {
             store.add_label(&new_pair(&format!("p{number}"), name, Answer::YES), Again::Refuse).unwrap();
             if number % 5 == 4 {
-                assert!(store.undo_label(&ann(name), None).unwrap().is_some());
+                assert!(store.undo_label(&ann(name), None, &|_| true).unwrap().is_some());
             }
         }
     };

@@ -140,8 +140,11 @@ impl Item {
                 source,
             }),
             (Shown::Extra(texts), Reply::Extra(valid)) => {
-                let open = texts.iter().filter(|shown| !is_done(shown.key().as_str()));
-                labels.extras.extend(open.map(|shown| NewExtraLabel {
+                // Where all of them are done the answer is held against the first, so that no other one is lost silently.
+                let done = |shown: &ShownExtra| is_done(shown.key().as_str());
+                let all = texts.iter().all(done);
+                let open = texts.iter().enumerate().filter(|(at, shown)| if all { *at == 0 } else { !done(shown) });
+                labels.extras.extend(open.map(|(_, shown)| shown).map(|shown| NewExtraLabel {
                     shown: shown.clone(),
                     annotator: annotator.clone(),
                     valid,

@@ -1,6 +1,6 @@
 //! Everything of one kind that is worth a label, the most telling first.
 
-use super::item::{Item, Shown};
+use super::item::{Item, Shown, keys};
 use crate::judge::labels::{
     LabelKind, Open, OpenAudit, OpenExtra, Pair, Sample, ShownAudit, audit_queue, extra_queue, worklist,
 };
@@ -11,6 +11,7 @@ use karat_core::scorecard::Scorecard;
 use karat_core::scorecard::doubt::{Doubt, figure_metric};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use std::collections::HashMap;
 
 /// What is there to be labelled.
 #[derive(Clone, Copy)]
@@ -29,6 +30,8 @@ pub struct Seen<'a> {
 pub struct Queue {
     kind: LabelKind,
     items: Vec<Item>,
+    /// By the key of every text: its item.
+    by_key: HashMap<String, usize>,
     /// The metric whose interval labels narrow.
     pub(super) metric: String,
     /// Half the width of its interval by the choice of cases; none where it is not known.
@@ -60,8 +63,8 @@ impl Queue {
             width: 0.0,
         };
         let metric = figure_metric(seen.profile).to_owned();
-        let items = open.into_iter().map(item).collect();
-        Self { kind: LabelKind::Pair, items, metric, cases, threshold: judge.params().threshold, sample }
+        let plain = Self::plain(LabelKind::Pair, open.into_iter().map(item).collect(), &metric);
+        Self { cases, threshold: judge.params().threshold, sample, ..plain }
     }
 
     /// Extras, in the order in which their labels bring the bounds of precision together; only those that so many tools report.
@@ -94,7 +97,9 @@ impl Queue {
     }
 
     fn plain(kind: LabelKind, items: Vec<Item>, metric: &str) -> Self {
-        Self { kind, items, metric: metric.to_owned(), cases: None, threshold: 0.5, sample: None }
+        let numbered = items.iter().enumerate();
+        let by_key = numbered.flat_map(|(at, item)| keys(item).map(move |key| (key, at))).collect();
+        Self { kind, items, by_key, metric: metric.to_owned(), cases: None, threshold: 0.5, sample: None }
     }
 
     /// What is labelled.
@@ -111,6 +116,11 @@ impl Queue {
     pub fn find(&self, beginning: &str) -> Option<&Item> {
         let mut like = self.items.iter().filter(|item| !beginning.is_empty() && item.key.starts_with(beginning));
         like.next().filter(|_| like.next().is_none())
+    }
+
+    /// The item that has a text with this whole key.
+    pub fn holds(&self, key: &str) -> Option<&Item> {
+        self.by_key.get(key).map(|at| &self.items[*at])
     }
 
     /// With which probability its items were drawn, where they were.
