@@ -6,6 +6,7 @@ use karat::document::{Syntax, decode, schema_of};
 use karat::format::case::CaseV1;
 use karat::profile::{self, SHIPPED};
 use karat::recorded::{self, NamedLines};
+use karat::report::exhibit::Exhibit;
 use karat::report::{FORMATS, Look, build};
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
@@ -97,7 +98,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             spent: &std::collections::BTreeMap::new(),
         });
         for format in FORMATS {
-            (format.draw)(&report, &Look { width: 80, colour: false });
+            format.drawn(&Exhibit::of(&report), &Look { width: 80, colour: false });
         }
     }
 }

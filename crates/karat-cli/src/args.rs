@@ -6,6 +6,7 @@ mod compare;
 mod ingest;
 mod judge;
 mod label;
+mod plot;
 mod read;
 mod run;
 mod score;
@@ -26,6 +27,7 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelAuditsArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs,
     LabelNextArgs, LabelUndoArgs, LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
+pub(crate) use plot::{PlotArgs, PlotFormat};
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
@@ -145,8 +147,29 @@ Examples:
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
     /// Draw a stored report again, in any format.
-    #[command(after_help = "Examples:\n  karat report latest\n  karat report report.json -o report.md -o junit.xml")]
+    #[command(after_help = "\
+Examples:
+  karat report latest
+  karat report latest -o report.html                a page to look at and send around
+  karat report report.json -o report.md -o junit.xml
+  karat report monday.json tuesday.json -o report.html
+  karat report report.json --suite my-suite --submission scan.jsonl -o report.html
+
+Of several reports the last is drawn, and those before it show the trend. A run has its code and texts with it; a report file
+needs --suite for code, and --submission for what findings say in full.")]
     Report(ReportArgs),
+    /// Draw a report as a picture, in SVG or PNG.
+    #[command(after_help = "\
+Examples:
+  karat plot --list
+  karat plot intervals latest -o leaderboard.svg -o leaderboard.png
+  karat plot trend monday.json tuesday.json latest --tool my-reviewer -o trend.svg
+  karat plot slices report.json --by severity --metric recall --theme dark -o severity.png
+  karat plot significance latest > who-beats-whom.svg
+
+Of several reports the last is drawn; those before it are what came before it. A kind that has a diagram for each tool puts
+them side by side. Without -o the SVG goes to standard output.")]
+    Plot(PlotArgs),
     /// Tell one case as a story: each golden, its candidates, who decided and why.
     #[command(
         after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"

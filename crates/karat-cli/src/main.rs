@@ -59,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Power(args) => commands::power::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Plot(args) => commands::plot::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),

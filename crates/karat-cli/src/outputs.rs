@@ -4,9 +4,15 @@ use crate::args::OutputArgs;
 use crate::exit::Failure;
 use crate::terminal::{look, print, tell};
 use karat::diagnostic::harmless;
+use karat::exhibit::gather;
 use karat::format::report::ReportV1;
-use karat::report::{FORMATS, Format, Look, format};
+use karat::report::exhibit::{Earlier, Exhibit, Sources};
+use karat::report::{Draw, FORMATS, Format, Look, format};
+use karat::suite::LoadedSuite;
 use karat::whole_file;
+use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
+use karat_core::trial::Trial;
 use std::io::Write;
 use std::path::Path;
 
@@ -16,14 +22,45 @@ pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
     args.format.as_deref().map_or(Ok(()), |name| named(name).map(|_| ()))
 }
 
+/// A report, and what is at hand to show beside it.
+pub(crate) struct Shown<'a> {
+    /// The report.
+    pub(crate) report: &'a ReportV1,
+    /// The suite and the trials that it is about, where they are at hand.
+    pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
+    /// Reports of what came before, oldest first.
+    pub(crate) earlier: Vec<Earlier>,
+}
+
+impl<'a> Shown<'a> {
+    /// A report and all that it was made from.
+    pub(crate) fn of(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
+        Self { report, from: Some((loaded, trials)), earlier: Vec::new() }
+    }
+}
+
+/// Whether any of what is asked for shows more than the report.
+pub(crate) fn shows_more(args: &OutputArgs) -> bool {
+    let more = |format: &Format| matches!(format.draw, Draw::Exhibit(_));
+    args.format.as_deref().and_then(format).is_some_and(more)
+        || args.outputs.iter().flat_map(|path| of_file(path)).any(more)
+}
+
 /// Prints the report, then writes the files: a file that cannot be written does not cost the result.
-pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure> {
+pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> {
+    let Shown { report, from, earlier } = shown;
+    let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
+    let exhibit = if shows_more(args) {
+        let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: &code });
+        gather(report, earlier, sources)
+    } else {
+        Exhibit::of(report)
+    };
     let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     // Whoever reads the output may go away, and files must not be lost with them.
-    let printed = print(&(named(name)?.draw)(report, &look()));
+    let printed = print(&named(name)?.drawn(&exhibit, &look()));
     for path in &args.outputs {
-        let format = of_file(path)?;
-        let text = (format.draw)(report, &Look { width: 100, colour: false });
+        let text = of_file(path)?.drawn(&exhibit, &Look { width: 100, colour: false });
         whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
         tell(&harmless(&format!("wrote {}", path.display())));
@@ -33,8 +70,8 @@ pub(crate) fn write(report: &ReportV1, args: &OutputArgs) -> Result<(), Failure>
 
 /// Adds the Markdown to the step summary of a CI that asks for one.
 pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
-    let draw = named("markdown")?.draw;
-    add_to_summary(&|| draw(report, &Look { width: 100, colour: false }))
+    let markdown = named("markdown")?;
+    add_to_summary(&|| markdown.drawn(&Exhibit::of(report), &Look { width: 100, colour: false }))
 }
 
 /// Adds any Markdown to the step summary of a CI that asks for one.

@@ -52,8 +52,15 @@ pub(crate) struct ScoreArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// A report that `karat score -o report.json` wrote, or a stored run: an id, the beginning of one, a name, or latest.
-    #[arg(value_name = "REPORT|RUN")]
-    pub(crate) report: String,
+    /// Of several, the last is drawn, and those before it show the trend.
+    #[arg(value_name = "REPORT|RUN", required = true)]
+    pub(crate) reports: Vec<String>,
+    /// The suite that a report file is about, for pages that show code.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// What was submitted to it (.jsonl), for pages that show what findings say in full; may be given again.
+    #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
+    pub(crate) submissions: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     #[command(flatten)]

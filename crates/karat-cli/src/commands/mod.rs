@@ -18,6 +18,7 @@ pub(crate) mod key;
 pub(crate) mod label;
 pub(crate) mod logs;
 pub(crate) mod metrics;
+pub(crate) mod plot;
 pub(crate) mod power;
 pub(crate) mod profile;
 pub(crate) mod replay;

@@ -2,14 +2,16 @@
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure};
+use crate::outputs::{self, Shown};
 use crate::progress::Progress;
 use crate::terminal::tell;
-use crate::{outputs, store_place, stored};
+use crate::{store_place, stored};
 use karat::diagnostic::harmless;
 use karat::run::drive::tell as tell_all;
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat::run::record::{TrialKey, TrialRecord};
 use karat::store::{RunState, StoredTrial};
+use karat_core::trial::Trial;
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -43,7 +45,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
     event(&RunEvent::Ended(&ending))?;
     let report = stored::report(&mut store, run.info.id.as_str())?.1;
-    outputs::write(&report, &args.output)?;
+    let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
+    outputs::write(Shown::of(&report, &run.loaded, &trials), &args.output)?;
     Ok(Exit::Ok)
 }
 

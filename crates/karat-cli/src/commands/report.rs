@@ -3,21 +3,76 @@
 use super::assess;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
-use crate::{inputs, outputs, store_place, stored};
+use crate::outputs::{self, Shown};
+use crate::stored::StoredRun;
+use crate::{inputs, sources, store_place, stored};
+use karat::format::report::ReportV1;
+use karat::recorded::{NamedLines, read_trials};
+use karat::report::exhibit::Earlier;
+use karat::suite::LoadedSuite;
+use karat_core::trial::Trial;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
-    let path = Path::new(&args.report);
-    let is_run = store_place::names_run(&args.report, args.store.folder.as_deref());
+    let Some((last, before)) = args.reports.split_last() else {
+        return Err(Failure::usage("give a report or a run"));
+    };
+    let path = Path::new(last);
+    let is_run = store_place::names_run(last, args.store.folder.as_deref());
     if let Some(report) = (!is_run).then(|| inputs::assessment(path)).transpose()?.flatten() {
+        if !before.is_empty() {
+            return Err(Failure::usage("an assessment has no trend; give one report"));
+        }
         assess::redraw(&report, &args.output)?;
         return Ok(Exit::Ok);
     }
     outputs::check(&args.output)?;
-    let report = match is_run {
-        true => stored::report(&mut store_place::open(args.store.folder.as_deref())?, &args.report)?.1,
-        false => inputs::report(path)?,
+    let earlier = before.iter().map(|reference| earlier(reference, args)).collect::<Result<Vec<_>, _>>()?;
+    let more = outputs::shows_more(&args.output);
+    let (report, from) = match is_run {
+        true => of_run(last, args, more)?,
+        false => (inputs::report(path)?, more.then(|| of_suite(args)).transpose()?.flatten()),
     };
-    outputs::write(&report, &args.output)?;
+    if let Some((loaded, _)) = from.as_ref().filter(|(loaded, _)| loaded.suite.digest != report.suite.digest && !is_run)
+    {
+        let name = &loaded.suite.name;
+        crate::terminal::notes(&[format!(
+            "{name} is not what the report was made from; its code and texts may not fit"
+        )]);
+    }
+    let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
+    outputs::write(Shown { report: &report, from, earlier }, &args.output)?;
     Ok(Exit::Ok)
+}
+
+/// A suite, and trials of it.
+type From = (LoadedSuite, Vec<Trial>);
+
+fn earlier(reference: &str, args: &ReportArgs) -> Result<Earlier, Failure> {
+    let stem = Path::new(reference).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let label = if Path::new(reference).exists() { stem.unwrap_or_default() } else { reference.to_owned() };
+    Ok(Earlier { label, report: sources::report(reference, &args.store)? })
+}
+
+/// The report of a run, with its suite and trials where they are to be shown.
+fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<From>), Failure> {
+    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let (info, report) = stored::report(&mut store, reference)?;
+    if !more {
+        return Ok((report, None));
+    }
+    let StoredRun { loaded, trials, .. } = stored::run(&mut store, info.id.as_str())?;
+    Ok((report, Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))))
+}
+
+/// What was typed to be shown beside a report: the suite, and what was submitted to it.
+fn of_suite(args: &ReportArgs) -> Result<Option<From>, Failure> {
+    let Some(place) = &args.suite else { return Ok(None) };
+    let loaded = inputs::suite(place)?;
+    let mut files: Vec<NamedLines<'_>> = Vec::new();
+    for path in &args.submissions {
+        files.push(inputs::lines(path)?);
+    }
+    let trials = read_trials(files, Some(&loaded.suite))?;
+    Ok(Some((loaded, trials)))
 }

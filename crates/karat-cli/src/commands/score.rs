@@ -4,6 +4,7 @@ use crate::args::{AskArgs, ScoreArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
+use crate::outputs::Shown;
 use crate::terminal::tell;
 use crate::{inputs, outputs, store_place, stored};
 use karat::diagnostic::harmless;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
         whole_file::write(path, &mut |out| write_judgements(out, &scoring.voices))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
     }
-    outputs::write(&scoring.report, &args.output)?;
+    outputs::write(Shown::of(&scoring.report, &loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
         next_steps(args, &scoring.report);

@@ -12,7 +12,6 @@ mod label;
 mod listen;
 mod live;
 mod markup;
-mod plain;
 mod reply;
 mod run;
 mod runs;

@@ -39,11 +39,6 @@ impl Reply {
         Self::of("text/html; charset=utf-8", page.policy(), page.draw())
     }
 
-    /// A page that was drawn before, with the policy that goes with it.
-    pub(crate) fn drawn(document: Bytes, policy: String) -> Self {
-        Self::of("text/html; charset=utf-8", policy, document)
-    }
-
     /// A value for a script.
     pub(crate) fn json(value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {

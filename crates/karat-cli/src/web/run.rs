@@ -16,7 +16,8 @@ use axum::routing::get;
 use karat::exhibit::gather;
 use karat::format::report::ReportV1;
 use karat::report::exhibit::{Earlier, Exhibit, Sources};
-use karat::report::page::text;
+use karat::report::html::Document;
+use karat::report::page::{Page, text};
 use karat::scoring;
 use karat::store::{RunInfo, RunState, Store, StoreError};
 use karat::suite::LoadedSuite;
@@ -197,5 +198,9 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo) -> String {
 }
 
 fn html(exhibit: &Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
-    super::plain::draw(exhibit, called(run), nav)
+    let document = Document::of(exhibit);
+    let title = format!("{} · {}", called(run), exhibit.report.suite.name);
+    let page = document.page(nav);
+    let styles = [page.styles, &[super::STYLE]].concat();
+    Reply::page(&Page { title: &title, styles: &styles, connects: true, ..page })
 }

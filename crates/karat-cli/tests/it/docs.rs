@@ -52,6 +52,13 @@ fn every_report_format_is_explained() {
 }
 
 #[test]
+fn every_plot_is_explained() {
+    let rows = karat::report::plot::KINDS.iter().map(|kind| format!("| `{}` | {} |", kind.name, kind.description));
+    check("docs/plots.md", rows);
+    check("docs/plots.md", karat::report::plot::KINDS.iter().map(|kind| format!("## {}", kind.name)));
+}
+
+#[test]
 fn everybody_who_searches_is_explained() {
     let names = EMBEDDERS.iter().map(|entry| entry.name).chain(RERANKERS.iter().map(|entry| entry.name));
     check("docs/retrieval.md", names.map(|name| format!("| `{name}` |")));
@@ -149,4 +156,16 @@ fn the_readme_has_two_commands() {
         .collect();
     let wanted = ["cargo run --release --locked -p karat-cli -- run starter", "./scripts/test"];
     assert_eq!(set_up, wanted.iter().collect::<Vec<_>>(), "of {commands:?}");
+}
+
+/// Recipes are there to be copied, so they are at least what they say they are.
+#[test]
+fn every_recipe_is_yaml() {
+    let page = document("docs/ci.md");
+    let blocks: Vec<&str> = page.split("\n```yaml").skip(1).filter_map(|rest| rest.split("\n```\n").next()).collect();
+    assert!(blocks.len() > 4, "docs/ci.md has {} recipes", blocks.len());
+    for block in blocks {
+        let text = block.split_once('\n').unwrap().1;
+        assert!(karat::document::yaml::parse(text).is_ok(), "{:?}\n{text}", karat::document::yaml::parse(text).err());
+    }
 }

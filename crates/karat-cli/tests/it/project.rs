@@ -5,6 +5,26 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// Variables that the command listens to, and tools that tests call with it. No test hears what its tester has set.
+const HEARD: &[&str] = &[
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "GITHUB_STEP_SUMMARY",
+    "CI",
+    "RAYON_NUM_THREADS",
+    "KARAT_STORE",
+    "KARAT_ANNOTATOR",
+    "KARAT_JUDGE_MODEL",
+    "CRB_JUDGE_MODEL",
+    "KARAT_TOOL_MODEL",
+    "CRB_TOOL_MODEL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+];
+
 /// A temporary folder with files; paths in it are shown as the tests wrote them, so that there is nothing to scrub.
 pub(crate) struct Project {
     folder: TempDir,
@@ -39,28 +59,29 @@ impl Project {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::cargo_bin("karat").unwrap();
         command.current_dir(self.folder.path());
-        for name in [
-            "NO_COLOR",
-            "CLICOLOR",
-            "CLICOLOR_FORCE",
-            "GITHUB_STEP_SUMMARY",
-            "CI",
-            "RAYON_NUM_THREADS",
-            "KARAT_STORE",
-            "KARAT_ANNOTATOR",
-            "KARAT_JUDGE_MODEL",
-            "CRB_JUDGE_MODEL",
-            "KARAT_TOOL_MODEL",
-            "CRB_TOOL_MODEL",
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_BASE_URL",
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-        ] {
+        for name in HEARD {
             command.env_remove(name);
         }
         command.env("COLUMNS", "100");
         command
+    }
+
+    /// Runs a line as a person would type it, with the command on the path. Both streams come out as one, as on a terminal.
+    pub(crate) fn typed(&self, line: &str) -> Ran {
+        let karat = Command::cargo_bin("karat").unwrap();
+        let folder = Path::new(karat.get_program()).parent().unwrap().to_path_buf();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
+        let mut shell = Command::new("sh");
+        shell.current_dir(self.folder.path()).args(["-c", &format!("exec 2>&1\n{line}")]);
+        shell.env("PATH", std::env::join_paths(folders).unwrap()).env("COLUMNS", "80").env("HOME", self.folder.path());
+        for name in HEARD {
+            shell.env_remove(name);
+        }
+        for who in ["AUTHOR", "COMMITTER"] {
+            shell.env(format!("GIT_{who}_NAME"), "Anna").env(format!("GIT_{who}_EMAIL"), "anna@example.org");
+        }
+        Ran::of(&mut shell)
     }
 
     /// Runs the command with the words of a line; quotes are not understood, lists of arguments are `run_list`'s.

@@ -111,12 +111,16 @@ impl Page<'_> {
     }
 
     /// Two things on one line, or the second below the first where both do not fit.
-    fn beside(&mut self, indent: usize, left: &[(&str, Style)], right: &str, style: Style) {
-        let plain: Vec<&str> = left.iter().map(|(text, _)| *text).collect();
-        let painted: Vec<String> = left.iter().map(|(text, style)| self.paint(text, *style)).collect();
-        let (first, second) = (painted.join(" "), self.paint(right, style));
-        let width = indent + plain.join(" ").width() + 2 + right.width();
-        if right.is_empty() {
+    fn beside(&mut self, indent: usize, left: &[(&str, Style)], right: &[(&str, Style)]) {
+        let plain = |parts: &[(&str, Style)], glue| parts.iter().map(|(text, _)| *text).collect::<Vec<_>>().join(glue);
+        let painted = |parts: &[(&str, Style)], glue| {
+            let said = parts.iter().filter(|(text, _)| !text.is_empty());
+            let parts = said.map(|(text, style)| self.paint(text, *style));
+            parts.collect::<Vec<_>>().join(glue)
+        };
+        let (first, second) = (painted(left, " "), painted(right, ""));
+        let width = indent + plain(left, " ").width() + 2 + plain(right, "").width();
+        if second.is_empty() {
             self.line(indent, &first);
         } else if width <= self.look.width {
             self.line(indent, &format!("{first}  {second}"));
@@ -143,8 +147,16 @@ fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
     };
     let title = format!("{} · {} · trial {}", harmless(telling.case.id.as_str()), harmless(tool), trial.number);
     let counts = trial.counts;
-    let facts = format!("{what}: {} found, {} missed, {} false", counts.tp, counts.fn_, counts.fp);
-    page.beside(0, &[(&title, BOLD)], &facts, DIM);
+    let some = |n: usize, style: Style| if n > 0 { style } else { DIM };
+    let facts = [
+        (&*format!("{what}: "), DIM),
+        (&*format!("{} found", counts.tp), some(counts.tp, GOOD)),
+        (", ", DIM),
+        (&*format!("{} missed", counts.fn_), some(counts.fn_, BAD)),
+        (", ", DIM),
+        (&*format!("{} false", counts.fp), some(counts.fp, CAREFUL)),
+    ];
+    page.beside(0, &[(&title, BOLD)], &facts);
     if let Some(name) = &telling.case.name {
         page.quote(0, name, DIM);
     }
@@ -170,9 +182,9 @@ fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding],
     page.out.push('\n');
     let place = place(golden.file.as_ref().map(ToString::to_string), golden.lines.map(|l| (l.start, l.end)));
     let severity = golden.severity.map_or("", |s| s.as_str());
-    let facts: Vec<String> =
-        [state, severity, &place].iter().filter(|s| !s.is_empty()).map(|s| harmless(s).into_owned()).collect();
-    page.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &facts.join(" · "), DIM);
+    let facts: String =
+        [severity, &place].iter().filter(|s| !s.is_empty()).map(|s| format!(" · {}", harmless(s))).collect();
+    page.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &[(state, style), (&facts, DIM)]);
     page.quote(2, golden.headline(), Style::new());
     match (found, trap, miss) {
         (Some(found), ..) => tell_match(page, telling, findings, golden, found),
@@ -270,7 +282,7 @@ fn tell_finding(
     let place = place(finding.file.as_ref().map(ToString::to_string), finding.lines().map(|l| (l.start, l.end)));
     let (sum, judged) = score.map_or_else(Default::default, |(score, parts)| sums(score, &parts, profile));
     let left = [(role, DIM), (&*harmless(finding.id.as_str()), Style::new()), (&*harmless(&place), DIM)];
-    page.beside(4, &left, &sum, Style::new());
+    page.beside(4, &left, &[(&sum, Style::new())]);
     if !judged.is_empty() {
         page.line(6, &judged);
     }
@@ -341,10 +353,15 @@ fn others(page: &mut Page<'_>, telling: &Telling<'_>) {
     page.title("Other trials", "--trial N tells one in full");
     for trial in rest {
         let required = trial.counts.tp + trial.counts.fn_;
-        let text = match trial.outcome {
-            Outcome::Reported => format!("{} of {required} found, {} false", trial.counts.tp, trial.counts.fp),
-            outcome => format!("ended as {}", outcome.as_str()),
+        let (text, style) = match trial.outcome {
+            Outcome::Reported => {
+                let all = trial.counts.fn_ == 0 && trial.counts.fp == 0;
+                let text = format!("{} of {required} found, {} false", trial.counts.tp, trial.counts.fp);
+                (text, if all { GOOD } else { Style::new() })
+            }
+            outcome => (format!("ended as {}", outcome.as_str()), CAREFUL),
         };
+        let text = page.paint(&text, style);
         page.line(2, &format!("trial {}: {text}", trial.number));
     }
 }

@@ -10,17 +10,23 @@ pub struct Cell {
     text: String,
     style: Style,
     right: bool,
+    over: bool,
 }
 
 impl Cell {
     /// Text, to the left.
     pub fn left(text: impl AsRef<str>) -> Self {
-        Self { text: harmless(text.as_ref()).into_owned(), style: Style::new(), right: false }
+        Self { text: harmless(text.as_ref()).into_owned(), style: Style::new(), right: false, over: false }
     }
 
     /// A number, to the right.
     pub fn right(text: impl AsRef<str>) -> Self {
         Self { right: true, ..Self::left(text) }
+    }
+
+    /// The last of its row: it runs on over the columns that the row does not have, and makes none wider.
+    pub fn over(text: impl AsRef<str>) -> Self {
+        Self { over: true, ..Self::left(text) }
     }
 
     /// The same in a style.
@@ -47,11 +53,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// Draws rows with two blanks between columns. Where they do not fit, the first column is cut, down to 16 characters.
 pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let mut widths: Vec<usize> = (0..columns)
-        .map(|c| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.text.width()).max().unwrap_or(0))
-        .collect();
-    let total = widths.iter().sum::<usize>() + 2 * columns;
+    let mut widths = widths(rows);
+    let total = widths.iter().sum::<usize>() + 2 * widths.len();
     if let Some(first) = widths.first_mut()
         && total > width
     {
@@ -61,8 +64,9 @@ pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
     for row in rows {
         let mut line = String::new();
         for (cell, &width) in row.iter().zip(&widths) {
+            let width = if cell.over { usize::MAX } else { width };
             let text = fit(&cell.text, width);
-            let pad = " ".repeat(width.saturating_sub(text.width()));
+            let pad = if cell.over { String::new() } else { " ".repeat(width.saturating_sub(text.width())) };
             let plain = cell.style == Style::new() || !colour;
             let painted =
                 if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
@@ -79,6 +83,20 @@ pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
         out.push('\n');
     }
     out
+}
+
+/// How wide the first so many columns are where nothing is cut.
+pub fn width(rows: &[Vec<Cell>], columns: usize) -> usize {
+    widths(rows).iter().take(columns).map(|width| width + 2).sum()
+}
+
+fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let of = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.over);
+        cells.map(|cell| cell.text.width()).max().unwrap_or(0)
+    };
+    (0..columns).map(of).collect()
 }
 
 /// Cuts a text to a width, with an ellipsis where something is lost.

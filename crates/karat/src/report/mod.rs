@@ -8,6 +8,7 @@ pub mod exhibit;
 pub mod explain;
 pub mod gate;
 pub mod grid;
+pub mod html;
 pub mod json;
 pub mod judges;
 pub mod junit;
@@ -15,11 +16,13 @@ pub mod logs;
 pub mod markdown;
 pub mod number;
 pub mod page;
+pub mod plot;
 pub mod power;
 pub mod sarif;
 pub mod table;
 
 use crate::format::report::ReportV1;
+use exhibit::Exhibit;
 
 /// A format a report can be drawn in.
 pub struct Format {
@@ -30,7 +33,26 @@ pub struct Format {
     /// What it is for.
     pub description: &'static str,
     /// Draws it.
-    pub draw: fn(&ReportV1, &Look) -> String,
+    pub draw: Draw,
+}
+
+/// What a format is drawn from.
+#[derive(Clone, Copy)]
+pub enum Draw {
+    /// The report alone.
+    Report(fn(&ReportV1, &Look) -> String),
+    /// The report, and what can be shown beside it.
+    Exhibit(fn(&Exhibit<'_>, &Look) -> String),
+}
+
+impl Format {
+    /// The drawing.
+    pub fn drawn(&self, exhibit: &Exhibit<'_>, look: &Look) -> String {
+        match self.draw {
+            Draw::Report(draw) => draw(exhibit.report, look),
+            Draw::Exhibit(draw) => draw(exhibit, look),
+        }
+    }
 }
 
 /// How a drawing may look.
@@ -44,26 +66,47 @@ pub struct Look {
 
 /// All formats, in the order in which they are listed.
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", extension: "txt", description: "for people at a terminal", draw: table::draw },
+    Format {
+        name: "table",
+        extension: "txt",
+        description: "for people at a terminal",
+        draw: Draw::Report(table::draw),
+    },
     Format {
         name: "json",
         extension: "json",
         description: "the whole report, the source of all others",
-        draw: json::draw,
+        draw: Draw::Report(json::draw),
     },
     Format {
         name: "markdown",
         extension: "md",
         description: "for a pull request or a step summary",
-        draw: markdown::draw,
+        draw: Draw::Report(markdown::draw),
     },
-    Format { name: "csv", extension: "csv", description: "one row for each tool, slice and metric", draw: csv::draw },
-    Format { name: "junit", extension: "xml", description: "one test for each tool and case", draw: junit::draw },
+    Format {
+        name: "html",
+        extension: "html",
+        description: "one page to look at and send around",
+        draw: Draw::Exhibit(html::draw),
+    },
+    Format {
+        name: "csv",
+        extension: "csv",
+        description: "one row for each tool, slice and metric",
+        draw: Draw::Report(csv::draw),
+    },
+    Format {
+        name: "junit",
+        extension: "xml",
+        description: "one test for each tool and case",
+        draw: Draw::Report(junit::draw),
+    },
     Format {
         name: "sarif",
         extension: "sarif",
         description: "every finding and miss with its verdict",
-        draw: sarif::draw,
+        draw: Draw::Report(sarif::draw),
     },
 ];
 

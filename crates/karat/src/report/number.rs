@@ -90,6 +90,15 @@ pub fn undecided(report: &ReportV1) -> Option<String> {
     Some(format!("By {}: {}", title(&ranking.metric), ranking.statement))
 }
 
+/// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.
+pub fn rank_of(report: &ReportV1, tool: &str) -> Option<String> {
+    let ranking = report.ranking.as_ref()?;
+    let own = ranking.tools.iter().find(|ranked| ranked.tool == tool)?;
+    own.value?;
+    let stretch = ranking.undecided.iter().find(|[first, last]| (*first..=*last).contains(&own.rank));
+    Some(stretch.map_or_else(|| own.rank.to_string(), |[first, last]| format!("{first}–{last}")))
+}
+
 /// `1 case`, `2 cases`.
 pub fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })

@@ -110,21 +110,6 @@ pub const THEME: &str = include_str!("page/theme.js");
 
 const STYLE: &str = include_str!("page/page.css");
 
-/// A value from 0 to 1 and its interval as a bar; what has no value is empty.
-pub fn bar(value: Option<f64>, ci: Option<[f64; 2]>) -> String {
-    let place = |share: f64| share.clamp(0.0, 1.0) * 100.0;
-    let Some(value) = value else { return String::from("<svg class=\"bar\" aria-hidden=\"true\"></svg>") };
-    let interval = ci.map_or_else(String::new, |[low, high]| {
-        let (low, high) = (place(low), place(high));
-        format!("<rect class=\"ci\" x=\"{low:.1}\" width=\"{:.1}\" height=\"10\"/>", high - low)
-    });
-    let at = (place(value) - 0.75).clamp(0.0, 98.5);
-    format!(
-        "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{interval}\
-         <rect class=\"at\" x=\"{at:.2}\" width=\"1.5\" height=\"10\"/></svg>"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,12 +136,5 @@ mod tests {
         assert!(page.policy().contains(&format!("script-src 'sha256-{hash}'")), "{}", page.policy());
         assert!(drawn.contains(&format!("sha256-{hash}")), "the document states its policy itself");
         assert!(!page.policy().contains("connect-src") && !page.policy().contains("unsafe"));
-    }
-
-    #[test]
-    fn bars_stay_within_their_track() {
-        assert_eq!(bar(None, None), "<svg class=\"bar\" aria-hidden=\"true\"></svg>");
-        let drawn = bar(Some(1.0), Some([0.5, 1.2]));
-        assert!(drawn.contains("x=\"50.0\" width=\"50.0\"") && drawn.contains("x=\"98.50\""), "{drawn}");
     }
 }

@@ -3,12 +3,14 @@
 mod composites;
 mod corrected;
 mod extras;
+mod sparkline;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
+use super::number::{
+    count, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
+};
 use crate::diagnostic::harmless;
-use crate::format::comparison::RanksV1;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
@@ -30,8 +32,9 @@ const MOST_CASES: usize = 24;
 pub fn draw(report: &ReportV1, look: &Look) -> String {
     let mut out = head(report, look);
     out.push('\n');
-    out.push_str(&leaderboard(report, look));
-    out.push_str(&footnotes(report, look));
+    let (board, bars) = leaderboard(report, look);
+    out.push_str(&board);
+    out.push_str(&footnotes(report, bars, look));
     out.push_str(&composites::draw(report, look));
     out.push_str(&corrected::draw(report, look));
     out.push_str(&judges(report, look));
@@ -78,7 +81,8 @@ fn head(report: &ReportV1, look: &Look) -> String {
     format!("{}  {}\n", paint(&harmless(&report.suite.name), BOLD, look), paint(&facts, DIM, look))
 }
 
-fn leaderboard(report: &ReportV1, look: &Look) -> String {
+/// The leaderboard, and what its bars show where no head says so.
+fn leaderboard(report: &ReportV1, look: &Look) -> (String, Option<String>) {
     let ids: Vec<&str> = report.profile.headline.iter().map(String::as_str).collect();
     let verdicts_only = report.profile.method == Method::Verdict;
     let wide = look.width >= 120;
@@ -129,23 +133,13 @@ fn leaderboard(report: &ReportV1, look: &Look) -> String {
         rows.push(row);
         let spans: Vec<String> =
             ids.iter().map(|id| span(headline(report, tool).get(*id).and_then(|e| e.ci))).collect();
-        let beneath = [Cell::left(rank(report, &tool.tool)).styled(DIM)]
-            .into_iter()
-            .chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
+        let rank = rank_of(report, &tool.tool).map_or_else(String::new, |rank| format!("rank {rank}"));
+        let beneath =
+            [Cell::left(rank).styled(DIM)].into_iter().chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
         rows.push(beneath.collect());
     }
-    grid::draw(&rows, look.width, look.colour)
-}
-
-/// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.
-fn rank(report: &ReportV1, tool: &str) -> String {
-    let of = |ranking: &RanksV1| {
-        let own = ranking.tools.iter().find(|ranked| ranked.tool == tool)?;
-        own.value?;
-        let stretch = ranking.undecided.iter().find(|[first, last]| (*first..=*last).contains(&own.rank));
-        Some(stretch.map_or_else(|| format!("rank {}", own.rank), |[first, last]| format!("rank {first}–{last}")))
-    };
-    report.ranking.as_ref().and_then(of).unwrap_or_default()
+    let bars = sparkline::add(report, &mut rows, 1 + ids.len(), look);
+    (grid::draw(&rows, look.width, look.colour), bars)
 }
 
 fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
@@ -153,11 +147,15 @@ fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
     let mut text = three(estimate.and_then(|e| e.value));
     let best = is_best(report, tool, id);
     text.push(if best { '*' } else { ' ' });
-    let style = if best { GOOD } else { Style::new() };
+    let style = match estimate.and_then(|e| e.value) {
+        _ if best => GOOD,
+        Some(_) => Style::new(),
+        None => DIM,
+    };
     Cell::right(text).styled(style)
 }
 
-fn footnotes(report: &ReportV1, look: &Look) -> String {
+fn footnotes(report: &ReportV1, bars: Option<String>, look: &Look) -> String {
     let mut notes = Vec::new();
     if report.tools.len() > 1 {
         notes.push("* best".to_owned());
@@ -171,6 +169,7 @@ fn footnotes(report: &ReportV1, look: &Look) -> String {
         Some(field) => format!("{percent} % intervals beneath, clustered by {}", harmless(field)),
         None => format!("{percent} % intervals beneath"),
     });
+    notes.extend(bars);
     let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
     if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
@@ -291,7 +290,7 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
                 let words = if short { format!("{alarms} false") } else { count(alarms, "false alarm") };
                 Cell::left(if alarms > 0 { words } else { "failed".to_owned() }).styled(BAD)
             }
-            None => Cell::left("–"),
+            None => Cell::left("–").styled(DIM),
         };
     }
     let found: usize = result.trials.iter().map(|t| t.tp).sum();
@@ -300,7 +299,8 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
     let style = match f1 {
         Some(f1) if f1 >= 0.8 => GOOD,
         Some(f1) if f1 < 0.4 => BAD,
-        _ => Style::new(),
+        Some(_) => Style::new(),
+        None => DIM,
     };
     let word = if short { "" } else { " found" };
     Cell::left(format!("{}  {found}/{all}{word}", three(f1))).styled(style)
@@ -413,18 +413,18 @@ const WORTH_A_THRESHOLD: f64 = 0.01;
 fn expectations(report: &ReportV1, look: &Look) -> String {
     let mut out = String::new();
     for tool in &report.tools {
-        let mut lines: Vec<String> = Vec::new();
+        let mut lines: Vec<(&str, Style, String)> = Vec::new();
         for (result, info) in tool.cases.iter().zip(&report.cases) {
             let titles: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
             for trial in result.trials.iter().filter(|_| !result.pass) {
                 for miss in &trial.misses {
                     let title = titles.get(miss.golden.as_str()).copied().unwrap_or(&miss.golden);
-                    lines.push(format!("missing     {} · {title} ({})", info.case, miss.why));
+                    lines.push(("missing   ", BAD, format!("{} · {title} ({})", info.case, miss.why)));
                 }
                 for extra in &trial.extras {
                     let found = trial.findings.iter().find(|f| f.id == extra.finding);
                     let title = found.map_or(extra.finding.as_str(), |f| f.title.as_str());
-                    lines.push(format!("unexpected  {} · {title} ({})", info.case, extra.why));
+                    lines.push(("unexpected", CAREFUL, format!("{} · {title} ({})", info.case, extra.why)));
                 }
             }
         }
@@ -432,9 +432,9 @@ fn expectations(report: &ReportV1, look: &Look) -> String {
             continue;
         }
         out.push_str(&format!("\n{}\n", paint(&format!("{} does not pass", harmless(&tool.tool)), BOLD, look)));
-        for line in lines.iter().take(20) {
-            out.push_str(&grid::fit(&format!("  {}", harmless(line)), look.width));
-            out.push('\n');
+        for (word, style, line) in lines.iter().take(20) {
+            let line = grid::fit(&harmless(line), look.width.saturating_sub(word.len() + 4));
+            out.push_str(&format!("  {}  {line}\n", paint(word, *style, look)));
         }
         if lines.len() > 20 {
             out.push_str(&format!("  {}\n", paint(&format!("and {} more", lines.len() - 20), DIM, look)));

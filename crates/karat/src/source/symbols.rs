@@ -124,7 +124,7 @@ impl Symbols {
 }
 
 /// Parses within a budget of parser steps rather than of time, so that the same source always gives the same answer.
-fn tree(language: Language, source: &str) -> Option<Tree> {
+pub(super) fn tree(language: Language, source: &str) -> Option<Tree> {
     if source.len() > MAX_SOURCE {
         return None;
     }

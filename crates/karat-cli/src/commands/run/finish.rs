@@ -5,7 +5,7 @@ use crate::args::{AskArgs, RuleArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
-use crate::outputs;
+use crate::outputs::{self, Shown};
 use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::terminal::tell;
@@ -64,7 +64,7 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
     store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
     store.finish(&id, RunState::Complete, Some(&report))?;
-    outputs::write(&scoring.report, &args.output)?;
+    outputs::write(Shown::of(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && !args.quiet {
         next_steps(args, &run, &scoring.report, &store);

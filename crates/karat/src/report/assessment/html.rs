@@ -1,7 +1,8 @@
 //! The report of an assessment as one page to send around.
 
 use super::super::number::{p_value, signed, span, three, title};
-use super::super::page::{Page, bar, text};
+use super::super::page::{Page, text};
+use super::super::plot;
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
 use crate::format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievedV1};
 use crate::format::comparison::ConclusionV1;
@@ -54,14 +55,16 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         body.push_str(&requirements(report, bundle));
     }
     let title = format!("Karat: {name}");
-    Page { title: &title, nav: "", body: &body, styles: &[], scripts: &[], connects: false }.draw()
+    Page { title: &title, nav: "", body: &body, styles: &[plot::STYLE], scripts: &[], connects: false }.draw()
 }
 
+/// On a small screen a table is moved within its frame, by keys too: so the frame can have the focus, and has a name.
 fn table(caption: &str, head: &str, rows: &str) -> String {
     let head = if head.is_empty() { String::new() } else { format!("<thead><tr>{head}</tr></thead>\n") };
     format!(
-        "<div class=\"scroll\"><table>\n<caption>{}</caption>\n{head}<tbody>\n{rows}</tbody></table></div>\n",
-        text(caption)
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\n\
+         <caption>{caption}</caption>\n{head}<tbody>\n{rows}</tbody></table></div>\n",
+        caption = text(caption)
     )
 }
 
@@ -76,7 +79,11 @@ fn figures(sets: &[(&str, &InOrder<EstimateV1>)], caption: &str) -> String {
             let (value, ci) = (estimate.and_then(|e| e.value), estimate.and_then(|e| e.ci));
             let why = estimate.and_then(|e| e.undefined.as_deref()).unwrap_or_default();
             let shown = if why.is_empty() { span(ci) } else { text(why) };
-            format!("<td class=\"n\">{}</td><td class=\"dim i\">{shown}</td><td>{}</td>", three(value), bar(value, ci))
+            format!(
+                "<td class=\"n\">{}</td><td class=\"dim i\">{shown}</td><td>{}</td>",
+                three(value),
+                plot::interval(value, ci, (0.0, 1.0))
+            )
         };
         let class = if at == 0 { " class=\"head\"" } else { "" };
         let cells: String = sets.iter().map(cell).collect();

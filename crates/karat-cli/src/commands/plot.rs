@@ -1,0 +1,122 @@
+//! `karat plot`: a report as a picture.
+
+use crate::args::{PlotArgs, PlotFormat};
+use crate::exit::{Exit, Failure};
+use crate::terminal::{print, print_json, tell};
+use crate::{drawings, sources, store_place};
+use karat::diagnostic::harmless;
+use karat::document::suggest;
+use karat::exhibit::gather;
+use karat::report::exhibit::Earlier;
+use karat::report::plot::{Choice, KINDS, Kind, Plot, Unpainted, kind};
+use karat::whole_file;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+pub(crate) fn run(args: &PlotArgs) -> Result<Exit, Failure> {
+    if args.list {
+        list(args.json)?;
+        return Ok(Exit::Ok);
+    }
+    let kind = named(args.kind.as_deref().unwrap_or_default())?;
+    check(args, kind)?;
+    let plot = drawn(args, kind)?;
+    if args.outputs.is_empty() {
+        show(args, &plot)?;
+    }
+    // All are drawn before any is written, so that one that cannot be drawn leaves no other behind.
+    let files: Vec<(&Path, Vec<u8>)> = args
+        .outputs
+        .iter()
+        .map(|path| Ok((path.as_path(), bytes(args, &plot, is_png(path))?)))
+        .collect::<Result<_, Failure>>()?;
+    for (path, bytes) in files {
+        whole_file::write(path, &mut |out| out.write_all(&bytes))
+            .map_err(|error| Failure::unwritten(path.display(), error))?;
+        tell(&harmless(&format!("wrote {}", path.display())));
+    }
+    Ok(Exit::Ok)
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    if json {
+        let row = |kind: &Kind| serde_json::json!({ "name": kind.name, "title": kind.title, "description": kind.description });
+        return print_json(&KINDS.iter().map(row).collect::<Vec<_>>());
+    }
+    let width = KINDS.iter().map(|kind| kind.name.len()).max().unwrap_or_default();
+    let lines: String = KINDS.iter().map(|kind| format!("  {:<width$}  {}\n", kind.name, kind.description)).collect();
+    print(&lines)
+}
+
+/// The kind of that name, or one that was perhaps meant.
+fn named(name: &str) -> Result<&'static Kind, Failure> {
+    kind(name).ok_or_else(|| {
+        let near = suggest::nearest(name, KINDS.iter().map(|kind| kind.name));
+        let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        Failure::usage(format!("there is no plot `{name}`{hint}; `karat plot --list` shows them"))
+    })
+}
+
+/// Refuses what was typed wrongly before any work is done.
+fn check(args: &PlotArgs, kind: &Kind) -> Result<(), Failure> {
+    drawings::check(&args.outputs, &["svg", "png"])?;
+    if let Some(id) = &args.metric {
+        super::metrics::named(id)?;
+    }
+    if args.dimension.is_some() && kind.name != "slices" {
+        return Err(Failure::usage(format!("--by is for slices; `{}` shows the whole suite", kind.name)));
+    }
+    if args.outputs.is_empty() && args.format == PlotFormat::Png && std::io::stdout().is_terminal() {
+        return Err(Failure::usage("a PNG is nothing for a terminal; name a file with -o plot.png, or pipe it on"));
+    }
+    Ok(())
+}
+
+fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
+    let Some((last, before)) = args.reports.split_last() else {
+        return Err(Failure::usage("name a report or a run to draw, such as report.json or latest"));
+    };
+    let report = sources::report(last, &args.store)?;
+    sources::tools(&report, &args.tools, last)?;
+    let earlier = |reference: &String| {
+        Ok(Earlier { label: label(reference, args)?, report: sources::report(reference, &args.store)? })
+    };
+    let earlier = before.iter().map(earlier).collect::<Result<Vec<_>, Failure>>()?;
+    let choice = Choice { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
+    let nothing = |why: String| Failure::bad_input(format!("there is nothing to draw: {why}"));
+    let plots = (kind.draw)(&gather(&report, earlier, None), &choice).map_err(|why| nothing(why.to_string()))?;
+    Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
+}
+
+/// What an earlier report is called: a run's name or short id, or the name of a file without its extension.
+fn label(reference: &str, args: &PlotArgs) -> Result<String, Failure> {
+    let folder = args.store.folder.as_deref();
+    if store_place::names_run(reference, folder) {
+        let info = store_place::open(folder)?.find(reference)?;
+        return Ok(info.name.unwrap_or(info.short_id));
+    }
+    let stem = Path::new(reference).file_stem();
+    Ok(stem.map_or_else(|| reference.to_owned(), |stem| stem.to_string_lossy().into_owned()))
+}
+
+fn bytes(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>, Failure> {
+    let theme = args.theme.into();
+    if !is_png {
+        return Ok(plot.standalone(theme).into_bytes());
+    }
+    plot.png(theme, args.scale).map_err(|why| match why {
+        Unpainted::TooLarge { .. } => Failure::usage(why.to_string()),
+        Unpainted::Failed(_) => Failure::Message(Exit::Internal, why.to_string()),
+    })
+}
+
+fn show(args: &PlotArgs, plot: &Plot) -> Result<(), Failure> {
+    let bytes = bytes(args, plot, args.format == PlotFormat::Png)?;
+    // Pixels must go out as they are: what prints text would look for colours of a terminal in them.
+    let mut out = std::io::stdout().lock();
+    out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| Failure::unwritten("standard output", error))
+}
+
+fn is_png(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
+}

@@ -1,0 +1,190 @@
+//! A person's hands: keys, the mouse and fingers, as events that the page cannot tell from real ones.
+
+use super::Tab;
+use serde_json::{Value, json};
+
+impl Tab {
+    /// Clicks, or on a screen that is touched taps, into the middle of the first of its kind that can be seen.
+    #[track_caller]
+    pub(crate) fn click(&self, selector: &str) {
+        self.wait_for(selector);
+        let [x, y] = self.middle(selector);
+        if self.screen.get().touch {
+            self.call("Input.dispatchTouchEvent", json!({ "type": "touchStart", "touchPoints": [{ "x": x, "y": y }] }));
+            self.call("Input.dispatchTouchEvent", json!({ "type": "touchEnd", "touchPoints": [] }));
+            return;
+        }
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let button = if kind == "mouseMoved" { "none" } else { "left" };
+            let about = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", about);
+        }
+    }
+
+    /// Rests the mouse on something.
+    #[track_caller]
+    pub(crate) fn hover(&self, selector: &str) {
+        self.wait_for(selector);
+        let [x, y] = self.middle(selector);
+        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+    }
+
+    /// A point of it that a click would reach; whatever covers it is a fault that people would run into.
+    #[track_caller]
+    fn middle(&self, selector: &str) -> [f64; 2] {
+        let js = format!(
+            "(() => {{
+               const e = [...document.querySelectorAll({})].find((e) => e.checkVisibility());
+               e.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
+               const box = e.getClientRects()[0] ?? e.getBoundingClientRect();
+               const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+               const hit = document.elementFromPoint(x, y);
+               const reached = hit && (e.contains(hit) || hit.contains(e) || hit.closest('label')?.control === e);
+               return reached ? [x, y] : (hit?.outerHTML ?? 'nothing').slice(0, 300);
+             }})()",
+            json!(selector)
+        );
+        let found = self.eval(&js);
+        match (found[0].as_f64(), found[1].as_f64()) {
+            (Some(x), Some(y)) => [x, y],
+            _ => panic!("{selector} cannot be clicked, as this covers it: {found}\n{}", self.shown()),
+        }
+    }
+
+    /// Presses and releases a key: `y`, `?`, `Tab`, `Enter`, `ArrowDown`, or with others held, as `Shift+Tab`.
+    #[track_caller]
+    pub(crate) fn press(&self, stroke: &str) {
+        let (held, key) = match stroke.rsplit_once('+') {
+            Some((held, key)) if !key.is_empty() => (held, key),
+            _ => ("", stroke),
+        };
+        let mut modifiers = 0;
+        for name in held.split('+').filter(|name| !name.is_empty()) {
+            modifiers |= match name {
+                "Alt" => 1,
+                "Control" => 2,
+                "Meta" => 4,
+                "Shift" => 8,
+                _ => panic!("no key to hold is called {name}"),
+            };
+        }
+        let key = Key::named(key);
+        if key.shifted {
+            modifiers |= 8;
+        }
+        // With Control held a key writes nothing.
+        let text = key.text.filter(|_| modifiers & 7 == 0);
+        let mut about = json!({
+            "type": if text.is_some() { "keyDown" } else { "rawKeyDown" },
+            "key": key.key,
+            "code": key.code,
+            "windowsVirtualKeyCode": key.number,
+            "modifiers": modifiers,
+        });
+        if let Some(text) = text {
+            about["text"] = Value::String(text);
+        }
+        self.call("Input.dispatchKeyEvent", about.clone());
+        about["type"] = json!("keyUp");
+        about.as_object_mut().map(|about| about.remove("text"));
+        self.call("Input.dispatchKeyEvent", about);
+    }
+
+    /// Types a text key by key into whatever has the focus; what no key writes is put in as an input method does.
+    #[track_caller]
+    pub(crate) fn type_text(&self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '\n' => self.press("Enter"),
+                ' '..='~' => self.press(&c.to_string()),
+                c => {
+                    self.call("Input.insertText", json!({ "text": c.to_string() }));
+                }
+            }
+        }
+    }
+}
+
+struct Key {
+    key: String,
+    code: String,
+    number: u32,
+    text: Option<String>,
+    shifted: bool,
+}
+
+impl Key {
+    #[track_caller]
+    fn named(name: &str) -> Self {
+        let mut chars = name.chars();
+        if let (Some(c), None) = (chars.next(), chars.next()) {
+            return Self::of_char(c);
+        }
+        let known = [
+            ("Tab", 9, None),
+            ("Enter", 13, Some("\r")),
+            ("Escape", 27, None),
+            ("Space", 32, Some(" ")),
+            ("PageUp", 33, None),
+            ("PageDown", 34, None),
+            ("End", 35, None),
+            ("Home", 36, None),
+            ("ArrowLeft", 37, None),
+            ("ArrowUp", 38, None),
+            ("ArrowRight", 39, None),
+            ("ArrowDown", 40, None),
+            ("Delete", 46, None),
+            ("Backspace", 8, None),
+        ];
+        let found = known.iter().find(|(known, ..)| *known == name);
+        let (_, number, text) = found.unwrap_or_else(|| panic!("no key is called {name}"));
+        let key = if name == "Space" { " " } else { name };
+        let (key, code) = (key.to_owned(), name.to_owned());
+        Self { key, code, number: *number, text: text.map(str::to_owned), shifted: false }
+    }
+
+    /// The key of a keyboard with American letters that writes it.
+    #[track_caller]
+    fn of_char(c: char) -> Self {
+        let keys = [
+            ("Digit0", 48, "0)"),
+            ("Digit1", 49, "1!"),
+            ("Digit2", 50, "2@"),
+            ("Digit3", 51, "3#"),
+            ("Digit4", 52, "4$"),
+            ("Digit5", 53, "5%"),
+            ("Digit6", 54, "6^"),
+            ("Digit7", 55, "7&"),
+            ("Digit8", 56, "8*"),
+            ("Digit9", 57, "9("),
+            ("Semicolon", 186, ";:"),
+            ("Equal", 187, "=+"),
+            ("Comma", 188, ",<"),
+            ("Minus", 189, "-_"),
+            ("Period", 190, ".>"),
+            ("Slash", 191, "/?"),
+            ("Backquote", 192, "`~"),
+            ("BracketLeft", 219, "[{"),
+            ("Backslash", 220, "\\|"),
+            ("BracketRight", 221, "]}"),
+            ("Quote", 222, "'\""),
+            ("Space", 32, " "),
+        ];
+        let text = c.to_string();
+        if c.is_ascii_alphabetic() {
+            let upper = c.to_ascii_uppercase();
+            let number = u32::from(upper);
+            return Self {
+                key: text.clone(),
+                code: format!("Key{upper}"),
+                number,
+                text: Some(text),
+                shifted: c == upper,
+            };
+        }
+        let found = keys.iter().find(|(.., written)| written.contains(c));
+        let (code, number, written) = found.unwrap_or_else(|| panic!("no key writes {c:?}"));
+        let shifted = !written.starts_with(c);
+        Self { key: text.clone(), code: (*code).to_owned(), number: *number, text: Some(text), shifted }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a page is looked at with: screens of any size, light and dark, paper, and pictures of both.
+
+use super::Tab;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use std::path::Path;
+
+/// A screen. The words are those of media queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Screen {
+    pub(crate) name: &'static str,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) scale: f64,
+    pub(crate) touch: bool,
+    pub(crate) dark: bool,
+}
+
+impl Screen {
+    pub(crate) const PHONE: Self =
+        Self { name: "phone", width: 390, height: 844, scale: 2.0, touch: true, dark: false };
+    /// The narrowest that is sold.
+    pub(crate) const NARROW: Self = Self { name: "narrow", width: 360, height: 740, ..Self::PHONE };
+    pub(crate) const LAPTOP: Self =
+        Self { name: "laptop", width: 1366, height: 768, scale: 1.0, touch: false, dark: false };
+    pub(crate) const WIDE: Self = Self { name: "wide", width: 2560, height: 1440, ..Self::LAPTOP };
+
+    /// The same at night.
+    pub(crate) const fn dark(self) -> Self {
+        Self { dark: true, ..self }
+    }
+
+    /// Those that pictures are taken of.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::PHONE, Self::PHONE.dark(), Self::LAPTOP, Self::LAPTOP.dark(), Self::WIDE, Self::WIDE.dark()];
+}
+
+impl std::fmt::Display for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.name, if self.dark { "dark" } else { "light" })
+    }
+}
+
+impl Tab {
+    /// Looks at the page with another screen.
+    #[track_caller]
+    pub(crate) fn emulate(&self, screen: Screen) {
+        let Screen { width, height, scale, touch, dark, .. } = screen;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": touch });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setTouchEmulationEnabled", json!({ "enabled": touch, "maxTouchPoints": 1 }));
+        self.media("", dark);
+        self.screen.set(screen);
+    }
+
+    /// Shows the page as paper would, or as a screen again.
+    #[track_caller]
+    pub(crate) fn on_paper(&self, paper: bool) {
+        self.media(if paper { "print" } else { "" }, self.screen.get().dark);
+    }
+
+    fn media(&self, media: &str, dark: bool) {
+        let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
+        self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": [scheme] }));
+    }
+
+    /// Makes sure that the page itself does not scroll sideways, and names what sticks out where it does.
+    ///
+    /// On a phone the window grows with what is in it, so it is the screen that counts.
+    #[track_caller]
+    pub(crate) fn fits(&self) {
+        let width = self.screen.get().width;
+        let js = format!(
+            "(() => {{
+               if (document.scrollingElement.scrollWidth <= {width}) return [];
+               const scrolls = (e) => e && e !== document.body && e !== document.documentElement &&
+                 (getComputedStyle(e).overflowX !== 'visible' || scrolls(e.parentElement));
+               return [...document.body.querySelectorAll('*')]
+                 .filter((e) => e.getBoundingClientRect().right > {width} + 0.5 && !scrolls(e.parentElement))
+                 .map((e) => Math.round(e.getBoundingClientRect().right) + ' px: ' + e.outerHTML.slice(0, 160))
+                 .concat('the page is ' + document.scrollingElement.scrollWidth + ' px wide').slice(-12);
+             }})()"
+        );
+        let wide = self.eval(&js);
+        let wide: Vec<&str> = wide.as_array().into_iter().flatten().filter_map(|e| e.as_str()).collect();
+        let screen = self.screen.get();
+        assert!(wide.is_empty(), "{} does not fit on {screen}, {width} px:\n{}", self.url(), wide.join("\n"));
+    }
+
+    /// The screen as a picture.
+    #[track_caller]
+    pub(crate) fn screenshot(&self, path: &Path) {
+        let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        }
+        std::fs::write(path, bytes(&shot["data"])).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    /// Pictures of what is shown on all kinds of screens, where `KARAT_SCREENSHOTS` names a folder for them.
+    #[track_caller]
+    pub(crate) fn pictures(&self, view: &str) {
+        let Some(folder) = std::env::var_os("KARAT_SCREENSHOTS").filter(|folder| !folder.is_empty()) else { return };
+        let before = self.screen.get();
+        for screen in Screen::ALL {
+            self.emulate(screen);
+            self.eval("new Promise((r) => requestAnimationFrame(() => setTimeout(r, 150)))");
+            self.screenshot(&Path::new(&folder).join(format!("{view}-{screen}.png")));
+        }
+        self.emulate(before);
+    }
+
+    /// The page on paper.
+    #[track_caller]
+    pub(crate) fn print_pdf(&self) -> Vec<u8> {
+        let printed = self.call("Page.printToPDF", json!({ "printBackground": true, "preferCSSPageSize": true }));
+        bytes(&printed["data"])
+    }
+}
+
+#[track_caller]
+fn bytes(data: &serde_json::Value) -> Vec<u8> {
+    let text = data.as_str().unwrap_or_else(|| panic!("no data came back: {data}"));
+    STANDARD.decode(text).unwrap_or_else(|error| panic!("what came back is no base64: {error}"))
+}

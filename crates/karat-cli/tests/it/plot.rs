@@ -1,0 +1,75 @@
+//! `karat plot`: reports as pictures.
+
+use crate::project::Project;
+use karat::report::plot::KINDS;
+
+/// A folder with a report of the starter suite.
+fn scored() -> Project {
+    let project = Project::new();
+    project.ok("score starter -o report.json");
+    project
+}
+
+#[test]
+fn every_kind_is_listed() {
+    let project = Project::new();
+    let (text, json) = (project.ok("plot --list"), project.json("plot --list --json"));
+    let names: Vec<&str> = json.as_array().unwrap().iter().filter_map(|kind| kind["name"].as_str()).collect();
+    assert_eq!(names, KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>());
+    assert!(KINDS.iter().all(|kind| text.contains(kind.name) && text.contains(kind.description)), "{text}");
+}
+
+#[test]
+fn every_kind_draws_the_starter_suite() {
+    let project = scored();
+    for kind in KINDS {
+        // What is drawn twice is a trend of two.
+        let svg = project.ok(&format!("plot {} report.json report.json", kind.name));
+        assert!(svg.starts_with("<svg xmlns=") && svg.contains("careful-reviewer"), "{}: {svg}", kind.name);
+        assert!(svg.contains("starter · 10 cases · profile karat") && !svg.contains("var(--"), "{}", kind.name);
+    }
+}
+
+#[test]
+fn files_are_written_by_their_extension() {
+    let project = scored();
+    let ran = project.run("plot intervals report.json -o a.svg -o pictures/a.png --theme dark --scale 1").expect(0);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "wrote a.svg\nwrote pictures/a.png\n"));
+    assert!(project.read("a.svg").contains("#12171e"), "a dark picture has a dark ground");
+    let png = std::fs::read(project.path("pictures/a.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n"));
+    project.ok("plot intervals report.json -o b.png --theme dark --scale 1");
+    assert_eq!(png, std::fs::read(project.path("b.png")).unwrap(), "the same bytes each time");
+    project.run("plot intervals report.json -o a.gif").says(2, &["a.gif", ".svg, .png"]);
+    project.run("plot intervals report.json -o a.png --scale 900").says(2, &["from 0.1 to 10"]);
+}
+
+#[test]
+fn earlier_reports_are_named_by_their_files() {
+    let project = scored();
+    std::fs::copy(project.path("report.json"), project.path("monday.json")).unwrap();
+    let svg = project.ok("plot trend monday.json report.json --tool careful-reviewer --metric recall");
+    assert!(svg.contains(">monday</text>") && svg.contains("recall over 2 reports"), "{svg}");
+    assert!(!svg.contains("noisy-scanner"), "{svg}");
+}
+
+#[test]
+fn runs_are_drawn_by_name() {
+    let project = Project::new();
+    project.ok("run starter -q --tool patterns --name first");
+    let svg = project.ok("plot trend first latest");
+    assert!(svg.contains(">first</text>") && svg.contains("patterns"), "{svg}");
+}
+
+#[test]
+fn what_was_meant_is_guessed_at() {
+    let project = scored();
+    project.run("plot interval report.json").says(2, &["there is no plot `interval`", "did you mean `intervals`?"]);
+    project.run("plot intervals report.json --metric recal").says(2, &["did you mean `recall`?"]);
+    project.run("plot intervals report.json --tool patern").says(2, &["report.json has no tool `patern`"]);
+    project.run("plot intervals report.json --by severity").says(2, &["--by is for slices"]);
+    project.run("plot slices report.json --by colour").says(4, &["not split by `colour`", "severity"]);
+    project.run("plot trend report.json").says(4, &["there is nothing to draw: there is one report only"]);
+    project.run("plot intervals").says(2, &["REPORT"]);
+    project.run("plot intervals nowhere.json").says(4, &["nowhere.json"]);
+}

@@ -1,0 +1,226 @@
+//! From the Markdown of a page to its markup.
+
+use super::links::Targets;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use comrak::nodes::{AstNode, NodeValue};
+use comrak::{Anchorizer, Arena, Options, format_html, parse_document};
+use karat::report::page::text;
+use std::path::Path;
+
+/// The headings of a page.
+#[derive(Clone)]
+pub(crate) struct Outline {
+    pub(crate) headings: Vec<Heading>,
+}
+
+/// One of them, and the text down to the next.
+#[derive(Clone)]
+pub(crate) struct Heading {
+    pub(crate) level: u8,
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) below: String,
+}
+
+impl Outline {
+    pub(crate) fn of(markdown: &str) -> Self {
+        let arena = Arena::new();
+        let mut names = Anchorizer::new();
+        let mut headings: Vec<Heading> = Vec::new();
+        for block in parse_document(&arena, markdown, &options()).children() {
+            let said = words(block);
+            if let NodeValue::Heading(heading) = &block.data.borrow().value {
+                let id = names.anchorize(&block.collect_text());
+                headings.push(Heading { level: heading.level, id, title: said, below: String::new() });
+            } else if let Some(last) = headings.last_mut() {
+                last.below.push_str(&said);
+                last.below.push(' ');
+            }
+        }
+        Self { headings }
+    }
+
+    pub(crate) fn has(&self, anchor: &str) -> bool {
+        self.headings.iter().any(|heading| heading.id == anchor)
+    }
+}
+
+/// What a page says as markup. Everything that is wrong with it is added to the faults.
+pub(crate) fn draw(source: &str, markdown: &str, targets: &Targets<'_>, faults: &mut Vec<String>) -> String {
+    let arena = Arena::new();
+    let root = parse_document(&arena, markdown, &options());
+    let nodes: Vec<&AstNode<'_>> = root.descendants().collect();
+    let raw = |markup: String| arena.alloc(NodeValue::Raw(markup).into());
+    for node in nodes {
+        let mut data = node.data.borrow_mut();
+        let line = data.sourcepos.start.line;
+        let mut wrong = |fault: String| faults.push(format!("{source}:{line}: {fault}"));
+        let new = match &mut data.value {
+            NodeValue::Link(link) => {
+                match targets.resolve(source, &link.url) {
+                    Ok(url) => link.url = url,
+                    Err(fault) => wrong(fault),
+                }
+                None
+            }
+            NodeValue::Image(image) => match targets.picture(source, &image.url).and_then(|path| data_url(&path)) {
+                Ok(url) => Some(url),
+                Err(fault) => {
+                    wrong(fault);
+                    None
+                }
+            },
+            NodeValue::CodeBlock(code) => Some(block(&code.info, &code.literal)),
+            NodeValue::HtmlBlock(_) | NodeValue::HtmlInline(_) => {
+                wrong("HTML is not shown; say it in Markdown".to_owned());
+                None
+            }
+            NodeValue::Table(_) => {
+                drop(data);
+                node.insert_before(raw("<div class=\"scroll\">\n".to_owned()));
+                node.insert_after(raw("</div>\n".to_owned()));
+                continue;
+            }
+            _ => None,
+        };
+        let Some(new) = new else { continue };
+        if matches!(data.value, NodeValue::Image(_)) {
+            drop(data);
+            let alt = words(node);
+            if alt.trim().is_empty() {
+                faults.push(format!("{source}:{line}: a picture without words; say in brackets what it shows"));
+            }
+            node.insert_before(raw(format!("<img src=\"{new}\" alt=\"{}\">", text(alt.trim()))));
+            node.detach();
+        } else {
+            data.value = NodeValue::Raw(new);
+        }
+    }
+    let mut out = String::new();
+    if let Err(error) = format_html(root, &options(), &mut out) {
+        faults.push(format!("{source}: {error}"));
+    }
+    out
+}
+
+fn options() -> Options<'static> {
+    let mut options = Options::default();
+    options.extension.table = true;
+    options.extension.strikethrough = true;
+    options.extension.footnotes = true;
+    options.extension.header_id_prefix = Some(String::new());
+    options
+}
+
+/// The text of a node and of all below it, with a space between blocks.
+fn words<'a>(node: &'a AstNode<'a>) -> String {
+    let mut out = String::new();
+    for node in node.descendants() {
+        match &node.data.borrow().value {
+            NodeValue::Text(text) => out.push_str(text),
+            NodeValue::Code(code) => out.push_str(&code.literal),
+            NodeValue::CodeBlock(code) => out.push_str(&code.literal),
+            NodeValue::SoftBreak | NodeValue::LineBreak => out.push(' '),
+            NodeValue::TableCell | NodeValue::Item(_) | NodeValue::Paragraph if !out.is_empty() => out.push(' '),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// A block of code. What is typed is told from what is answered, and a file has its name above it.
+fn block(info: &str, code: &str) -> String {
+    let (kind, name) = info.split_once(' ').unwrap_or((info, ""));
+    let caption = match name.trim() {
+        "" => String::new(),
+        name => format!("<figcaption>{}</figcaption>", text(name)),
+    };
+    let body = if kind == "console" { console(code) } else { text(code) };
+    let class = if kind == "console" { " class=\"console\"" } else { "" };
+    format!("<figure class=\"code\">{caption}<pre{class} tabindex=\"0\"><code>{body}</code></pre></figure>\n")
+}
+
+/// Commands stand out, and their prompts are not copied with them. A command that ends in a backslash goes on.
+fn console(code: &str) -> String {
+    let (mut out, mut goes_on) = (String::new(), false);
+    for line in code.lines() {
+        let typed = match line.strip_prefix("$ ") {
+            Some(typed) => {
+                out.push_str("<span class=\"prompt\">$ </span>");
+                Some(typed)
+            }
+            None => goes_on.then_some(line),
+        };
+        match typed {
+            Some(typed) => out.push_str(&format!("<span class=\"typed\">{}</span>\n", text(typed))),
+            None => out.push_str(&format!("{}\n", text(line))),
+        }
+        goes_on = typed.is_some_and(|typed| typed.ends_with('\\'));
+    }
+    out
+}
+
+/// A picture as part of the page, since a page loads nothing.
+fn data_url(path: &Path) -> Result<String, String> {
+    let kind = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        _ => return Err(format!("{} is neither .svg nor .png", path.display())),
+    };
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[track_caller]
+    fn check(markdown: &str, wanted: &str, fault: Option<&str>) {
+        let (root, outlines, mut faults) = (crate::root(), BTreeMap::new(), Vec::new());
+        let targets = Targets { root: &root, outlines: &outlines };
+        let drawn = draw("docs/x.md", markdown, &targets, &mut faults);
+        assert!(drawn.contains(wanted), "{drawn}");
+        assert_eq!(faults.first().map(String::as_str), fault);
+    }
+
+    #[test]
+    fn what_is_typed_is_told_from_what_is_answered() {
+        check(
+            "```console\n$ karat run a \\\n    b\n<out>\n```\n",
+            "<span class=\"prompt\">$ </span><span class=\"typed\">karat run a \\</span>\n<span class=\"typed\">    b</span>\n&lt;out&gt;\n",
+            None,
+        );
+        check(
+            "```toml gate.toml\na = 1\n```\n",
+            "<figcaption>gate.toml</figcaption><pre tabindex=\"0\"><code>a = 1\n",
+            None,
+        );
+    }
+
+    #[test]
+    fn wide_tables_scroll_and_headings_have_names() {
+        check("| a |\n|---|\n| b |\n", "<div class=\"scroll\">\n<table>", None);
+        check("## Ask why\n", "<h2 id=\"ask-why\">", None);
+    }
+
+    #[test]
+    fn what_would_be_lost_is_a_fault() {
+        check("a <b>c</b>\n", "a ", Some("docs/x.md:1: HTML is not shown; say it in Markdown"));
+        check("\n[a](b.md)\n", "", Some("docs/x.md:2: there is no docs/b.md"));
+        check(
+            "![a](https://x.y/z.png)\n",
+            "",
+            Some("docs/x.md:1: https://x.y/z.png would be loaded from elsewhere; put the picture into docs/pictures"),
+        );
+    }
+
+    #[test]
+    fn outlines_keep_the_text_below_their_headings() {
+        let outline = Outline::of("# A\n\nfirst *text*\n\n## `b` c\n\n| x | y |\n|---|---|\n| one | two |\n");
+        let told: Vec<_> = outline.headings.iter().map(|h| (h.id.as_str(), h.title.as_str(), h.below.trim())).collect();
+        assert_eq!(told, [("a", "A", "first text"), ("b-c", "b c", "x y one two")]);
+    }
+}

@@ -1,0 +1,324 @@
+// One case: its code with goldens and findings on their lines, and why each of them was matched, missed or extra.
+
+const caseView = (() => {
+  const place = document.getElementById("case");
+  const shown = ["everything", "misses", "matches", "extras"];
+  let now = null;
+
+  const lines = (item) => (item.line_start == null ? "" : item.line_end == null || item.line_end === item.line_start ? `:${item.line_start}` : `:${item.line_start}–${item.line_end}`);
+  const where = (item) => (item.file == null ? "no place stated" : `${item.file}${lines(item)}`);
+
+  // What became of every golden and finding of one trial.
+  function story(data, tool, trial) {
+    const told = data.tools[tool]?.find((one) => one.result.trial === trial);
+    const result = told?.result;
+    const goldens = data.goldens.map((golden, at) => ({ kind: "golden", key: `g${at}`, sign: `G${at + 1}`, info: golden, text: golden.text, state: "open" }));
+    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `F${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra" }));
+    const golden = new Map(goldens.map((item) => [item.info.id, item]));
+    const finding = new Map(findings.map((item) => [item.info.id, item]));
+    const join = (match, state) => {
+      const [g, f] = [golden.get(match.golden), finding.get(match.finding)];
+      if (g && state !== "repeat") Object.assign(g, { state, pair: match, other: f });
+      if (f) Object.assign(f, { state, pair: match, other: g });
+    };
+    for (const match of result?.matches ?? []) join(match, "match");
+    for (const match of result?.acceptable ?? []) join(match, "acceptable");
+    for (const repeat of result?.duplicates ?? []) join(repeat, "repeat");
+    for (const miss of result?.misses ?? []) Object.assign(golden.get(miss.golden) ?? {}, { state: "miss", miss });
+    for (const extra of result?.extras ?? []) Object.assign(finding.get(extra.finding) ?? {}, { state: extra.flags.includes("trap") ? "trap" : "extra", extra });
+    return { told, result, goldens, findings, golden, finding };
+  }
+
+  const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported" };
+  const wanted = (item) => {
+    if (now.show === "misses") return item.state === "miss";
+    if (now.show === "matches") return ["match", "acceptable", "repeat"].includes(item.state);
+    if (now.show === "extras") return item.state === "extra" || item.state === "trap";
+    return true;
+  };
+
+  async function open(at, query) {
+    const data = await detail(at);
+    const asked = toolOf.get(query.get("tool"));
+    const tool = asked ?? (grid?.tool() ?? index.tools.findIndex((_, one) => cell(one, at).missed > 0 || cell(one, at).fp > 0));
+    const chosen = Math.max(0, tool);
+    const trials = (data.tools[chosen] ?? []).map((one) => one.result.trial);
+    const wish = Number(query.get("trial"));
+    const telling = data.tools[chosen]?.find((one) => one.result.misses.length > 0)?.result.trial;
+    const trial = trials.includes(wish) ? wish : (telling ?? trials[0] ?? 1);
+    const show = shown.includes(query.get("show")) ? query.get("show") : "everything";
+    now = { at, data, tool: chosen, trial, show, item: query.get("item"), story: story(data, chosen, trial) };
+    draw();
+    document.title = `${plain(data.id)} · ${plain(index.suite)}`;
+  }
+
+  const address = (change) => {
+    const to = { at: now.at, tool: now.tool, trial: now.trial, show: now.show, item: null, ...change };
+    const query = new URLSearchParams({ tool: index.tools[to.tool] });
+    if (to.at === now.at && to.trial != null) query.set("trial", to.trial);
+    if (to.show !== "everything") query.set("show", to.show);
+    if (to.item) query.set("item", to.item);
+    return `#/case/${encodeURIComponent(index.ids[to.at])}?${query}`;
+  };
+  const go = (change) => (location.hash = address(change));
+
+  // The misses of the chosen tool, one after the other, through all cases that the grid shows.
+  function step(by) {
+    const missed = now.story.goldens.filter((item) => item.state === "miss").map((item) => item.key);
+    const here = missed.indexOf(now.item);
+    const next = here < 0 ? (by > 0 ? 0 : missed.length - 1) : here + by;
+    if (here >= 0 ? missed[next] : missed.length > 0 && now.item == null && by > 0) return go({ item: missed[here < 0 ? 0 : next] });
+    const cases = around();
+    for (let at = cases.indexOf(now.at) + by; at >= 0 && at < cases.length; at += by) {
+      if (cell(now.tool, cases[at]).missed > 0) return go({ at: cases[at], trial: null, item: by > 0 ? "first" : "last" });
+    }
+    say(by > 0 ? "There is no further miss of this tool." : "There is no earlier miss of this tool.");
+  }
+  const around = () => {
+    const rows = grid?.rows() ?? [];
+    return rows.includes(now.at) ? rows : index.ids.map((_, at) => at);
+  };
+  function turn(by) {
+    const cases = around();
+    const to = cases[cases.indexOf(now.at) + by];
+    if (to === undefined) say(by > 0 ? "This is the last case." : "This is the first case.");
+    else go({ at: to, trial: null });
+  }
+  const say = (text) => (place.querySelector(".said").textContent = text);
+
+  function draw() {
+    const { data, story: told } = now;
+    if (now.item === "first" || now.item === "last") {
+      const missed = told.goldens.filter((item) => item.state === "miss");
+      now.item = (now.item === "first" ? missed[0] : missed.at(-1))?.key ?? null;
+      history.replaceState(history.state, "", address({ item: now.item }));
+    }
+    const facts = [data.verdict, ...Object.entries(data.fields).map(([name, value]) => `${name}: ${value}`), ...data.categories];
+    place.replaceChildren(
+      make("nav", { class: "steps", "aria-label": "Cases" },
+        make("a", { href: "#/cases", class: "back" }, "‹ All cases"),
+        make("span", { class: "grow" }),
+        make("button", { type: "button", click: () => turn(-1), title: "[" }, "‹ case"),
+        make("button", { type: "button", click: () => turn(1), title: "]" }, "case ›"),
+        make("button", { type: "button", class: "previous-miss", click: () => step(-1), title: "p" }, "‹ miss"),
+        make("button", { type: "button", class: "next-miss", click: () => step(1), title: "n" }, "miss ›")),
+      make("p", { class: "said dim", role: "status" }),
+      make("h1", { tabindex: -1 }, data.id),
+      data.name && data.name !== data.id && make("p", { class: "name" }, data.name),
+      make("p", { class: "dim" }, facts.join(" · ")),
+      data.about && folded(data.about),
+      who(data),
+      filters(data),
+      trialFacts(told),
+      make("div", { class: "desk" },
+        make("div", { class: "items" },
+          list("Goldens", told.goldens.filter(wanted), "This case has no goldens."),
+          list("Findings", told.findings.filter(wanted), told.result?.outcome === "reported" ? "It reported nothing." : "There are none.")),
+        code(data, told)),
+      make("p", { class: "dim keys" }, make("kbd", {}, "n"), " ", make("kbd", {}, "p"), " next and previous miss · ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), " case · ", make("kbd", {}, "Esc"), " all cases"),
+    );
+    if (now.item) reveal(now.item);
+  }
+
+  // Who found what, over all trials.
+  function who(data) {
+    if (data.goldens.length === 0) return null;
+    const unasked = (golden) => (golden.acceptance === "required" ? "" : golden.acceptance);
+    const row = (golden, at) => make("tr", { class: unasked(golden) && "unasked" },
+      make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140), unasked(golden) && make("span", { class: "dim" }, ` (${unasked(golden)})`)),
+      index.tools.map((name, tool) => {
+        const trials = data.tools[tool] ?? [];
+        const found = trials.filter((one) => [...one.result.matches, ...one.result.acceptable].some((match) => match.golden === golden.id)).length;
+        const state = found === 0 ? "none" : found === trials.length ? "all" : "some";
+        const sign = { none: "○", some: "◐", all: "●" }[state];
+        const on = tool === now.tool ? "true" : undefined;
+        return make("td", { class: `n ${state}`, "aria-current": on },
+          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${name}: found in ${found} of ${trials.length} trials` }, sign, trials.length > 1 && ` ${found}/${trials.length}`));
+      }));
+    return make("details", { open: index.tools.length <= 8, class: "who" }, make("summary", {}, "Who found what"),
+      make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small" },
+        make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "golden"), index.tools.map((tool) => make("th", { scope: "col", class: "n" }, tool)))),
+        make("tbody", {}, data.goldens.map(row)))));
+  }
+
+  function filters(data) {
+    const choice = (label, name, options, value, change) => make("label", {}, make("span", {}, label), make("select", { name, change: (event) => go(change(event.target.value)) },
+      options.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text))));
+    const trials = (data.tools[now.tool] ?? []).map((one) => [String(one.result.trial), `trial ${one.result.trial}: ${one.result.outcome}, ${one.result.tp} found, ${one.result.fn} missed, ${one.result.fp} false`]);
+    return make("form", { class: "filters", "aria-label": "What is shown", submit: (event) => event.preventDefault() },
+      choice("Tool", "tool", index.tools.map((tool, at) => [String(at), tool]), now.tool, (value) => ({ tool: Number(value), trial: null })),
+      trials.length > 0 && choice("Trial", "trial", trials, now.trial, (value) => ({ trial: Number(value) })),
+      choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
+  }
+
+  function trialFacts(told) {
+    const result = told.result;
+    if (!result) return make("p", { class: "careful" }, "There is no such trial.");
+    const facts = [];
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome}: it is no report, and every golden counts as missed.`));
+    if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
+    for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));
+    return make("div", {}, facts);
+  }
+
+  function list(title, items, nothing) {
+    return make("section", { "aria-label": title }, make("h2", {}, title),
+      items.length === 0 ? make("p", { class: "dim" }, nothing) : make("ul", { class: "list" }, items.map(row)));
+  }
+
+  function row(item) {
+    const [info, mine] = [item.info, item.kind];
+    const says = item.kind === "finding" && item.state === "match" ? "match" : words[item.state];
+    const other = item.other ? ` ${item.other.sign}` : "";
+    const button = make("button", { type: "button", class: "item", "aria-expanded": "false", "data-item": item.key, click: () => toggle(item.key) },
+      make("span", { class: `sign ${mine}` }, item.sign), " ",
+      make("span", { class: `state ${item.state}` }, `${says}${other}`), " ",
+      make("span", { class: "what" }, info.title.slice(0, 300)), " ",
+      make("span", { class: "dim place" }, `${[info.acceptance === "required" ? null : info.acceptance, info.severity, where(info)].filter(Boolean).join(" · ").slice(0, 200)}`));
+    const hover = (on) => () => mark(item.key, on);
+    button.addEventListener("mouseenter", hover(true));
+    button.addEventListener("mouseleave", hover(false));
+    return make("li", {}, button, make("div", { class: "more", hidden: true, id: `more-${item.key}` }));
+  }
+
+  const by = (key) => [...now.story.goldens, ...now.story.findings].find((item) => item.key === key);
+  function toggle(key) {
+    const isOpen = place.querySelector(`[data-item="${key}"]`)?.getAttribute("aria-expanded") === "true";
+    if (isOpen) close(key);
+    else {
+      now.item = key;
+      history.replaceState(history.state, "", address({ item: key }));
+      reveal(key);
+    }
+  }
+  function close(key) {
+    place.querySelector(`[data-item="${key}"]`)?.setAttribute("aria-expanded", "false");
+    const more = document.getElementById(`more-${key}`);
+    if (more) more.hidden = true;
+    mark(key, false);
+  }
+  function reveal(key) {
+    const item = by(key);
+    const button = place.querySelector(`button.item[data-item="${key}"]`);
+    if (!item || !button) return;
+    for (const opened of place.querySelectorAll('button.item[aria-expanded="true"]')) close(opened.dataset.item);
+    for (const line of place.querySelectorAll(".on")) line.classList.remove("on");
+    button.setAttribute("aria-expanded", "true");
+    const more = document.getElementById(`more-${key}`);
+    more.replaceChildren(...why(item));
+    more.hidden = false;
+    mark(key, true);
+    place.querySelector(`.line[data-items~="${key}"]`)?.scrollIntoView({ block: "center" });
+    button.scrollIntoView({ block: "nearest" });
+    button.focus({ preventScroll: true });
+  }
+  function mark(key, on) {
+    for (const line of place.querySelectorAll(`.line[data-items~="${key}"]`)) line.classList.toggle("on", on);
+  }
+
+  // The pair and all that speaks for and against it.
+  function why(item) {
+    const out = [];
+    if (item.text) out.push(folded(item.text));
+    if (item.info.rule_id) out.push(make("p", { class: "dim" }, `rule ${item.info.rule_id.slice(0, 200)}`));
+    if (item.info.category) out.push(make("p", { class: "dim" }, `category ${item.info.category.slice(0, 200)}${item.info.acceptance && item.info.acceptance !== "required" ? ` · ${item.info.acceptance}` : ""}`));
+    const pair = item.pair;
+    if (pair) {
+      const other = item.other ? `${item.other.sign} ${item.other.info.title.slice(0, 200)}` : pair.golden ?? pair.finding;
+      out.push(make("h3", {}, item.state === "repeat" ? "Another report of " : item.kind === "golden" ? "Reported by " : "Reports ", item.other ? jump(item.other) : other));
+      if (item.other) out.push(make("p", {}, other));
+      out.push(make("p", {}, `Score ${three(pair.score)}${pair.decided_by ? `, decided by ${pair.decided_by.replace(/_/g, " ")}` : ""}${flags(pair)}`));
+      if (pair.parts) out.push(parts(pair.parts));
+      if (pair.judgement) out.push(judgement(pair.judgement));
+      if (pair.runner_up) out.push(candidate("Runner-up", pair.runner_up));
+    }
+    if (item.miss) {
+      out.push(make("h3", {}, "Missed"), make("p", {}, `${item.miss.why}${flags(item.miss)}`));
+      if (item.miss.best) out.push(candidate("Best candidate", item.miss.best));
+    }
+    if (item.extra) {
+      out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
+      if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
+    }
+    if (item.state === "open") {
+      const trap = item.info.acceptance === "trap";
+      out.push(make("p", { class: "dim" }, trap ? "A known false alarm: to report it is a fault. This trial did not." : "It may be reported, and nobody is asked to. This trial did not."));
+    }
+    return out;
+  }
+  const jump = (item) => make("button", { type: "button", class: "quiet", click: () => { now.item = item.key; history.replaceState(history.state, "", address({ item: item.key })); reveal(item.key); } }, item.sign);
+  const flags = (of) => (of.flags?.length ? ` · ${of.flags.join(", ").replace(/_/g, " ")}` : "");
+
+  function parts(of) {
+    const names = { file: "file", line: "lines", keyword: "keywords", text: "words", judge: "judge" };
+    return make("dl", { class: "parts" }, Object.entries(names).filter(([key]) => of[key] !== undefined).flatMap(([key, name]) => [
+      make("dt", {}, name),
+      make("dd", {}, make("meter", { min: 0, max: 1, value: of[key], "aria-label": `${name} ${three(of[key])}` }), ` ${of[key].toFixed(2)}`)]));
+  }
+  function judgement(said) {
+    const sure = said.confidence == null ? "" : `, ${Math.round(said.confidence * 100)} % sure`;
+    return make("blockquote", {}, make("p", { class: "dim" }, `${said.judge}${sure}${said.exchange ? ` · karat judge show ${said.exchange.slice(0, 12)}` : ""}`), said.explanation ? folded(said.explanation) : null);
+  }
+  function candidate(title, of) {
+    const item = of.golden != null ? now.story.golden.get(of.golden) : now.story.finding.get(of.finding);
+    const judged = of.judged === true ? ", a judge said yes" : of.judged === false ? ", a judge said no" : "";
+    return make("div", { class: "candidate" }, make("p", {}, make("strong", {}, title), " ", item ? jump(item) : (of.golden ?? of.finding), ` ${item ? item.info.title.slice(0, 160) : ""} · score ${three(of.score)}${judged}`), parts(of.parts));
+  }
+
+  // The code, with a sign on the first line of everything and a bar along the rest.
+  function code(data, told) {
+    const all = [...told.goldens, ...told.findings].filter(wanted);
+    if (data.files.length === 0) {
+      const why = data.code ? "No code is at hand for this case." : "This page was drawn without the suite at hand, so it has no code. `karat report RUN -o report.html` has it.";
+      return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));
+    }
+    const ends = (item) => item.info.line_end ?? item.info.line_start;
+    const file = (of) => {
+      const here = all.filter((item) => item.info.file === of.path && item.info.line_start != null);
+      const rows = [];
+      let last = 0;
+      const gap = (next) => {
+        if (next > last + 1) rows.push(make("div", { class: "gap" }, `⋮ ${many(next - last - 1, "line")}`));
+      };
+      for (const [number, text, colours] of of.lines) {
+        gap(number);
+        last = number;
+        const on = here.filter((item) => item.info.line_start <= number && number <= ends(item));
+        const signs = on.filter((item) => item.info.line_start === number);
+        const kinds = [...new Set(on.map((item) => item.kind))].join(" ");
+        rows.push(make("div", { class: `line ${kinds}`, "data-items": on.map((item) => item.key).join(" ") || undefined, "data-line": number },
+          make("span", { class: "no" }, number),
+          make("span", { class: "signs" }, signs.slice(0, 6).map((item) => make("button", { type: "button", class: `sign ${item.kind} ${item.state}`, title: `${item.sign}, ${words[item.state]}: ${item.info.title.slice(0, 200)}`, "data-item": item.key,
+            mouseenter: () => mark(item.key, true), mouseleave: () => now.item !== item.key && mark(item.key, false), click: () => { now.item = item.key; history.replaceState(history.state, "", address({ item: item.key })); reveal(item.key); } }, item.sign)),
+            signs.length > 6 && `+${signs.length - 6}`),
+          make("code", {}, painted(text, colours))));
+      }
+      gap(of.length + 1);
+      return make("section", { class: "file" }, make("h3", {}, of.path), make("div", { class: "lines scroll", tabindex: 0, role: "group", "aria-label": `Code of ${of.path}` }, rows));
+    };
+    return make("section", { class: "files" }, make("h2", {}, "Code"), data.files.map(file));
+  }
+
+  function painted(text, colours) {
+    if (!colours) return [plain(text) === "" ? "\u00a0" : text];
+    const out = [];
+    let at = 0;
+    for (const [, length, letter] of colours.matchAll(/(\d+)([a-z.])/g)) {
+      const part = text.slice(at, at + Number(length));
+      out.push(letter === "." ? part : make("span", { class: `c-${letter}` }, part));
+      at += Number(length);
+    }
+    out.push(text.slice(at));
+    return out;
+  }
+
+  addEventListener("keydown", (event) => {
+    if (place.hidden || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    const keys = { n: () => step(1), p: () => step(-1), "]": () => turn(1), "[": () => turn(-1), Escape: () => (location.hash = "#/cases") };
+    if (keys[event.key]) {
+      event.preventDefault();
+      keys[event.key]();
+    }
+  });
+  return { open, place };
+})();

@@ -1,0 +1,177 @@
+//! One case as its view shows it: goldens, code, and what became of everything in every trial of every tool.
+
+use super::excerpt::{FileData, Places, Room};
+use crate::format::report::{CaseInfoV1, CaseResultV1, IssueInfoV1, TrialResultV1};
+use crate::report::exhibit::Exhibit;
+use crate::report::number::ranked;
+use karat_core::ids::CaseId;
+use karat_core::suite::{Case, Verdict};
+use karat_core::trial::Trial;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// How much of a case is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fullness {
+    /// So many characters of a text.
+    text: usize,
+    room: Option<Room>,
+    leaves_out: Option<&'static str>,
+}
+
+impl Fullness {
+    /// From everything to what a page of very many cases can hold.
+    pub(super) const ALL: [Self; 4] = [
+        Self { text: 4_000, room: Some(Room { whole: 300, around: 12 }), leaves_out: None },
+        Self {
+            text: 1_000,
+            room: Some(Room { whole: 0, around: 5 }),
+            leaves_out: Some(
+                "Code is shown around goldens and findings only, and long texts are cut, so that the page stays small.",
+            ),
+        },
+        Self {
+            text: 300,
+            room: Some(Room { whole: 0, around: 1 }),
+            leaves_out: Some(
+                "Code is shown at goldens and findings only, and texts are cut, so that the page stays small.",
+            ),
+        },
+        Self {
+            text: 0,
+            room: None,
+            leaves_out: Some(
+                "There is so much to show that code and the full texts of findings are left out; `karat serve` and `karat explain` have them.",
+            ),
+        },
+    ];
+
+    pub(super) fn is_last(self) -> bool {
+        self.room.is_none()
+    }
+
+    pub(super) fn leaves_out(self) -> Option<&'static str> {
+        self.leaves_out
+    }
+}
+
+/// Where everything about a case is found.
+pub(super) struct Lookup<'a> {
+    /// By tool, in the order of the index: its results by case.
+    results: Vec<HashMap<&'a str, &'a CaseResultV1>>,
+    tools: Vec<&'a str>,
+    cases: HashMap<&'a str, &'a Case>,
+    trials: HashMap<(&'a str, &'a str, u32), &'a Trial>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn of(exhibit: &Exhibit<'a>) -> Self {
+        let tools = ranked(exhibit.report);
+        let of = |cases: &'a [CaseResultV1]| cases.iter().map(|case| (case.case.as_str(), case)).collect();
+        let (suite, trials) = exhibit
+            .sources
+            .as_ref()
+            .map_or((&[][..], &[][..]), |sources| (sources.suite.cases.as_slice(), sources.trials));
+        Self {
+            results: tools.iter().map(|tool| of(&tool.cases)).collect(),
+            tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
+            cases: suite.iter().map(|case| (case.id.as_str(), case)).collect(),
+            trials: trials.iter().map(|t| ((t.case.as_str(), t.tool.as_str(), t.number), t)).collect(),
+        }
+    }
+}
+
+/// A case with everything about it.
+#[derive(Debug, Serialize)]
+pub(super) struct CaseData<'a> {
+    id: &'a str,
+    name: Option<&'a str>,
+    about: Option<String>,
+    verdict: Verdict,
+    fields: &'a BTreeMap<String, String>,
+    categories: &'a [String],
+    goldens: Vec<GoldenData<'a>>,
+    files: Vec<FileData>,
+    /// Whether there is code at all that could be shown.
+    code: bool,
+    tools: Vec<Vec<TrialData<'a>>>,
+}
+
+#[derive(Debug, Serialize)]
+struct GoldenData<'a> {
+    #[serde(flatten)]
+    info: &'a IssueInfoV1,
+    text: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct TrialData<'a> {
+    result: &'a TrialResultV1,
+    /// By finding: what it says beyond its title.
+    texts: BTreeMap<&'a str, String>,
+}
+
+/// The details of a case.
+pub(super) fn case<'a>(exhibit: &'a Exhibit<'_>, lookup: &Lookup<'a>, at: usize, fullness: Fullness) -> CaseData<'a> {
+    let info: &CaseInfoV1 = &exhibit.report.cases[at];
+    let id = info.case.as_str();
+    let stated = lookup.cases.get(id).copied();
+    let results: Vec<&[TrialResultV1]> = lookup
+        .results
+        .iter()
+        .map(|of_tool| of_tool.get(id).map_or(&[][..], |result| result.trials.as_slice()))
+        .collect();
+    let mut places = Places::default();
+    for golden in &info.issues {
+        places.add(golden.file.as_deref(), golden.line_start, golden.line_end);
+    }
+    for finding in results.iter().flat_map(|trials| trials.iter()).flat_map(|trial| &trial.findings) {
+        places.add(finding.file.as_deref(), finding.line_start, finding.line_end);
+    }
+    let files = exhibit.sources.as_ref().zip(fullness.room);
+    let files = files.map_or_else(Vec::new, |(sources, room)| places.show(&CaseId::from(id), sources, room));
+    let text_of = |text: Option<&str>, title: &str| {
+        let text = text.map(str::trim).filter(|text| !text.is_empty() && *text != title && fullness.text > 0)?;
+        Some(shortened(text, fullness.text))
+    };
+    let golden = |golden: &'a IssueInfoV1| {
+        let stated = stated.and_then(|case| case.goldens.iter().find(|own| own.id.as_str() == golden.id));
+        GoldenData { info: golden, text: text_of(stated.and_then(|own| own.description.as_deref()), &golden.title) }
+    };
+    let trial = |tool: &str, result: &'a TrialResultV1| {
+        let told = lookup.trials.get(&(id, tool, result.trial));
+        let mut texts = BTreeMap::new();
+        for (info, finding) in result.findings.iter().zip(told.map_or(&[][..], |trial| &trial.findings)) {
+            let words = finding.message.as_deref().or(finding.title.as_deref());
+            if let Some(text) = text_of(words, &info.title).filter(|_| finding.id.as_str() == info.id) {
+                texts.insert(info.id.as_str(), text);
+            }
+        }
+        TrialData { result, texts }
+    };
+    CaseData {
+        id,
+        name: info.name.as_deref(),
+        about: text_of(stated.and_then(|case| case.description.as_deref()), ""),
+        verdict: info.verdict,
+        fields: &info.fields,
+        categories: &info.categories,
+        goldens: info.issues.iter().map(golden).collect(),
+        code: exhibit.sources.is_some(),
+        files,
+        tools: lookup
+            .tools
+            .iter()
+            .zip(results)
+            .map(|(tool, trials)| trials.iter().map(|t| trial(tool, t)).collect())
+            .collect(),
+    }
+}
+
+/// A text of at most so many characters, which says how much there was.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… [{} characters in all]", &text[..end], text.chars().count()),
+    }
+}

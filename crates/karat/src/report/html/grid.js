@@ -1,0 +1,216 @@
+// Cases down, tools across. Only the rows in view are in the document, so that thousands of them scroll smoothly.
+
+const grid = (() => {
+  const place = document.getElementById("grid");
+  if (!place) return null;
+
+  const outcomes = [
+    ["all", "all cases", () => true],
+    ["missed", "with misses", (c) => c.missed > 0],
+    ["false", "with false alarms", (c) => c.fp > 0],
+    ["failed", "with failed trials", (c) => c.failed > 0],
+    ["flaky", "found in some trials only", (c) => c.flaky],
+    ["lucky", "called vulnerable without the target", (c) => c.lucky],
+    ["clean", "without a fault", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0],
+  ];
+  const worth = (at, tool) => {
+    const c = cell(tool, at);
+    if (c.value !== null) return index.down ? -c.value : c.value;
+    return c.fp > 0 ? -c.fp / 1000 : 1;
+  };
+  const mean = (at, tools) => tools.reduce((sum, tool) => sum + worth(at, tool), 0) / Math.max(tools.length, 1);
+  const spread = (at, tools) => {
+    const values = tools.map((tool) => worth(at, tool));
+    return Math.max(...values) - Math.min(...values);
+  };
+  const orders = [
+    ["suite", "as in the suite", null],
+    ["hard", "hardest first", (tools) => (a, b) => mean(a, tools) - mean(b, tools)],
+    ["easy", "easiest first", (tools) => (a, b) => mean(b, tools) - mean(a, tools)],
+    ["apart", "where tools differ most", (tools) => (a, b) => spread(b, tools) - spread(a, tools)],
+    ["name", "by name", () => (a, b) => (index.ids[a] < index.ids[b] ? -1 : 1)],
+  ];
+
+  const state = { words: "", tool: "", outcome: "all", by: "", value: "", order: "suite" };
+  let rows = [];
+
+  const option = (value, label) => make("option", { value }, label);
+  const select = (name, label, options) =>
+    make("label", {}, make("span", {}, label), make("select", { name, change: changed }, options.map(([value, text]) => option(value, text))));
+  const values = (dimension) => {
+    const counted = new Map();
+    for (const of of index.by[dimension] ?? []) for (const value of of) counted.set(value, (counted.get(value) ?? 0) + 1);
+    return [...counted].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  };
+  const dimensions = Object.keys(index.by);
+  const bar = make("form", { class: "filters", role: "search", "aria-label": "Filter cases", submit: (event) => event.preventDefault() },
+    make("label", {}, make("span", {}, "Search"), make("input", { type: "search", name: "words", placeholder: "case or golden", input: changed, autocomplete: "off" })),
+    select("tool", "Tool", [["", "any tool"], ...index.tools.map((tool, at) => [String(at), tool])]),
+    select("outcome", "Show", outcomes.map(([id, label]) => [id, label])),
+    dimensions.length > 0 && select("by", "By", [["", "–"], ...dimensions.map((name) => [name, name])]),
+    dimensions.length > 0 && select("value", "Value", [["", "any"]]),
+    select("order", "Order", orders.map(([id, label]) => [id, label])),
+    make("button", { type: "button", class: "quiet", click: reset }, "Reset"),
+  );
+  const told = make("p", { class: "dim", role: "status", id: "grid-told" });
+  const head = make("div", { role: "row", class: "row head", "aria-rowindex": 1 },
+    make("div", { role: "columnheader", class: "first" }, "case"),
+    index.tools.map((tool) => make("div", { role: "columnheader", title: tool }, make("span", {}, tool))));
+  const space = make("div", { class: "space", role: "rowgroup" });
+  const box = make("div", { class: "box", role: "grid", "aria-label": "Cases and tools", "aria-describedby": "grid-told", "aria-colcount": index.tools.length + 1, tabindex: 0 },
+    make("div", { role: "rowgroup", class: "heads" }, head), space);
+  place.append(bar, told, box);
+  box.style.setProperty("--tools", index.tools.length);
+
+  const height = () => parseFloat(getComputedStyle(box).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+  function reset() {
+    Object.assign(state, { words: "", tool: "", outcome: "all", by: "", value: "", order: "suite" });
+    show();
+    remember();
+  }
+
+  function changed(event) {
+    const { name, value } = event.target;
+    state[name] = value;
+    if (name === "by") state.value = "";
+    show();
+    remember();
+  }
+
+  // The filters stand in the address, so that a view can be sent around.
+  function remember() {
+    const query = new URLSearchParams(Object.entries(state).filter(([name, value]) => value !== "" && !(name === "outcome" && value === "all") && !(name === "order" && value === "suite")));
+    if (state.tool !== "") query.set("tool", index.tools[Number(state.tool)]);
+    const text = query.toString();
+    history.replaceState(history.state, "", text ? `#/cases?${text}` : location.pathname + location.search);
+  }
+
+  function recall(query) {
+    state.words = query.get("words") ?? "";
+    state.tool = String(toolOf.get(query.get("tool")) ?? "");
+    state.outcome = outcomes.some(([id]) => id === query.get("outcome")) ? query.get("outcome") : "all";
+    state.by = dimensions.includes(query.get("by")) ? query.get("by") : "";
+    state.value = query.get("value") ?? "";
+    state.order = orders.some(([id]) => id === query.get("order")) ? query.get("order") : "suite";
+    show();
+  }
+
+  // The cases that fit, in order.
+  function chosen() {
+    const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
+    const tools = state.tool === "" ? index.tools.map((_, at) => at) : [Number(state.tool)];
+    const test = outcomes.find(([id]) => id === state.outcome)[2];
+    const fits = (at) => {
+      if (state.by !== "" && state.value !== "" && !index.by[state.by][at].includes(state.value)) return false;
+      if (words.length > 0) {
+        const text = `${index.ids[at]} ${index.names[at] ?? ""} ${index.goldens[at].join(" ")}`.toLowerCase();
+        if (!words.every((word) => text.includes(word))) return false;
+      }
+      const all = state.outcome === "clean";
+      return all ? tools.every((tool) => test(cell(tool, at))) : state.outcome === "all" || tools.some((tool) => test(cell(tool, at)));
+    };
+    const found = index.ids.map((_, at) => at).filter(fits);
+    const order = orders.find(([id]) => id === state.order)[2];
+    return order ? found.sort((a, b) => order(tools)(a, b) || a - b) : found;
+  }
+
+  function show() {
+    for (const name of ["words", "tool", "outcome", "by", "order"]) {
+      const field = bar.elements[name];
+      if (field && field.value !== state[name]) field.value = state[name];
+    }
+    if (bar.elements.value) {
+      const field = bar.elements.value;
+      field.replaceChildren(option("", "any"), ...(state.by ? values(state.by).map(([value, n]) => option(value, `${value} (${n})`)) : []));
+      field.value = state.value;
+      field.disabled = state.by === "";
+    }
+    rows = chosen();
+    told.textContent = rows.length === index.ids.length ? many(rows.length, "case") : `${many(rows.length, "case").replace(/ cases?$/, "")} of ${many(index.ids.length, "case")}`;
+    box.setAttribute("aria-rowcount", rows.length + 1);
+    space.style.height = `${rows.length * height()}px`;
+    box.scrollTop = 0;
+    drawn = "";
+    draw();
+  }
+
+  const shade = (c) => {
+    if (c.value === null) return c.fp > 0 || c.failed > 0 ? "v0" : "v4";
+    const good = index.down ? 1 - c.value : c.value;
+    return `v${Math.max(0, Math.min(4, Math.floor(good * 5)))}`;
+  };
+  const says = (at, c) => {
+    const main = c.value === null ? (c.fp > 0 ? `${c.fp} false` : c.failed > 0 ? "failed" : "clean") : c.value.toFixed(2);
+    const of = c.tp + c.missed;
+    return [main, c.value !== null && of > 0 ? `${c.tp}/${of}` : "", c.failed > 0 ? "!" : ""];
+  };
+
+  let drawn = "";
+  let focus = [0, 0];
+  function draw(everything = false) {
+    const [one, top, seen] = [height(), box.scrollTop, box.clientHeight || 600];
+    const from = everything ? 0 : Math.max(0, Math.floor(top / one) - 8);
+    const to = everything ? Math.min(rows.length, 500) : Math.min(rows.length, Math.ceil((top + seen) / one) + 8);
+    const key = `${from}-${to}`;
+    if (key === drawn) return;
+    drawn = key;
+    const lines = [];
+    for (let place = from; place < to; place += 1) lines.push(row(place, one));
+    space.replaceChildren(...lines);
+  }
+
+  function row(place, one) {
+    const at = rows[place];
+    const id = index.ids[at];
+    const link = (tool) => `#/case/${encodeURIComponent(id)}${tool === undefined ? "" : `?tool=${encodeURIComponent(index.tools[tool])}`}`;
+    const stop = (r, c) => (r === focus[0] && c === focus[1] ? 0 : -1);
+    const line = make("div", { role: "row", class: "row", "aria-rowindex": place + 2 },
+      make("div", { role: "rowheader", class: "first" },
+        make("a", { href: link(), title: index.names[at] ?? id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
+      index.tools.map((name, tool) => {
+        const c = cell(tool, at);
+        const [main, of, mark] = says(at, c);
+        const long = `${name}: ${main}${of ? `, ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
+        return make("div", { role: "gridcell", class: shade(c) },
+          make("a", { href: link(tool), title: long, "aria-label": long, tabindex: stop(place, tool + 1), "data-at": `${place},${tool + 1}` },
+            main, of && make("small", {}, of), mark && make("b", { class: "warn" }, mark)));
+      }));
+    line.style.transform = `translateY(${place * one}px)`;
+    return line;
+  }
+
+  // Arrow keys go from cell to cell, also to those that are not drawn yet.
+  box.addEventListener("keydown", (event) => {
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-20, 0], PageDown: [20, 0], Home: [-1e9, 0], End: [1e9, 0] };
+    const move = moves[event.key];
+    if (!move || rows.length === 0) return;
+    event.preventDefault();
+    const on = event.target.dataset?.at?.split(",").map(Number);
+    const [r, c] = on ?? [-1, focus[1]];
+    focus = [Math.max(0, Math.min(rows.length - 1, r + move[0])), Math.max(0, Math.min(index.tools.length, c + move[1]))];
+    const one = height();
+    const [top, bottom] = [focus[0] * one, (focus[0] + 2) * one];
+    if (top < box.scrollTop) box.scrollTop = top;
+    if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+    drawn = "";
+    draw();
+    space.querySelector(`[data-at="${focus.join(",")}"]`)?.focus({ preventScroll: false });
+  });
+  box.addEventListener("scroll", () => requestAnimationFrame(() => draw()), { passive: true });
+  addEventListener("resize", () => {
+    drawn = "";
+    draw();
+  });
+  // On paper the first rows stand where the others would be scrolled to.
+  addEventListener("beforeprint", () => {
+    space.style.height = `${Math.min(rows.length, 500) * height()}px`;
+    draw(true);
+  });
+  addEventListener("afterprint", () => {
+    space.style.height = `${rows.length * height()}px`;
+    draw();
+  });
+  show();
+  return { recall, rows: () => rows, tool: () => (state.tool === "" ? null : Number(state.tool)), redraw: () => { drawn = ""; draw(); } };
+})();

@@ -1,0 +1,104 @@
+//! What the grid of cases and tools needs: small numbers in columns, so that thousands of cases are read in a moment.
+
+use crate::format::report::{CaseResultV1, ReportV1, ToolV1};
+use crate::report::number::{rank_metric, ranked, title};
+use karat_core::metric::table::{Direction, find};
+use karat_core::suite::Verdict;
+use karat_core::trial::Outcome;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The grid.
+#[derive(Debug, Serialize)]
+pub(super) struct Index<'a> {
+    suite: &'a str,
+    /// The metric that cells show.
+    metric: &'a str,
+    /// Whether less of it is better.
+    down: bool,
+    /// From best to worst.
+    tools: Vec<&'a str>,
+    ids: Vec<&'a str>,
+    names: Vec<Option<&'a str>>,
+    safe: Vec<u8>,
+    /// The portion that holds the details of each case.
+    portion: &'a [usize],
+    /// By dimension, such as `language`: the values of each case.
+    by: BTreeMap<&'a str, Vec<Vec<&'a str>>>,
+    /// The titles of each case's goldens, to search by.
+    goldens: Vec<Vec<&'a str>>,
+    cells: Vec<Column>,
+}
+
+/// One tool on all cases.
+#[derive(Debug, Default, Serialize)]
+struct Column {
+    /// In thousandths; null where there is none.
+    value: Vec<Option<i32>>,
+    tp: Vec<usize>,
+    fp: Vec<usize>,
+    missed: Vec<usize>,
+    failed: Vec<usize>,
+    /// Of bits: 1 passed, 2 some goldens found in some trials only, 4 called vulnerable without the target.
+    flags: Vec<u8>,
+}
+
+/// The index of a report.
+pub(super) fn of<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
+    let metric = rank_metric(report);
+    let tools = ranked(report);
+    let mut by: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
+    let fields: BTreeSet<&str> = report.cases.iter().flat_map(|case| case.fields.keys()).map(String::as_str).collect();
+    for field in fields {
+        let of = |fields: &'a BTreeMap<String, String>| fields.get(field).map(String::as_str).into_iter().collect();
+        by.insert(field, report.cases.iter().map(|case| of(&case.fields)).collect());
+    }
+    let distinct = |values: BTreeSet<&'a str>| values.into_iter().collect::<Vec<&str>>();
+    let severities = report.cases.iter().map(|case| {
+        distinct(case.issues.iter().filter_map(|issue| issue.severity).map(|severity| severity.as_str()).collect())
+    });
+    by.insert("severity", severities.collect());
+    let categories = report.cases.iter().map(|case| {
+        let of_goldens = case.issues.iter().filter_map(|issue| issue.category.as_deref());
+        distinct(case.categories.iter().map(String::as_str).chain(of_goldens).collect())
+    });
+    by.insert("category", categories.collect());
+    by.retain(|_, values| values.iter().any(|values| !values.is_empty()));
+    Index {
+        suite: &report.suite.name,
+        metric: title(metric),
+        down: find(metric).is_some_and(|metric| metric.direction == Direction::Down),
+        tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
+        ids: report.cases.iter().map(|case| case.case.as_str()).collect(),
+        names: report.cases.iter().map(|case| case.name.as_deref()).collect(),
+        safe: report.cases.iter().map(|case| u8::from(case.verdict == Verdict::Safe)).collect(),
+        portion,
+        by,
+        goldens: report
+            .cases
+            .iter()
+            .map(|case| case.issues.iter().map(|issue| issue.title.as_str()).collect())
+            .collect(),
+        cells: tools.iter().map(|tool| column(report, tool, metric)).collect(),
+    }
+}
+
+fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
+    let results: BTreeMap<&str, &CaseResultV1> = tool.cases.iter().map(|case| (case.case.as_str(), case)).collect();
+    let flaky: BTreeSet<&str> = tool.flaky.iter().map(|golden| golden.case.as_str()).collect();
+    let lucky: BTreeSet<&str> = tool.lucky.iter().map(|guess| guess.case.as_str()).collect();
+    let mut column = Column::default();
+    for case in &report.cases {
+        let (id, result) = (case.case.as_str(), results.get(case.case.as_str()));
+        let trials = result.map_or(&[][..], |result| &result.trials);
+        let value = result.and_then(|result| result.metrics.get(metric)).and_then(|estimate| estimate.value);
+        column.value.push(value.map(|value| (value * 1000.0).round() as i32));
+        column.tp.push(trials.iter().map(|trial| trial.tp).sum());
+        column.fp.push(trials.iter().map(|trial| trial.fp).sum());
+        column.missed.push(trials.iter().map(|trial| trial.r#fn).sum());
+        column.failed.push(trials.iter().filter(|trial| trial.outcome != Outcome::Reported).count());
+        let passed = result.is_some_and(|result| result.pass);
+        column.flags.push(u8::from(passed) | u8::from(flaky.contains(id)) << 1 | u8::from(lucky.contains(id)) << 2);
+    }
+    column
+}

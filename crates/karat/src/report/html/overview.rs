@@ -1,0 +1,182 @@
+//! The page from top to bottom: what to be careful of, who is how good, and why.
+
+use super::{figures, judges, leaderboard, slices};
+use crate::format::report::{EstimateV1, ReportV1};
+use crate::report::exhibit::Exhibit;
+use crate::report::number::{count, headline, rank_metric, ranked, three, title};
+use crate::report::page::text;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::profile::Method;
+
+/// Everything but the view of a single case.
+pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut String) {
+    let report = exhibit.report;
+    head(report, out);
+    careful(report, out);
+    leaderboard::draw(report, out);
+    figures::quality(exhibit, out);
+    figures::significance(exhibit, out);
+    if report.profile.method != Method::Verdict {
+        cases(report, left_out, out);
+    }
+    slices::draw(exhibit, out);
+    figures::confidence(exhibit, out);
+    figures::trend(exhibit, out);
+    figures::variance(exhibit, out);
+    notable(report, out);
+    judges::draw(report, out);
+    all_metrics(report, out);
+    method(report, out);
+}
+
+fn head(report: &ReportV1, out: &mut String) {
+    out.push_str(&format!(
+        "<header class=\"about\">\n<h1>{}</h1>\n<p class=\"dim\">{}, {} · {} · profile {}</p>\n\
+         <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
+         <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
+         <noscript><p class=\"careful\">Scripts are off: figures and tables are complete, single cases cannot be opened.</p></noscript>\n",
+        text(&report.suite.name),
+        count(report.suite.cases, "case"),
+        count(report.suite.issues, "golden"),
+        count(report.tools.len(), "tool"),
+        text(&report.profile.name),
+    ));
+}
+
+/// What a reader must know before believing a number, above all numbers.
+fn careful(report: &ReportV1, out: &mut String) {
+    let mut notes: Vec<String> = Vec::new();
+    let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
+    if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
+        notes.push(format!("<strong>n = {n}</strong>: too few to rely on; {RELIABLE_N} are wanted"));
+    }
+    for judge in report.judges.iter().filter(|judge| judge.unjudged > 0) {
+        let (name, asked) = (text(&judge.judge), judge.asked);
+        notes.push(format!("<strong>{name}</strong>: {} of {asked} questions got no answer", judge.unjudged));
+    }
+    notes.extend(report.warnings.iter().map(|warning| text(warning)));
+    if notes.is_empty() {
+        return;
+    }
+    out.push_str("<section class=\"careful\" id=\"careful\" aria-labelledby=\"careful-title\">\n<h2 id=\"careful-title\">Be careful</h2>\n<ul>\n");
+    // Many warnings must not push the result off the first screen.
+    let (first, rest) = notes.split_at(notes.len().min(6));
+    first.iter().for_each(|note| out.push_str(&format!("<li>{note}</li>\n")));
+    out.push_str("</ul>\n");
+    if !rest.is_empty() {
+        out.push_str(&format!("<details><summary>{} more</summary><ul>\n", rest.len()));
+        rest.iter().for_each(|note| out.push_str(&format!("<li>{note}</li>\n")));
+        out.push_str("</ul></details>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+fn cases(report: &ReportV1, left_out: Option<&str>, out: &mut String) {
+    out.push_str("<section id=\"cases\" aria-labelledby=\"cases-title\">\n<h2 id=\"cases-title\">Case by case</h2>\n");
+    out.push_str(&format!(
+        "<p class=\"dim\">{} of each case, and how many of its required goldens were found over all trials. \
+         A case without goldens counts false alarms. Open a cell to see the code.</p>\n",
+        text(title(rank_metric(report)))
+    ));
+    if let Some(note) = left_out {
+        out.push_str(&format!("<p class=\"dim\">{}</p>\n", text(note)));
+    }
+    out.push_str("<div id=\"grid\"></div>\n</section>\n");
+}
+
+/// Goldens that come and go, guesses that were lucky, extras that several tools report.
+fn notable(report: &ReportV1, out: &mut String) {
+    let mut parts = String::new();
+    let link = |case: &str, tool: &str| {
+        let id = in_link(case);
+        format!("<a href=\"#/case/{id}?tool={}\">{}</a>", in_link(tool), text(case))
+    };
+    let list = |parts: &mut String, summary: String, items: Vec<String>| {
+        if items.is_empty() {
+            return;
+        }
+        let (shown, all) = (items.len().min(200), items.len());
+        parts.push_str(&format!("<details><summary>{summary}</summary><ul>{}</ul>", items[..shown].concat()));
+        if shown < all {
+            parts.push_str(&format!("<p class=\"dim\">and {} more</p>", all - shown));
+        }
+        parts.push_str("</details>\n");
+    };
+    for tool in ranked(report) {
+        let name = text(&tool.tool);
+        let flaky = tool.flaky.iter().map(|one| {
+            format!(
+                "<li>{} in {}: {} of {} trials</li>",
+                text(&one.golden),
+                link(&one.case, &tool.tool),
+                one.found,
+                one.trials
+            )
+        });
+        let summary = format!("{name}: {} found in some trials only", count(tool.flaky.len(), "golden"));
+        list(&mut parts, summary, flaky.collect());
+        let lucky =
+            tool.lucky.iter().map(|one| format!("<li>{}, trial {}</li>", link(&one.case, &tool.tool), one.trial));
+        let summary = format!("{name}: {} called vulnerable without the target", count(tool.lucky.len(), "trial"));
+        list(&mut parts, summary, lucky.collect());
+    }
+    let pooled = report.pooled_extras.iter().map(|extra| {
+        let first = extra.tools.first().map_or("", String::as_str);
+        format!("<li>{}: {} ({})</li>", link(&extra.case, first), text(&extra.title), text(&extra.tools.join(", ")))
+    });
+    let summary = format!(
+        "{} that several tools report, no golden names, and nobody has labelled",
+        count(report.pooled_extras.len(), "extra")
+    );
+    list(&mut parts, summary, pooled.collect());
+    if !parts.is_empty() {
+        out.push_str(
+            "<section id=\"notable\" aria-labelledby=\"notable-title\"><h2 id=\"notable-title\">Worth a look</h2>\n",
+        );
+        out.push_str(&parts);
+        out.push_str("</section>\n");
+    }
+}
+
+/// A name as part of a link within the page.
+pub(super) fn in_link(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+fn all_metrics(report: &ReportV1, out: &mut String) {
+    out.push_str(
+        "<section id=\"metrics\" aria-labelledby=\"metrics-title\"><h2 id=\"metrics-title\">All metrics</h2>\n",
+    );
+    for tool in ranked(report) {
+        out.push_str(&format!(
+            "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><table>\n",
+            text(&tool.tool)
+        ));
+        out.push_str("<thead><tr><th>metric</th><th class=\"n\">value</th><th>95 % interval</th><th class=\"n\">n</th><th>remark</th></tr></thead><tbody>\n");
+        let scopes = [("", &tool.metrics), ("pooled ", &tool.micro)];
+        for (scope, metrics) in scopes {
+            for (id, estimate) in metrics {
+                let remark = estimate.undefined.as_deref().or(estimate.no_ci.as_deref()).or(estimate.method.as_deref());
+                let span = estimate.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3}–{high:.3}"));
+                out.push_str(&format!(
+                    "<tr><th scope=\"row\">{scope}{}</th><td class=\"n\">{}</td><td class=\"i\">{span}</td><td class=\"n\">{}</td><td class=\"dim\">{}</td></tr>\n",
+                    text(title(id)), three(estimate.value), estimate.n, text(remark.unwrap_or_default())
+                ));
+            }
+        }
+        out.push_str("</tbody></table></div></details>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+/// How the numbers came about, for whoever wants to repeat them.
+fn method(report: &ReportV1, out: &mut String) {
+    let how = &report.intervals;
+    let cluster = how.cluster.as_deref().map_or_else(String::new, |field| format!(", clustered by {}", text(field)));
+    out.push_str(&format!(
+        "<section id=\"method\" aria-labelledby=\"method-title\"><h2 id=\"method-title\">How</h2>\n\
+         <p>{} % intervals by {} resamples ({}), proportions by {}{cluster}. Seed {}. Suite digest <code>{}</code>.</p>\n\
+         <p class=\"dim\">The same input gives the same report; <code>karat report</code> draws it again, and the JSON report has every number unrounded.</p></section>\n",
+        how.level * 100.0, how.resamples, text(&how.bootstrap), text(&how.proportions), report.seed, text(&report.suite.digest),
+    ));
+}

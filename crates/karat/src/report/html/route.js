@@ -1,0 +1,55 @@
+// The address says what is shown: #/case/ID?tool=…, #/cases?…, or a place on the page.
+
+const overview = document.getElementById("overview");
+const title = document.title;
+let left = 0;
+
+const route = async () => {
+  const [path, query] = location.hash.slice(1).split("?");
+  const [, kind, id] = path.split("/");
+  const at = kind === "case" && id !== undefined ? placeOf.get(decoded(id)) : undefined;
+  if (at !== undefined) {
+    if (!overview.hidden) left = scrollY;
+    await caseView.open(at, new URLSearchParams(query ?? ""));
+    const was = overview.hidden;
+    overview.hidden = true;
+    caseView.place.hidden = false;
+    if (!was) scrollTo(0, 0);
+    if (!new URLSearchParams(query ?? "").get("item")) caseView.place.querySelector("h1")?.focus({ preventScroll: true });
+    return;
+  }
+  const returns = overview.hidden;
+  overview.hidden = false;
+  caseView.place.hidden = true;
+  document.title = title;
+  if (kind === "cases" && grid) {
+    if (query !== undefined || !returns) grid.recall(new URLSearchParams(query ?? ""));
+    grid.redraw();
+    if (returns) scrollTo(0, left);
+    else document.getElementById("cases")?.scrollIntoView();
+  } else if (returns) {
+    grid?.redraw();
+    scrollTo(0, left);
+  }
+  if (kind === "case") document.getElementById("grid-told")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
+};
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+// A way to each section, for those that are there.
+const toc = document.querySelector(".toc");
+if (toc) {
+  for (const section of overview.querySelectorAll("section[id]")) {
+    const name = section.querySelector("h2")?.textContent;
+    if (name && section.id !== "careful") toc.append(make("a", { href: `#${section.id}` }, name), " ");
+  }
+}
+
+addEventListener("hashchange", route);
+await route();
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,89 @@
+//! Parts of the suite: the same metric by severity, category, language and whatever else cases say of themselves.
+
+use super::figures;
+use crate::format::report::ReportV1;
+use crate::report::exhibit::Exhibit;
+use crate::report::number::{rank_metric, ranked, three, title};
+use crate::report::page::text;
+use crate::report::plot::interval;
+use karat_core::golden::Severity;
+use std::collections::BTreeMap;
+
+/// More values than this are no longer a table to look at; the JSON report has them all.
+const MOST_VALUES: usize = 60;
+
+/// A table for each dimension.
+pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
+    let report = exhibit.report;
+    let tools = ranked(report);
+    let mut dimensions: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for tool in &tools {
+        for (dimension, values) in &tool.by {
+            let known = dimensions.entry(dimension).or_default();
+            for (value, slice) in values {
+                let cases = known.entry(value).or_default();
+                *cases = slice.cases.max(*cases);
+            }
+        }
+    }
+    // One value says what the whole suite says.
+    dimensions.retain(|_, values| values.len() > 1);
+    if dimensions.is_empty() {
+        return;
+    }
+    out.push_str("<section id=\"slices\" aria-labelledby=\"slices-title\">\n<h2 id=\"slices-title\">Slices</h2>\n");
+    out.push_str("<p class=\"dim\">The same over parts of the suite. Slices have no intervals, so mind how many cases they rest on.</p>\n");
+    let order = ["severity", "category", "language", "difficulty"];
+    let place = |dimension: &str| order.iter().position(|known| *known == dimension).unwrap_or(order.len());
+    let mut sorted: Vec<(&str, BTreeMap<&str, usize>)> = dimensions.into_iter().collect();
+    sorted.sort_by_key(|(dimension, _)| (place(dimension), *dimension));
+    for (at, (dimension, values)) in sorted.iter().enumerate() {
+        let open = if at == 0 { " open" } else { "" };
+        out.push_str(&format!("<details{open}><summary>By {}</summary>\n", text(dimension)));
+        let Some(metric) = metric(report, dimension) else {
+            out.push_str("<p class=\"dim\">No metric is defined here.</p></details>\n");
+            continue;
+        };
+        figures::slices(exhibit, dimension, metric, out);
+        let caption = format!("{} by {}", text(title(metric)), text(dimension));
+        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">cases</th>"));
+        tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
+        out.push_str("</tr></thead><tbody>\n");
+        let mut rows: Vec<(&&str, &usize)> = values.iter().collect();
+        rows.sort_by_key(|(value, cases)| (severity(dimension, value), std::cmp::Reverse(**cases), **value));
+        for (value, cases) in rows.iter().take(MOST_VALUES) {
+            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{cases}</td>", text(value)));
+            for tool in &tools {
+                let slice = tool.by.get(*dimension).and_then(|values| values.get(**value));
+                let value = slice.and_then(|slice| slice.metrics.get(metric)).and_then(|estimate| estimate.value);
+                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), interval(value, None, (0.0, 1.0))));
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        if values.len() > MOST_VALUES {
+            out.push_str(&format!("<p class=\"dim\">and {} more values</p>\n", values.len() - MOST_VALUES));
+        }
+        out.push_str("</details>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+/// The metric that ranks tools, or the first of the headline that is defined: a slice by severity has recall, and no F1.
+fn metric<'r>(report: &'r ReportV1, dimension: &str) -> Option<&'r str> {
+    let is_defined = |id: &&str| {
+        let slices = report.tools.iter().filter_map(|tool| tool.by.get(dimension)).flat_map(BTreeMap::values);
+        slices.into_iter().any(|slice| slice.metrics.get(*id).is_some_and(|estimate| estimate.value.is_some()))
+    };
+    [rank_metric(report), "recall"]
+        .into_iter()
+        .chain(report.profile.headline.iter().map(String::as_str))
+        .find(is_defined)
+}
+
+/// The worst first; everything else keeps its place.
+fn severity(dimension: &str, value: &str) -> usize {
+    const ORDER: [Severity; 5] = [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
+    let at = ORDER.iter().position(|severity| severity.as_str() == value);
+    if dimension == "severity" { at.unwrap_or(ORDER.len()) } else { 0 }
+}

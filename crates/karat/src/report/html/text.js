@@ -1,0 +1,36 @@
+// Everything that others wrote reaches the page through here, as text and never as markup.
+
+// Marks that turn the direction of writing, and what cannot be seen, are shown by their numbers.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const plain = (text) => String(text).replace(hidden, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
+// An element with attributes, listeners and children. Children that are no elements are text.
+const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (name === "class") element.className = value;
+    else element.setAttribute(name, value === true ? "" : plain(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : document.createTextNode(plain(child)))));
+  return element;
+};
+
+// A text of any length: what is long is folded.
+const folded = (text, most = 700) => {
+  const all = plain(text);
+  const block = make("p", { class: "told" });
+  if (all.length <= most) {
+    block.textContent = all;
+    return block;
+  }
+  block.textContent = `${all.slice(0, most)}… `;
+  const more = make("button", { type: "button", class: "quiet", click: () => (block.textContent = all) }, `show all ${all.length} characters`);
+  block.append(more);
+  return block;
+};
+
+const three = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+const many = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

@@ -1,0 +1,79 @@
+//! What stands around the marks of a plot: axes, a legend, and notes.
+
+use super::scale::Scale;
+use super::subject::Drawn;
+use super::svg::{Anchor, SIZE, SMALL, Svg};
+use super::words;
+
+/// Where marks are drawn.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+}
+
+impl Frame {
+    /// Grid lines from top to bottom, with numbers and a title beneath.
+    pub(super) fn x_axis(&self, svg: &mut Svg, scale: &Scale, ticks: &[(f64, String)], title: &str) {
+        for (value, label) in ticks {
+            let x = scale.at(*value);
+            svg.line("grid", (x, self.top), (x, self.bottom));
+            svg.words("dim small", (x, self.bottom + 15.0), Anchor::Middle, label);
+        }
+        svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
+        svg.words("dim", ((self.left + self.right) / 2.0, self.bottom + 33.0), Anchor::Middle, title);
+    }
+
+    /// Grid lines from left to right, with numbers and a title beside.
+    pub(super) fn y_axis(&self, svg: &mut Svg, scale: &Scale, ticks: &[(f64, String)], title: &str) {
+        for (value, label) in ticks {
+            let y = scale.at(*value);
+            svg.line("grid", (self.left, y), (self.right, y));
+            svg.words("dim small", (self.left - 6.0, y + 4.0), Anchor::End, label);
+        }
+        svg.line("axis", (self.left, self.top), (self.left, self.bottom));
+        svg.upwards("dim", (self.left - 36.0, (self.top + self.bottom) / 2.0), title);
+    }
+}
+
+/// So much lies below a frame: numbers and a title.
+pub(super) const BELOW: f64 = 40.0;
+
+/// Markers with names in columns, from this place on; how high they are is given back.
+pub(super) fn legend(svg: &mut Svg, tools: &[Drawn<'_>], (left, top): (f64, f64), width: f64) -> f64 {
+    const ROW: f64 = 19.0;
+    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(40.0, f64::max);
+    let cell = (widest + 30.0).clamp(width / 4.0, width);
+    let columns = (width / cell).floor().max(1.0) as usize;
+    let cell = width / columns as f64;
+    let rows = tools.len().div_ceil(columns);
+    for (at, drawn) in tools.iter().enumerate() {
+        let (x, y) = (left + (at / rows) as f64 * cell, top + (at % rows) as f64 * ROW + ROW / 2.0);
+        svg.series(drawn.series, |svg| svg.marker(drawn.series, (x + 7.0, y), 4.5));
+        svg.name((x + 18.0, y + 4.5), Anchor::Start, drawn.name(), cell - 26.0);
+    }
+    rows as f64 * ROW
+}
+
+/// Sentences beneath a plot; how high they are is given back.
+pub(super) fn notes(svg: &mut Svg, notes: &[String], (left, top): (f64, f64), width: f64) -> f64 {
+    const ROW: f64 = 15.0;
+    let lines = notes.iter().flat_map(|note| words::wrap(note, width, SMALL));
+    let mut height = 0.0;
+    for line in lines {
+        height += ROW;
+        svg.words("dim small", (left, top + height - 3.0), Anchor::Start, &line);
+    }
+    height
+}
+
+/// Names in a sentence; of many, the first few.
+pub(super) fn few(names: &[&str]) -> String {
+    const MOST: usize = 4;
+    let more = names.len().saturating_sub(MOST);
+    let shown: Vec<&str> = names.iter().take(MOST).copied().collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}

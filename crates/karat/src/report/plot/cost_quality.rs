@@ -1,0 +1,176 @@
+//! A metric against what a case costs, and the tools that none beats in both.
+
+use super::axes::{BELOW, Frame, few, legend, notes};
+use super::scale::{Scale, decades, domain, log_ticks, ticks};
+use super::subject::{self, Drawn, Figure};
+use super::svg::{Anchor, Svg};
+use super::{Choice, Nothing, Plot};
+use crate::format::report::ReportV1;
+use crate::report::exhibit::Exhibit;
+use crate::report::number::title;
+
+const WIDTH: f64 = 520.0;
+
+/// A tool with what it costs and how good it is.
+struct Point<'a> {
+    drawn: Drawn<'a>,
+    price: f64,
+    figure: Figure,
+}
+
+pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, Nothing> {
+    let (report, id) = (exhibit.report, subject::metric(exhibit, choice)?);
+    let tools = subject::tools(exhibit, choice)?;
+    let prices = Prices::of(report, &tools)?;
+    let down = subject::is_down(report, id);
+    let (mut points, mut lacking) = (Vec::new(), Vec::new());
+    for drawn in &tools {
+        match (prices.price(report, drawn.name()), subject::figure(report, drawn.tool, id)) {
+            (Some(price), Ok(figure)) => points.push(Point { drawn: *drawn, price, figure }),
+            _ => lacking.push(drawn.name()),
+        }
+    }
+    if points.is_empty() {
+        let why = format!("no tool has both {} and {}", title(id), prices.noun());
+        return Err(Nothing(format!("{why}; choose a metric that has a value with --metric")));
+    }
+    let is_free = points.iter().any(|point| point.price <= 0.0);
+    let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 16.0, bottom: 340.0 };
+    let first = if is_free { frame.left + 46.0 } else { frame.left };
+    let paid = decades(points.iter().map(|point| point.price).filter(|price| *price > 0.0));
+    let x = Scale::log(paid, (first, frame.right));
+    let place = |price: f64| if price > 0.0 { x.at(price) } else { frame.left + 20.0 };
+    let ends = domain(points.iter().flat_map(|point| point.figure.all()));
+    let y = Scale::linear(ends, (frame.bottom, frame.top));
+    let mut svg = Svg::default();
+    frame.x_axis(&mut svg, &x, &log_ticks(paid), prices.axis());
+    if is_free {
+        svg.words("dim small", (frame.left + 20.0, frame.bottom + 15.0), Anchor::Middle, "0");
+    }
+    frame.y_axis(&mut svg, &y, &ticks(ends, 5), &subject::axis_title(report, id));
+    let front = front(&points, down);
+    let steps: Vec<(f64, f64)> = front.iter().map(|point| (place(point.price), y.at(point.figure.value))).collect();
+    svg.path("front", &stairs(&steps));
+    let mut said = Vec::new();
+    for point in &points {
+        let at = (place(point.price), y.at(point.figure.value));
+        let words = format!(
+            "{}: {} {}, {} {}",
+            point.drawn.name(),
+            title(id),
+            point.figure.said(),
+            prices.amount(point.price),
+            if front.iter().any(|best| std::ptr::eq(*best, point)) { "(none beats it in both)" } else { "" }
+        );
+        let words = words.trim_end();
+        svg.about(words, |svg| {
+            svg.series(point.drawn.series, |svg| {
+                if let Some([low, high]) = point.figure.ci {
+                    svg.line("ci", (at.0, y.at(low)), (at.0, y.at(high)));
+                }
+                svg.marker(point.drawn.series, at, 5.0);
+            });
+            if front.iter().any(|best| std::ptr::eq(*best, point)) {
+                svg.circle("ring", at, 8.5);
+            }
+        });
+        said.push(words.to_owned());
+    }
+    let mut foot = frame.bottom + BELOW + 4.0;
+    let shown: Vec<Drawn<'_>> = points.iter().map(|point| point.drawn).collect();
+    foot += legend(&mut svg, &shown, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let mut remarks =
+        vec![format!("Lines: {}. Rings: no other tool is both cheaper and better.", subject::level(report))];
+    if prices == Prices::Latency {
+        remarks[0] = format!(
+            "Lines: {}. Rings: no other tool is both faster and better. Nobody states a cost.",
+            subject::level(report)
+        );
+    }
+    if !lacking.is_empty() {
+        remarks.push(format!("Not shown, for want of {} or a value: {}.", prices.noun(), few(&lacking)));
+    }
+    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
+    Ok(vec![Plot {
+        title: format!("{} against {}", title(id), prices.noun()),
+        description: format!("{}.", said.join("; ")),
+        about: subject::about(report),
+        size: (WIDTH, foot + 6.0),
+        marks: svg.done(),
+    }])
+}
+
+/// What is paid: money, or time where nobody states money.
+#[derive(Clone, Copy, PartialEq)]
+enum Prices {
+    Cost,
+    Latency,
+}
+
+impl Prices {
+    fn of(report: &ReportV1, tools: &[Drawn<'_>]) -> Result<Self, Nothing> {
+        let any = |prices: &Self| tools.iter().any(|drawn| prices.price(report, drawn.name()).is_some());
+        [Self::Cost, Self::Latency].into_iter().find(any).ok_or_else(|| {
+            Nothing(
+                "no tool states what its trials cost or how long they took; `karat run` measures time, and submissions may \
+                 state `cost_usd` and `latency_ms`"
+                    .to_owned(),
+            )
+        })
+    }
+
+    fn price(self, report: &ReportV1, tool: &str) -> Option<f64> {
+        let price = match self {
+            Self::Cost => report.measured.cost.get(tool).filter(|cost| cost.n > 0).map(|cost| cost.usd_per_case),
+            Self::Latency => report.measured.latency.get(tool).filter(|l| l.n > 0).map(|l| l.mean_ms / 1000.0),
+        };
+        // What is below a millionth is drawn as nothing: no axis need go further down.
+        price.filter(|price| subject::is_drawable(*price)).map(|price| if price < 1e-6 { 0.0 } else { price })
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Cost => "a cost",
+            Self::Latency => "a time",
+        }
+    }
+
+    fn axis(self) -> &'static str {
+        match self {
+            Self::Cost => "USD per case",
+            Self::Latency => "seconds per case",
+        }
+    }
+
+    fn amount(self, price: f64) -> String {
+        match self {
+            Self::Cost if price < 0.01 => format!("USD {price:.5} per case"),
+            Self::Cost => format!("USD {price:.3} per case"),
+            Self::Latency => format!("{price:.2} s per case"),
+        }
+    }
+}
+
+/// Those that no other beats or equals in both, from the cheapest.
+fn front<'p, 'a>(points: &'p [Point<'a>], down: bool) -> Vec<&'p Point<'a>> {
+    let good = |point: &Point<'_>| if down { -point.figure.value } else { point.figure.value };
+    let beats = |a: &Point<'_>, b: &Point<'_>| {
+        a.price <= b.price && good(a) >= good(b) && (a.price < b.price || good(a) > good(b))
+    };
+    let mut front: Vec<&Point<'_>> =
+        points.iter().filter(|point| !points.iter().any(|other| beats(other, point))).collect();
+    front.sort_by(|a, b| a.price.total_cmp(&b.price));
+    front
+}
+
+/// What is the best so far, from each price to the next.
+fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for &(x, y) in points {
+        if let Some(&(_, before)) = out.last() {
+            out.push((x, before));
+        }
+        out.push((x, y));
+    }
+    out
+}

@@ -1,0 +1,112 @@
+//! A finished plot: part of a page, a file of its own, or pixels.
+
+use super::svg::{Anchor, SIZE, SMALL, Svg, number};
+use super::theme::Theme;
+use super::{raster, words};
+use crate::report::page::text;
+use sha2::{Digest, Sha256};
+
+/// A plot that was drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What can be read from it, in sentences, for those who do not see it.
+    pub description: String,
+    /// What it is about, where it stands alone: the suite, and how many cases.
+    pub about: String,
+    pub(super) size: (f64, f64),
+    pub(super) marks: String,
+}
+
+impl Plot {
+    /// The plot as part of a page, which has [`super::STYLE`]. It is as wide as it was drawn, or as the page has room for.
+    pub fn inline(&self) -> String {
+        let (width, height) = (number(self.size.0), number(self.size.1));
+        format!(
+            "<svg class=\"plot\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {}>{}{}</svg>",
+            self.named(),
+            self.words(),
+            self.marks
+        )
+    }
+
+    /// The plot as an SVG file, with its title above it, and with colours that need no page around them.
+    pub fn standalone(&self, theme: Theme) -> String {
+        let room = self.size.0 - 2.0 * MARGIN;
+        let mut head = Svg::default();
+        head.words("strong", (MARGIN, MARGIN + 10.0), Anchor::Start, &words::fit(&self.title, room, SIZE * 1.1));
+        head.words("dim small", (MARGIN, MARGIN + 28.0), Anchor::Start, &words::fit(&self.about, room, SMALL));
+        let (width, height) = (self.size.0, self.size.1 + HEAD + MARGIN);
+        let size = format!("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"", number(width), number(height));
+        let mut ground = Svg::default();
+        ground.rect("paper", (0.0, 0.0), (width, height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {size} {}>{}<style>{}</style>{}{}<g transform=\"translate(0 {})\">{}</g></svg>\n",
+            self.named(),
+            self.words(),
+            theme.style(),
+            ground.done(),
+            head.done(),
+            number(HEAD),
+            self.marks
+        )
+    }
+
+    /// The plot as a PNG, so many pixels for each unit of its size. No font of the system is used, so that the bytes are the
+    /// same everywhere.
+    pub fn png(&self, theme: Theme, scale: f64) -> Result<Vec<u8>, raster::Unpainted> {
+        raster::png(&self.standalone(theme), scale)
+    }
+
+    /// Several plots as one: side by side, and in rows where there are many.
+    pub fn beside(title: &str, plots: Vec<Self>) -> Option<Self> {
+        let mut plots = plots;
+        if plots.len() < 2 {
+            return plots.pop();
+        }
+        let cell = plots.iter().fold((0.0, 0.0), |(w, h): (f64, f64), plot| (w.max(plot.size.0), h.max(plot.size.1)));
+        let fitting = ((WIDEST + GAP) / (cell.0 + GAP)).floor().max(1.0) as usize;
+        let columns = fitting.min(plots.len());
+        let mut marks = String::new();
+        for (number_of, plot) in plots.iter().enumerate() {
+            let (column, row) = ((number_of % columns) as f64, (number_of / columns) as f64);
+            let (x, y) = (number(column * (cell.0 + GAP)), number(row * (cell.1 + GAP)));
+            marks.push_str(&format!("<g transform=\"translate({x} {y})\">{}</g>", plot.marks));
+        }
+        let rows = plots.len().div_ceil(columns) as f64;
+        let size = (columns as f64 * (cell.0 + GAP) - GAP, rows * (cell.1 + GAP) - GAP);
+        let description: Vec<&str> = plots.iter().map(|plot| plot.description.as_str()).collect();
+        let about = plots.first().map(|plot| plot.about.clone()).unwrap_or_default();
+        Some(Self { title: title.to_owned(), description: description.join(" "), about, size, marks })
+    }
+
+    /// Ids must differ between the plots of a page, and be the same each time it is drawn.
+    fn id(&self) -> String {
+        let mut hash = Sha256::new();
+        [&self.title, &self.description, &self.marks].iter().for_each(|part| {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        });
+        hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn named(&self) -> String {
+        let id = self.id();
+        format!("role=\"img\" aria-labelledby=\"plot-{id} plot-{id}-says\"")
+    }
+
+    fn words(&self) -> String {
+        let id = self.id();
+        let (title, description) = (text(&self.title), text(&self.description));
+        format!("<title id=\"plot-{id}\">{title}</title><desc id=\"plot-{id}-says\">{description}</desc>")
+    }
+}
+
+const MARGIN: f64 = 12.0;
+/// Room for the title.
+const HEAD: f64 = 52.0;
+/// Between two plots.
+const GAP: f64 = 18.0;
+/// Plots are put side by side up to this width.
+const WIDEST: f64 = 1120.0;

@@ -1,0 +1,123 @@
+//! From values to places, and the round numbers that an axis states.
+
+/// From values to places along one axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    values: (f64, f64),
+    places: (f64, f64),
+    log: bool,
+}
+
+impl Scale {
+    /// Equal steps.
+    pub(super) fn linear(values: (f64, f64), places: (f64, f64)) -> Self {
+        Self { values, places, log: false }
+    }
+
+    /// Equal factors; both ends must be above 0.
+    pub(super) fn log(values: (f64, f64), places: (f64, f64)) -> Self {
+        Self { values, places, log: true }
+    }
+
+    /// Where a value lies; what is beyond an end lies on it.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let turn = |v: f64| if self.log { v.max(f64::MIN_POSITIVE).ln() } else { v };
+        let (from, to) = (turn(self.values.0), turn(self.values.1));
+        let share = ((turn(value) - from) / (to - from)).clamp(0.0, 1.0);
+        let share = if share.is_finite() { share } else { 0.5 };
+        self.places.0 + share * (self.places.1 - self.places.0)
+    }
+}
+
+/// The ends of an axis for these values: 0 and 1 where all lie between them, else round numbers around them.
+pub(in crate::report) fn domain(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let ends = values.into_iter().filter(|v| v.is_finite()).map(|v| (v, v));
+    let Some((low, high)) = ends.reduce(|(low, high), (a, b)| (low.min(a), high.max(b))) else { return (0.0, 1.0) };
+    if low >= 0.0 && high <= 1.0 {
+        return (0.0, 1.0);
+    }
+    let (low, high) =
+        if low < high { (low, high) } else { (low - low.abs().max(1.0) / 2.0, low + low.abs().max(1.0) / 2.0) };
+    let step = step(low, high, 5);
+    ((low / step).floor() * step, (high / step).ceil() * step)
+}
+
+/// Round numbers from one end to the other, about so many.
+pub(super) fn ticks((low, high): (f64, f64), about: usize) -> Vec<(f64, String)> {
+    let step = step(low, high, about);
+    let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+    let first = (low / step - 1e-9).ceil();
+    let all = (0..=about * 3).map(|n| (first + n as f64) * step).take_while(|v| *v <= high + step * 1e-9);
+    all.map(|v| (v, format!("{:.digits$}", if v.abs() < step * 1e-9 { 0.0 } else { v }).replacen('-', "−", 1)))
+        .collect()
+}
+
+/// A round number, so that about so many steps lead from one end to the other.
+fn step(low: f64, high: f64, about: usize) -> f64 {
+    let rough = ((high - low) / about as f64).clamp(1e-9, 1e12);
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
+    factor * power
+}
+
+/// Powers of ten around positive values, as the ends of an axis.
+pub(super) fn decades(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let ends = values.into_iter().map(|v| (v, v)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)));
+    let (low, high) = ends.unwrap_or((0.1, 1.0));
+    // A value on a power of ten would else lie on the edge.
+    let (first, last) = ((low / 1.05).log10().floor(), (high * 1.05).log10().ceil());
+    (10f64.powf(first), 10f64.powf(last.max(first + 1.0)))
+}
+
+/// Powers of ten, with 2 and 5 between them where there is room.
+pub(super) fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
+    let (first, last) = (low.log10().round() as i32, high.log10().round() as i32);
+    let span = last - first;
+    let factors: &[f64] = if span <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let every = (span / 7 + 1).max(1);
+    let powers = (first..=last).filter(|power| (power - first) % every == 0);
+    let all = powers.flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power), power)));
+    all.filter(|(v, _)| *v <= high * 1.001)
+        .map(|(v, power)| {
+            (v, if (-4..6).contains(&power) { format!("{v:.*}", (-power).max(0) as usize) } else { format!("{v:.0e}") })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(values: (f64, f64)) -> String {
+        let labels: Vec<String> = ticks(values, 5).into_iter().map(|(_, label)| label).collect();
+        labels.join(" ")
+    }
+
+    #[test]
+    fn axes_state_round_numbers() {
+        assert_eq!(shown((0.0, 1.0)), "0.0 0.2 0.4 0.6 0.8 1.0");
+        assert_eq!(shown((-1.0, 1.0)), "−1.0 −0.5 0.0 0.5 1.0");
+        assert_eq!(shown((0.0, 4000.0)), "0 1000 2000 3000 4000");
+        let labels: Vec<String> = log_ticks((0.001, 0.1)).into_iter().map(|(_, label)| label).collect();
+        assert_eq!(labels.join(" "), "0.001 0.002 0.005 0.01 0.02 0.05 0.1");
+    }
+
+    #[test]
+    fn an_axis_has_two_ends_whatever_lies_on_it() {
+        assert_eq!(domain([]), (0.0, 1.0));
+        assert_eq!(domain([0.3, 0.3]), (0.0, 1.0));
+        assert_eq!(domain([7.0]), (2.0, 12.0));
+        assert_eq!(domain([-0.2, 0.9]), (-0.5, 1.0));
+        assert_eq!(decades([0.01]), (0.001, 0.1));
+    }
+
+    #[test]
+    fn a_place_is_always_between_the_ends() {
+        for scale in [Scale::linear((0.0, 1.0), (10.0, 20.0)), Scale::log((0.01, 1.0), (10.0, 20.0))] {
+            for value in [f64::NAN, f64::INFINITY, -5.0, 0.0, 0.5, 9e300] {
+                assert!((10.0..=20.0).contains(&scale.at(value)), "{scale:?} {value}");
+            }
+        }
+        assert_eq!(Scale::linear((2.0, 2.0), (0.0, 10.0)).at(2.0), 5.0);
+    }
+}

@@ -1,0 +1,120 @@
+//! A metric of every tool over several reports; where a tool is absent its line has a gap.
+
+use super::axes::{Frame, legend, notes};
+use super::scale::{Scale, domain, ticks};
+use super::subject::{self, Drawn, Figure};
+use super::svg::{Anchor, SMALL, Svg};
+use super::{Choice, Nothing, Plot, words};
+use crate::format::report::ReportV1;
+use crate::report::exhibit::Exhibit;
+use crate::report::number::{count, title};
+
+const WIDTH: f64 = 620.0;
+/// Intervals of this many reports would only hide each other.
+const MOST_WITH_INTERVALS: usize = 30;
+
+pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, Nothing> {
+    let (report, id) = (exhibit.report, subject::metric(exhibit, choice)?);
+    let tools = subject::tools(exhibit, choice)?;
+    if exhibit.earlier.is_empty() {
+        return Err(Nothing("there is one report only; a trend needs earlier ones, the oldest first".to_owned()));
+    }
+    let mut stops: Vec<(&str, &ReportV1)> =
+        exhibit.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
+    stops.push(("now", report));
+    let figures: Vec<Vec<Option<Figure>>> = tools.iter().map(|drawn| over(&stops, drawn, id)).collect();
+    let all: Vec<f64> = figures.iter().flatten().flatten().flat_map(Figure::all).collect();
+    if all.is_empty() {
+        return Err(Nothing(format!("{} has no value in any of the reports", title(id))));
+    }
+    let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 20.0, bottom: 300.0 };
+    let ends = domain(all);
+    let y = Scale::linear(ends, (frame.bottom, frame.top));
+    let inset = 22.0;
+    let x = Scale::linear((0.0, (stops.len() - 1) as f64), (frame.left + inset, frame.right - inset));
+    let mut svg = Svg::default();
+    frame.y_axis(&mut svg, &y, &ticks(ends, 5), &subject::axis_title(report, id));
+    stations(&mut svg, &frame, &x, &stops);
+    let mut said = Vec::new();
+    for (nth, (drawn, figures)) in tools.iter().zip(&figures).enumerate() {
+        // Tools stand a little beside each other, so that intervals do not lie on each other.
+        let aside = (nth as f64 - (tools.len() - 1) as f64 / 2.0) * (28.0 / tools.len() as f64).min(4.0);
+        let place = |at: usize, value: f64| (x.at(at as f64) + aside, y.at(value));
+        svg.series(drawn.series, |svg| {
+            for stretch in stretches(figures) {
+                let points: Vec<(f64, f64)> = stretch.iter().map(|(at, figure)| place(*at, figure.value)).collect();
+                svg.path("thin", &points);
+            }
+        });
+        let mut values = Vec::new();
+        for (at, figure) in figures.iter().enumerate() {
+            let Some(figure) = figure else { continue };
+            let words = format!("{}, {}: {}", drawn.name(), stops[at].0, figure.said());
+            svg.about(&words, |svg| {
+                svg.series(drawn.series, |svg| {
+                    if let Some([low, high]) = figure.ci.filter(|_| stops.len() <= MOST_WITH_INTERVALS) {
+                        svg.line("ci", place(at, low), place(at, high));
+                    }
+                    svg.marker(drawn.series, place(at, figure.value), 4.5);
+                });
+            });
+            values.push(format!("{} {}", stops[at].0, figure.said()));
+        }
+        said.push(format!("{}: {}", drawn.name(), values.join(", ")));
+    }
+    let mut foot = frame.bottom + 26.0;
+    foot += legend(&mut svg, &tools, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let mut remarks = format!("Lines at markers: {}.", subject::level(report));
+    let other = exhibit.earlier.iter().filter(|earlier| earlier.report.suite.digest != report.suite.digest).count();
+    if other > 0 {
+        let reports = count(other, "report");
+        remarks
+            .push_str(&format!(" {reports} rest on another state of the suite: part of a change may come from that."));
+    }
+    foot += notes(&mut svg, &[remarks], (10.0, foot), WIDTH - 20.0);
+    Ok(vec![Plot {
+        title: format!("{} over {} reports", title(id), stops.len()),
+        description: format!("{}.", said.join("; ")),
+        about: subject::about(report),
+        size: (WIDTH, foot + 6.0),
+        marks: svg.done(),
+    }])
+}
+
+fn over(stops: &[(&str, &ReportV1)], drawn: &Drawn<'_>, id: &str) -> Vec<Option<Figure>> {
+    let at = |(_, report): &(&str, &ReportV1)| {
+        let tool = report.tools.iter().find(|tool| tool.tool == drawn.name())?;
+        subject::figure(report, tool, id).ok()
+    };
+    stops.iter().map(at).collect()
+}
+
+/// Figures that follow each other without a gap.
+fn stretches(figures: &[Option<Figure>]) -> Vec<Vec<(usize, Figure)>> {
+    let mut out: Vec<Vec<(usize, Figure)>> = vec![Vec::new()];
+    for (at, figure) in figures.iter().enumerate() {
+        match (figure, out.last_mut()) {
+            (Some(figure), Some(last)) => last.push((at, *figure)),
+            _ => out.push(Vec::new()),
+        }
+    }
+    out
+}
+
+/// The names of reports, as many as there is room for; the last is always among them.
+fn stations(svg: &mut Svg, frame: &Frame, x: &Scale, stops: &[(&str, &ReportV1)]) {
+    let step = (frame.right - frame.left - 44.0) / (stops.len() - 1) as f64;
+    let every = (62.0 / step).ceil().max(1.0) as usize;
+    let room = step * every as f64 - 6.0;
+    svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
+    for (at, (label, _)) in stops.iter().enumerate() {
+        let place = x.at(at as f64);
+        svg.line("axis", (place, frame.bottom), (place, frame.bottom + 4.0));
+        if (stops.len() - 1 - at) % every == 0 {
+            // The first and the last name must not leave the picture.
+            let room = room.min(2.0 * (place - 4.0)).min(2.0 * (WIDTH - place - 4.0));
+            let shown = words::fit(label, room, SMALL);
+            svg.about(label, |svg| svg.words("dim small", (place, frame.bottom + 17.0), Anchor::Middle, &shown));
+        }
+    }
+}
