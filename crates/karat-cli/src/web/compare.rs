@@ -17,6 +17,7 @@ use karat::report::number::{count, p_value, signed, three, title};
 use karat::report::page::{Page, THEME, text};
 use karat::store::{RunInfo, Store};
 use karat_core::comparison::Rules;
+use karat_core::metric::estimate::RELIABLE_N;
 use serde::Deserialize;
 
 pub(super) fn routes() -> Router<State> {
@@ -46,6 +47,8 @@ async fn page(Shared(state): Shared<State>, Query(asked): Query<Asked>) -> Resul
     let intersection = asked.intersection > 0;
     let (a, b) = state.read(move |store| Ok((found(store, &a)?.0, found(store, &b)?.0))).await?;
     let key = format!("compare {} {:?} {} {:?} {intersection}", a.id, a.ended_ms, b.id, b.ended_ms);
+    // Why one that goes on cannot be compared yet changes all the time.
+    let key = if a.has_report && b.has_report { key } else { format!("{key} {}", state.moment()) };
     let own = state.clone();
     let made = async move {
         let drawer = own.clone();
@@ -192,6 +195,12 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
         text(&comparison.profile),
         comparison.margin,
     );
+    if let Some(n) = pair.metrics.iter().filter(|one| one.unreliable).map(|one| one.n).min() {
+        out.push_str(&format!(
+            "<p class=\"warn\">Some of these rest on {}, which is too few to rely on; {RELIABLE_N} are wanted.</p>\n",
+            count(n, "case")
+        ));
+    }
     let goldens = &pair.goldens;
     out.push_str(&format!(
         "<p>Both find {}, neither finds {}; <span class=\"good\">{} gained</span>, <span class=\"bad\">{} lost</span> (p {}).</p>\n<div class=\"moves\">{}{}</div>\n",
@@ -225,13 +234,12 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {
     let word = one.verdict.word();
     let effect = one.effect.map_or_else(|| "–".to_owned(), |effect| format!("{effect:+.2}").replacen('-', "−", 1));
-    let few = if one.unreliable { format!(" n = {}: too few to rely on.", one.n) } else { String::new() };
     let p = if one.p_holm.is_some() { one.p_holm } else { one.p };
     format!(
         "<tr class=\"{word}\"><td data-label=\"Metric\" class=\"whole\"><strong>{}</strong></td><td data-label=\"From\" class=\"n\">{}</td>\
          <td data-label=\"To\" class=\"n\">{}</td><td data-label=\"Change\" class=\"n\">{}</td><td data-label=\"Interval\">{}</td>\
          <td data-label=\"p\" class=\"n\">{}</td><td data-label=\"Effect\" class=\"n\">{effect}</td>\
-         <td data-label=\"Verdict\"><span><span class=\"verdict\">{word}</span><br><span class=\"dim\">{}{few}</span></span></td></tr>\n",
+         <td data-label=\"Verdict\"><span><span class=\"verdict\">{word}</span><br><span class=\"dim\">{}</span></span></td></tr>\n",
         text(title(&one.metric)),
         three(one.a),
         three(one.b),
@@ -265,7 +273,7 @@ fn bar(one: &DifferenceV1, reach: f64, margin: f64) -> String {
     });
     format!(
         "<span><svg class=\"diff\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{shown}\"><title>{shown}</title>\
-         <rect class=\"same\" x=\"{:.2}\" width=\"{:.2}\" height=\"12\"/><line class=\"zero\" x1=\"50\" x2=\"50\" y1=\"0\" y2=\"12\"/>{interval}{at}</svg></span>",
+         <rect class=\"same\" x=\"{:.2}\" width=\"{:.2}\" height=\"12\"/><line class=\"zero\" x1=\"50\" x2=\"50\" y1=\"0\" y2=\"12\"/>{interval}{at}</svg> <span class=\"dim ends\">{shown}</span></span>",
         place(-margin),
         width(-margin, margin)
     )

@@ -25,6 +25,9 @@ const ON_A_PAGE: usize = 50;
 /// So many runs can be chosen for a comparison.
 const TO_CHOOSE: usize = 200;
 
+/// So many tools of a run are named.
+const TOOLS: usize = 4;
+
 /// So many suites can be chosen from.
 const SUITES: usize = 40;
 
@@ -99,7 +102,7 @@ fn row(state: &State, store: &mut Store, run: &RunInfo) -> String {
     let live = if word == "running" { format!("<br><a href=\"{link}/live\">live</a>") } else { String::new() };
     format!(
         "<tr><td data-label=\"Run\" class=\"whole\"><a href=\"{link}\">{}<span class=\"id\">{}</span></a></td>\
-         <td data-label=\"Suite\"><span>{}</span></td>\
+         <td data-label=\"Suite\"><span>{}{}</span></td>\
          <td data-label=\"State\"><span><span class=\"state {word}\">{word}</span>{live}</span></td>\
          <td data-label=\"Best tool\" class=\"best\">{}</td>\
          <td data-label=\"Trials\" class=\"trials\">{}</td>\
@@ -108,10 +111,21 @@ fn row(state: &State, store: &mut Store, run: &RunInfo) -> String {
         name.unwrap_or_default(),
         text(&run.short_id),
         text(&run.suite),
+        tools(&summary),
         best(&summary),
         trials(run, &summary),
         time(run.created_ms),
     )
+}
+
+fn tools(summary: &Summary) -> String {
+    if summary.tools.is_empty() {
+        return String::new();
+    }
+    let some: Vec<&str> = summary.tools.iter().take(TOOLS).map(String::as_str).collect();
+    let more = summary.tools.len() - some.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("<br><span class=\"dim tools\">{}{more}</span>", text(&some.join(", ")))
 }
 
 fn best(summary: &Summary) -> String {
@@ -176,8 +190,13 @@ fn more(asked: &Asked, page: usize, last: usize) -> String {
 
 /// Two runs to compare; the newest is held against the one of the same suite before it, unless others are chosen.
 fn choose(runs: &[&RunInfo]) -> String {
-    let Some(newest) = runs.first().filter(|_| runs.len() > 1) else { return String::new() };
-    let before = runs.iter().skip(1).find(|run| run.suite == newest.suite).unwrap_or(&runs[1]);
+    if runs.len() < 2 {
+        return String::new();
+    }
+    // One that has not ended cannot be compared yet.
+    let ended: Vec<&RunInfo> = runs.iter().copied().filter(|run| run.has_report).collect();
+    let newest = ended.first().copied().unwrap_or(runs[0]);
+    let before = ended.iter().skip(1).find(|run| run.suite == newest.suite).copied().unwrap_or(runs[1]);
     let options = |chosen: &RunInfo| -> String {
         let option = |run: &&RunInfo| {
             let selected = if run.id == chosen.id { " selected" } else { "" };

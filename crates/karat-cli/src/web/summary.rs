@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Summary {
     /// How many trials were made; none where that cannot be read.
     pub(crate) made: Option<Made>,
+    /// The names of its tools; none where they cannot be read.
+    pub(crate) tools: Vec<String>,
     /// The best tool.
     pub(crate) best: Best,
 }
@@ -52,7 +54,9 @@ impl State {
         if let Some(there) = kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Arc::clone(there);
         }
-        let summary = Arc::new(Summary { made: made(store, &run.id).ok(), best: best(store, run) });
+        let tools = store.plan(&run.id).map(|plan| plan.tools.into_iter().map(|tool| tool.name).collect());
+        let tools = tools.unwrap_or_default();
+        let summary = Arc::new(Summary { made: made(store, &run.id).ok(), tools, best: best(store, run) });
         // One that goes on has another summary soon, and what could not be read may be mended.
         let sound = summary.made.is_some() && matches!(summary.best, Best::Of { .. });
         if run.state != RunState::Running && sound {
