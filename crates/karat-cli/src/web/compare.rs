@@ -27,6 +27,9 @@ pub(super) fn routes() -> Router<State> {
 /// So many moved goldens of a kind are listed.
 const MOST_MOVED: usize = 100;
 
+/// What a refusal offers to those who can type.
+const BY_FLAG: &str = ", or give --intersection to compare the cases whose goldens are the same";
+
 /// A bar of differences shows so much at least to either side, so that next to nothing looks like next to nothing.
 const NARROWEST: f64 = 0.1;
 
@@ -78,7 +81,9 @@ fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: boo
         Ok(comparison) => Ok(reply(state, &(body + &compared(&comparison, runs)), StatusCode::OK)),
         Err(refusal) => {
             let again = (!intersection).then(|| address(a, b, true));
-            Ok(refused(state, body, &[refusal.to_string()], again))
+            // The flag that the command line would take is a link here.
+            let said = refusal.to_string().replace(BY_FLAG, "");
+            Ok(refused(state, body, &[said], again))
         }
     }
 }

@@ -40,7 +40,8 @@ impl Fault {
         } else {
             let title = title(self.status);
             let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", text(&self.said), self.more);
-            Reply::page(&Page { title, nav, body: &body, styles: &[], scripts: &[THEME], connects: true })
+            let styles = [super::STYLE];
+            Reply::page(&Page { title, nav, body: &body, styles: &styles, scripts: &[THEME], connects: true })
         };
         match self.status {
             StatusCode::UNAUTHORIZED => {
@@ -86,7 +87,10 @@ impl From<StoreError> for Fault {
             E::BadLabel { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, capital(&error.to_string()))
+        let fault = Self::new(status, capital(&error.to_string()));
+        // What the command line says in a terminal is a link away here.
+        let all = matches!(status, StatusCode::NOT_FOUND | StatusCode::MULTIPLE_CHOICES);
+        if all { fault.with("<p><a href=\"/\">All runs</a></p>\n".to_owned()) } else { fault }
     }
 }
 

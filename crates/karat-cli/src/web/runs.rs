@@ -107,7 +107,7 @@ fn row(state: &State, store: &mut Store, run: &RunInfo) -> String {
          <td data-label=\"Best tool\" class=\"best\">{}</td>\
          <td data-label=\"Trials\" class=\"trials\">{}</td>\
          <td data-label=\"Begun\" class=\"when\">{}</td>\
-         <td data-label=\"Show\"><span><a href=\"{link}\">report</a> · <a href=\"{link}/report.json\">json</a></span></td></tr>\n",
+         <td data-label=\"Show\"><span class=\"links\"><a href=\"{link}\">report</a> · <a href=\"{link}/report.json\">json</a></span></td></tr>\n",
         name.unwrap_or_default(),
         text(&run.short_id),
         text(&run.suite),
@@ -151,7 +151,7 @@ fn trials(run: &RunInfo, summary: &Summary) -> String {
     let Some(made) = &summary.made else { return "<span class=\"warn\">cannot be read</span>".to_owned() };
     let failed = match made.failed {
         0 => String::new(),
-        n => format!(" <span class=\"bad\">{n} failed</span>"),
+        n => format!("<br><span class=\"bad\">{n} failed</span>"),
     };
     let bar = if made.done < run.planned {
         format!("<br><progress value=\"{}\" max=\"{}\"></progress>", made.done, run.planned)

@@ -38,6 +38,25 @@ fn every_page_answers_and_hostile_names_stay_text() {
         "{comparison}"
     );
     assert!(server.page(&pages[6]).contains("Gained"));
+    project
+        .run_list(&[
+            "run",
+            ".",
+            "--tool",
+            "replay:good.jsonl",
+            "--trials",
+            "1",
+            "--only",
+            "one",
+            "--name",
+            "part",
+            "-q",
+        ])
+        .expect(0);
+    let refused = server.get("/compare?a=second&b=part");
+    assert!(refused.status == 409 && refused.body.contains("different cases"), "{}", refused.body);
+    assert!(refused.body.contains("intersection=1") && !refused.body.contains("--intersection"), "{}", refused.body);
+    assert!(server.page("/compare?a=second&b=part&intersection=1").contains("1 case left out"));
     let report = server.json(&format!("/runs/{first}/report.json"));
     assert_eq!(report["schema"], "karat.report/1");
     let progress = server.json("/runs/second/progress.json");
