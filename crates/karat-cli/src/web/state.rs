@@ -175,7 +175,6 @@ impl State {
     }
 
     /// Does something with the store, opened for writing.
-    #[expect(dead_code, reason = "pages on which something can be changed come next")]
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, Fault> + Send + 'static,
