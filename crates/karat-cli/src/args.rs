@@ -24,8 +24,8 @@ pub(crate) use judge::{
     AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
 };
 pub(crate) use label::{
-    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs, LabelNextArgs,
-    LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
+    AnnotatorArgs, LabelAddArgs, LabelAuditsArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs,
+    LabelNextArgs, LabelUndoArgs, LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
 pub(crate) use plot::{PlotArgs, PlotFormat};
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};

@@ -127,8 +127,7 @@ impl From<StoreError> for Failure {
             | E::BadName { .. }
             | E::NameTaken { .. }
             | E::NoArtifact { .. }
-            | E::Labelled { .. }
-            | E::LabelledExtra { .. } => Self::usage(error.to_string()),
+            | E::Labelled { .. } => Self::usage(error.to_string()),
             E::BadExport { .. }
             | E::Differs { .. }
             | E::BadLabel { .. }

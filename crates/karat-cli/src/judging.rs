@@ -17,6 +17,7 @@ use karat::scoring::Work;
 use karat::store::{Store, StoreError};
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
+use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::NAME;
 use karat_core::panel::Consensus;
 use karat_core::profile::{Method, Profile};
@@ -61,6 +62,9 @@ pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failu
     }
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
     let Some(judge) = judge else { return Ok(()) };
+    if !recorded {
+        hear_people(&judge, &mut sitting, work)?;
+    }
     work.notes.extend(same_house(&judge, &sitting.models));
     let probes = probes(&judge, &mut sitting, work);
     let mut asked = put(&judge, sitting, work)?;
@@ -148,6 +152,29 @@ fn hear_only(args: &AskArgs, work: &mut Work) -> bool {
         work.judgements.retain(|judgement| judgement.judge.as_str() == name);
     }
     recorded
+}
+
+/// What people said of a stored run is heard before anybody is asked: nobody is asked what a person has decided. A judge who
+/// asks people hears of it anyway.
+fn hear_people(judge: &Judge, sitting: &mut Sitting<'_>, work: &mut Work) -> Result<(), Failure> {
+    let Some(store) = sitting.store.as_mut().filter(|_| !judge.asks_people()) else { return Ok(()) };
+    let labels = store.all_labels()?;
+    if labels.is_empty() {
+        return Ok(());
+    }
+    let mut said = labels.judgements(&sitting.loaded.suite, &work.trials);
+    // Audits are of use where responses are audited, and elsewhere they would decide verdicts.
+    let audits = work.profile.method == Method::Audit;
+    said.retain(|judgement| audits == matches!(judgement.decision, Decision::Audit(_)) || is_extra(judgement));
+    // Nobody votes twice: what files say in somebody's name they need not be asked again.
+    let given: BTreeSet<String> = work.judgements.iter().map(|judgement| judgement.judge.to_string()).collect();
+    said.retain(|judgement| !given.contains(judgement.judge.as_str()));
+    work.judgements.extend(said);
+    Ok(())
+}
+
+fn is_extra(judgement: &Judgement) -> bool {
+    matches!(judgement.decision, Decision::Extra(_))
 }
 
 fn put(judge: &Judge, sitting: Sitting<'_>, work: &mut Work) -> Result<Asked, Failure> {

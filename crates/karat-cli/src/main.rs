@@ -7,6 +7,7 @@ mod exit;
 mod hints;
 mod inputs;
 mod judging;
+mod labelling;
 mod outputs;
 mod progress;
 mod signals;

@@ -4,6 +4,7 @@ use crate::args::{AskArgs, RuleArgs};
 use crate::exit::Failure;
 use crate::inputs;
 use crate::judging::{self, Sitting};
+use karat::format::judgement::JudgementV1;
 use karat::format::report::ReportV1;
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::snapshot::SnapshotV1;
@@ -12,6 +13,7 @@ use karat::scoring::{self, Work};
 use karat::store::{RunInfo, Store, StoredTrial};
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::ids::ToolName;
+use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -66,6 +68,12 @@ fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure>
     }
     loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
     Ok(loaded)
+}
+
+/// What judges decided about a run when it ended; nothing of one that has not ended yet.
+pub(crate) fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>, Failure> {
+    let kept = store.judgements(&info.id)?.into_iter();
+    Ok(kept.map(|judgement| JudgementV1::into_judgement(judgement).0).collect())
 }
 
 /// The report of a run: the one that was kept when it ended, or a new one where it has not ended yet.

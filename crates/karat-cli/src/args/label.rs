@@ -1,9 +1,10 @@
-//! People who say whether a finding reports a golden, and whether an extra is a real problem.
+//! People who say whether a finding reports a golden, whether an extra is a real problem, and what audited findings are.
 
 use super::{AskArgs, RuleArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use karat::judge::labels::Answer;
+use karat_core::judgement::Classification;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -26,7 +27,8 @@ Examples:
   karat label next --as anna --sample 0.2          a fair sample, for corrected figures
   karat label next --as anna --json                for another program
 
-On a terminal it asks y(es), n(o), p(artial), s(kip) or q(uit), with a note after the letter if you like, and goes on.
+The pair whose label narrows the interval of the figure most comes first. On a terminal it asks y(es), n(o), p(artial),
+s(kip), u(ndo) or q(uit), with a note after the letter if you like, and goes on.
 Elsewhere it prints one pair, and the command that answers. Nothing tells which tool reported it, or what anybody else said.")]
     Next(LabelNextArgs),
     /// Show the next finding that reports no golden, and ask whether it is a real problem.
@@ -37,13 +39,30 @@ Examples:
   karat label extras --suite my-suite --submission a.jsonl b.jsonl --as anna
   karat label extras --as anna --json              for another program
 
-What several tools report is shown once, and first; one answer holds for all of it. On a terminal it asks y(es, a real
-problem), n(o), s(kip) or q(uit), with a note after the letter if you like, and goes on. Elsewhere it prints one extra, and the
+What several tools report is shown once, and one answer holds for all of it. What brings the bounds of precision together most
+comes first. On a terminal it asks y(es, a real problem), n(o), s(kip), u(ndo) or q(uit), with a note after the letter if you like, and goes on. Elsewhere it prints one extra, and the
 command that answers. Nothing tells which tools reported it, or what anybody else said.
 
 An extra is what `karat score` calls one, so give the same --profile and --judge.")]
     Extras(LabelExtrasArgs),
-    /// Say whether the finding of a pair reports its golden, or whether an extra is a real problem.
+    /// Show the next finding of an audited case, and ask what it is.
+    #[command(after_help = "\
+Examples:
+  karat label audits --as anna                     findings of the latest run
+  karat label audits nightly --as anna
+  karat label audits --suite my-suite --submission scan.jsonl --as anna --json
+
+On a terminal it asks for one of nine classes by its number, 1 TARGET_MATCH to 9 INFORMATIONAL, with a note after it if you
+like, and goes on. Elsewhere it prints one finding, and the command that answers. Nothing tells which tool reported it, or
+what anybody else said.")]
+    Audits(LabelAuditsArgs),
+    /// Take back what you said last; it stays in the history, and you may be asked again.
+    #[command(after_help = "\
+Examples:
+  karat label undo --as anna
+  karat label list --as anna --history             with what was taken back")]
+    Undo(LabelUndoArgs),
+    /// Say whether the finding of a pair reports its golden, whether an extra is a real problem, or what a finding is.
     #[command(after_help = "\
 Examples:
   karat label add 3f9a1c22d0b1 yes --as anna
@@ -51,7 +70,8 @@ Examples:
   karat label add 3f9a1c22d0b1 partial --as anna --change    a correction; what was said before stays
 
 partial: the finding touches the golden and misses what makes it one. That is no match. An extra is a real problem, yes, or
-it is not; the answer holds for all that report the same.")]
+it is not; the answer holds for all that report the same. An audited finding is one of TARGET_MATCH, PARTIAL_MATCH,
+BONUS_VALID, HALLUCINATED, MISCHARACTERIZED, DESIGN_CHOICE, OUT_OF_SCOPE, SECURITY_THEATER and INFORMATIONAL.")]
     Add(LabelAddArgs),
     /// List labels.
     #[command(after_help = "\
@@ -73,6 +93,12 @@ Examples:
   karat label import anna.jsonl ben.jsonl --run nightly
   karat label import labels.jsonl --suite my-suite --submission scan.jsonl --change")]
     Import(LabelImportArgs),
+}
+
+/// Every answer to anything.
+fn answers() -> impl Iterator<Item = &'static str> {
+    let classes = Classification::ALL.into_iter().map(Classification::as_str);
+    Answer::WORDS.into_iter().map(|(word, _)| word).chain(classes)
 }
 
 /// Where goldens and findings are: a suite with submissions, where no run is named.
@@ -151,12 +177,40 @@ pub(crate) struct LabelExtrasArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LabelAuditsArgs {
+    /// The run: an id, the beginning of one, a name, or latest.
+    #[arg(value_name = "RUN", conflicts_with = "suite")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) annotator: AnnotatorArgs,
+    #[command(flatten)]
+    pub(crate) seen: SeenArgs,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    /// Pass over so many findings.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) skip: usize,
+    /// Print the finding as JSON, and ask nothing.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabelUndoArgs {
+    #[command(flatten)]
+    pub(crate) annotator: AnnotatorArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LabelAddArgs {
-    /// The pair or the extra, as `karat label next` or `karat label extras` shows it.
+    /// The pair, the extra or the finding, as `karat label next`, `extras` or `audits` shows it.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// What you say.
-    #[arg(value_name = "ANSWER", value_parser = PossibleValuesParser::new(Answer::WORDS.map(|(word, _)| word)))]
+    /// What you say: yes, no or partial; of an audited finding, its class.
+    #[arg(value_name = "ANSWER", value_parser = PossibleValuesParser::new(answers()), hide_possible_values = true)]
     pub(crate) answer: String,
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,

@@ -1,16 +1,19 @@
-//! `karat label`: people say whether a finding reports a golden, and whether an extra is a real problem.
+//! `karat label`: people say whether a finding reports a golden, whether an extra is a real problem, and what audited findings are.
 
 mod add;
+mod ask;
+mod audits;
 mod extras;
 mod moving;
 mod next;
 mod seen;
+mod undo;
 
 use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand, SampleArgs};
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
-use karat::judge::labels::{Annotator, ExtraLabel, Label, Sample};
+use karat::judge::labels::{Annotator, AuditLabel, ExtraLabel, Label, Sample};
 use karat::report::grid::{Cell, draw, fit};
 use karat::report::number::count;
 use karat::store::moment::shown;
@@ -22,6 +25,8 @@ pub(crate) fn run(args: &LabellingArgs) -> Result<Exit, Failure> {
     match &args.command {
         LabellingCommand::Next(args) => next::run(args, stated),
         LabellingCommand::Extras(args) => extras::run(args, stated),
+        LabellingCommand::Audits(args) => audits::run(args, stated),
+        LabellingCommand::Undo(args) => undo::run(args, stated),
         LabellingCommand::Add(args) => add::run(args, stated),
         LabellingCommand::List(args) => list(args, stated),
         LabellingCommand::Export(args) => moving::export(args, stated),
@@ -38,32 +43,38 @@ fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let mut store = store_place::open(stated)?;
     let mut labels = if args.history { store.label_history()? } else { store.labels()? };
     let mut extras = if args.history { store.extra_label_history()? } else { store.extra_labels()? };
-    labels.retain(|label| own.as_ref().is_none_or(|own| label.annotator == *own));
-    extras.retain(|label| own.as_ref().is_none_or(|own| label.annotator == *own));
+    let mut audits = if args.history { store.audit_label_history()? } else { store.audit_labels()? };
+    let wanted = |annotator: &Annotator| own.as_ref().is_none_or(|own| annotator == own);
+    labels.retain(|label| wanted(&label.annotator));
+    extras.retain(|label| wanted(&label.annotator));
+    audits.retain(|label| wanted(&label.annotator));
     if args.json {
         let pairs = labels.iter().map(serde_json::to_value);
-        let all: Result<Vec<_>, _> = pairs.chain(extras.iter().map(serde_json::to_value)).collect();
+        let extras = extras.iter().map(serde_json::to_value);
+        let all: Result<Vec<_>, _> = pairs.chain(extras).chain(audits.iter().map(serde_json::to_value)).collect();
         print_json(&all.map_err(|error| Failure::bad_input(error.to_string()))?)?;
         return Ok(Exit::Ok);
     }
     let of_pairs = labels.iter().map(|label| &label.annotator);
-    let annotators: BTreeSet<&Annotator> = of_pairs.chain(extras.iter().map(|label| &label.annotator)).collect();
-    let all = labels.len() + extras.len();
+    let of_extras = extras.iter().map(|label| &label.annotator);
+    let of_audits = audits.iter().map(|label| &label.annotator);
+    let annotators: BTreeSet<&Annotator> = of_pairs.chain(of_extras).chain(of_audits).collect();
+    let all = labels.len() + extras.len() + audits.len();
     if all > 0 {
-        print(&table(&labels, &extras, args.history))?;
+        print(&table(&labels, &extras, &audits, args.history))?;
     }
     tell(&format!("{} by {}", count(all, "label"), count(annotators.len(), "annotator")));
     Ok(Exit::Ok)
 }
 
-fn table(labels: &[Label], extras: &[ExtraLabel], history: bool) -> String {
+fn table(labels: &[Label], extras: &[ExtraLabel], audits: &[AuditLabel], history: bool) -> String {
     let mut header = vec!["golden", "pair", "annotator", "answer", "made (UTC)", "note"];
     if history {
         header.insert(4, "counts");
     }
     let mut rows = vec![header.into_iter().map(Cell::left).collect::<Vec<_>>()];
     let mut add =
-        |about: String, id: &str, annotator: &Annotator, answer: &str, made_ms, note: &Option<String>, counts| {
+        |about: String, id: &str, annotator: &Annotator, answer: &str, made_ms, note: &Option<String>, counts: &str| {
             let mut row = vec![
                 Cell::left(about),
                 Cell::left(id),
@@ -73,19 +84,32 @@ fn table(labels: &[Label], extras: &[ExtraLabel], history: bool) -> String {
                 Cell::left(fit(note.as_deref().unwrap_or("–").trim(), 24)),
             ];
             if history {
-                row.insert(4, Cell::left(if counts { "yes" } else { "corrected" }));
+                row.insert(4, Cell::left(counts));
             }
             rows.push(row);
         };
     for l in labels {
         let about = format!("{} {}", l.case, l.golden);
-        add(about, l.pair.short(), &l.annotator, l.answer.word(), l.made_ms, &l.note, l.counts);
+        add(about, l.pair.short(), &l.annotator, l.answer.word(), l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
     }
     for l in extras {
         let about = format!("{} (an extra)", l.case);
-        add(about, l.extra.short(), &l.annotator, l.word(), l.made_ms, &l.note, l.counts);
+        add(about, l.extra.short(), &l.annotator, l.word(), l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
+    }
+    for l in audits {
+        let (about, word) = (format!("{} (audited)", l.case), l.classification.as_str());
+        add(about, l.finding.short(), &l.annotator, word, l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
     }
     draw(&rows, look().width, look().colour)
+}
+
+/// What became of a label.
+fn state(counts: bool, withdrawn_ms: Option<i64>) -> &'static str {
+    match (counts, withdrawn_ms) {
+        (true, _) => "yes",
+        (false, None) => "corrected",
+        (false, Some(_)) => "withdrawn",
+    }
 }
 
 /// Who labels: as a flag says, or the environment.

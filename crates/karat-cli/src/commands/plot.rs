@@ -7,7 +7,7 @@ use crate::{drawings, sources, store_place};
 use karat::diagnostic::harmless;
 use karat::document::suggest;
 use karat::exhibit::gather;
-use karat::report::exhibit::Earlier;
+use karat::report::exhibit::{Earlier, Exhibit};
 use karat::report::plot::{Choice, KINDS, Kind, Plot, Unpainted, kind};
 use karat::whole_file;
 use std::io::{IsTerminal, Write};
@@ -84,7 +84,11 @@ fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
     let earlier = before.iter().map(earlier).collect::<Result<Vec<_>, Failure>>()?;
     let choice = Choice { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
     let nothing = |why: String| Failure::bad_input(format!("there is nothing to draw: {why}"));
-    let plots = (kind.draw)(&gather(&report, earlier, None), &choice).map_err(|why| nothing(why.to_string()))?;
+    let exhibit = match kind.derived {
+        true => gather(&report, earlier, None),
+        false => Exhibit { earlier, ..Exhibit::of(&report) },
+    };
+    let plots = (kind.draw)(&exhibit, &choice).map_err(|why| nothing(why.to_string()))?;
     Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
 }
 

@@ -121,7 +121,7 @@ fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     let files = same_again(args);
     let steps = [
         format!("karat explain {} --tool {}{from}{files}", word(case), word(tool)),
-        format!("karat score {}{files} -o report.json -o report.md", word(&args.suite)),
+        format!("karat score {}{files} -o report.html -o report.json", word(&args.suite)),
     ];
     tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
 }

@@ -76,7 +76,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
 
 /// What is kept beside runs, as the end of a list of things; nothing where nothing is.
 fn beside(store: &mut Store) -> Result<String, Failure> {
-    let (exchanges, labels) = (store.ledger_len()?, store.labels()?.len() + store.extra_labels()?.len());
+    let (exchanges, labels) = (store.ledger_len()?, store.annotators()?.values().sum::<usize>());
     let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
     let sessions = store.sessions()?.len();
     Ok(told(exchanges, "exchange") + &told(labels, "label") + &told(sessions, "session"))

@@ -83,7 +83,7 @@ impl From<StoreError> for Fault {
             E::NoRun { .. } | E::NoArtifact { .. } => StatusCode::NOT_FOUND,
             E::Ambiguous { .. } => StatusCode::MULTIPLE_CHOICES,
             E::Missing { .. } | E::InUse { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            E::Busy { .. } | E::Labelled { .. } | E::LabelledExtra { .. } | E::Ended { .. } => StatusCode::CONFLICT,
+            E::Busy { .. } | E::Labelled { .. } | E::Ended { .. } => StatusCode::CONFLICT,
             E::BadLabel { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -8,6 +8,7 @@ mod compare;
 mod door;
 mod fault;
 mod kept;
+mod label;
 mod listen;
 mod live;
 mod markup;
@@ -43,6 +44,7 @@ pub(crate) fn router(state: State) -> Router {
         .merge(run::routes())
         .merge(live::routes())
         .merge(compare::routes())
+        .merge(label::routes())
         .fallback(async || Fault::new(StatusCode::NOT_FOUND, "There is no such page; all runs are on the first one."))
         .method_not_allowed_fallback(async || {
             Fault::new(StatusCode::METHOD_NOT_ALLOWED, "This address takes no request of that kind.")
@@ -57,5 +59,4 @@ pub(crate) fn router(state: State) -> Router {
 pub(crate) const STYLE: &str = include_str!("pages.css");
 
 /// A script for pages that may change something: `asJson(address, value)` sends with the token that the address brought.
-#[expect(dead_code, reason = "pages on which something can be changed come next")]
 pub(crate) const TOKEN: &str = include_str!("token.js");

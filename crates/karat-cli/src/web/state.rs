@@ -3,13 +3,14 @@
 use super::door::Door;
 use super::fault::Fault;
 use super::kept::Kept;
+use super::label::Sheet;
 use super::live::Followed;
 use super::reply::Reply;
 use super::summary::Summaries;
 use axum::http::StatusCode;
 use karat::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
@@ -25,6 +26,8 @@ struct Inner {
     drawers: Arc<Semaphore>,
     lists: Arc<Kept<Reply>>,
     reports: Arc<Kept<Reply>>,
+    sheets: Arc<Kept<Arc<Sheet>>>,
+    adopting: Mutex<()>,
     summaries: Summaries,
     followed: Followed,
 }
@@ -54,6 +57,8 @@ impl State {
             drawers: Arc::new(Semaphore::new(DRAWERS)),
             lists: Kept::new(32, 16 << 20, Reply::size),
             reports: Kept::new(64, 256 << 20, Reply::size),
+            sheets: Kept::new(12, 4_000_000, |sheet| sheet.weight()),
+            adopting: Mutex::default(),
             summaries: Summaries::default(),
             followed: Followed::default(),
         }))
@@ -82,6 +87,16 @@ impl State {
     /// Reports and comparisons that were drawn.
     pub(super) fn reports(&self) -> &Arc<Kept<Reply>> {
         &self.0.reports
+    }
+
+    /// What can be labelled.
+    pub(super) fn sheets(&self) -> &Arc<Kept<Arc<Sheet>>> {
+        &self.0.sheets
+    }
+
+    /// Held by whoever changes a suite, so that nobody writes over what another has just written.
+    pub(super) fn adopting(&self) -> MutexGuard<'_, ()> {
+        self.0.adopting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs at a glance.
@@ -160,7 +175,6 @@ impl State {
     }
 
     /// Does something with the store, opened for writing.
-    #[expect(dead_code, reason = "pages on which something can be changed come next")]
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, Fault> + Send + 'static,

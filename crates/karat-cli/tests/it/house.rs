@@ -104,15 +104,20 @@ fn no_module_is_a_drawer_for_odds_and_ends() {
 
 /// Only a model that is asked needs the network, and one file talks to servers: the two providers that use it do so when the
 /// engine sends a question, the search when a server is to make vectors or scores, and at no other time. The core, which matches identities, can reach none of it. The
-/// database's runtime knows of sockets and uses none; the one pair of sockets there is connects Karat with its supervisor.
+/// database's runtime knows of sockets and uses none; the one pair of sockets there is connects Karat with its supervisor. The
+/// server of pages hears whoever comes, and goes nowhere itself.
 #[test]
 fn only_judges_that_are_asked_reach_the_network() {
-    let sockets = ["tokio::net", "TcpStream", "TcpListener", "UdpSocket", "UnixListener", "AF_INET::"];
+    let sockets = ["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener", "AF_INET::"];
     for folder in ["crates/karat-core/src", "crates/karat/src", "crates/karat-cli/src"] {
         absent(folder, &sockets, "no socket is opened by hand");
     }
+    let (listen, serve) = ("crates/karat-cli/src/web/listen.rs", "crates/karat-cli/src/commands/serve.rs");
+    only_in(&["tokio::net", "TcpListener"], &[serve, listen]);
+    only_in(&["TcpStream"], &[listen]);
     let http = "crates/karat/src/judge/http.rs";
-    only_in(&["reqwest::", "rustls::", "std::net"], &[http]);
+    only_in(&["reqwest::", "rustls::"], &[http]);
+    only_in(&["std::net"], &[serve, "crates/karat-cli/src/web/door.rs", http]);
     let providers = [
         "crates/karat/src/judge/anthropic.rs",
         "crates/karat/src/judge/openai.rs",
@@ -124,6 +129,11 @@ fn only_judges_that_are_asked_reach_the_network() {
     only_in(
         &["tokio::"],
         &[
+            serve,
+            "crates/karat-cli/src/web/kept.rs",
+            listen,
+            "crates/karat-cli/src/web/reply.rs",
+            "crates/karat-cli/src/web/state.rs",
             "crates/karat/src/judge/engine.rs",
             "crates/karat/src/judge/engine/budget.rs",
             "crates/karat/src/judge/engine/one.rs",

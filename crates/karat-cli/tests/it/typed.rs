@@ -136,7 +136,8 @@ fn check(name: &str) {
                 if !holds {
                     wrong.push(format!("$ {typed}exit code {:?}\n{}", ran.code, ran.out));
                 }
-                told.push_str(&format!("$ {typed}{}", if holds { shown } else { &ran.out }));
+                let told_now = if holds { shown.to_owned() } else { renewed(shown, &ran.out) };
+                told.push_str(&format!("$ {typed}{told_now}"));
             }
         }
     }
@@ -229,6 +230,33 @@ fn fits(shown: &str, text: &str) -> bool {
         left = &left[at + chunk.len()..];
     }
     left.ends_with(last)
+}
+
+/// A text with the same parts left out as before, as far as they can be found again; else the whole of it.
+fn renewed(shown: &str, text: &str) -> String {
+    let (before, lines): (Vec<&str>, Vec<&str>) = (shown.lines().collect(), text.lines().collect());
+    let mut new: Vec<&str> = Vec::new();
+    for (place, chunk) in before.split(|line| *line == "…").enumerate() {
+        // A part is where one of its lines still is, and as long as it was.
+        let same = |line: &str| lines.iter().position(|other| scrubbed(other) == scrubbed(line));
+        let mut known = chunk.iter().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let found = known.find_map(|(offset, line)| same(line)?.checked_sub(offset));
+        let from = if place == 0 || chunk.is_empty() { Some(0) } else { found };
+        let Some(part) = from.and_then(|from| lines.get(from..from + chunk.len())) else { return text.to_owned() };
+        new.extend((place > 0).then_some("…"));
+        new.extend(part);
+    }
+    let new: String = new.iter().map(|line| format!("{line}\n")).collect();
+    if before.contains(&"…") && fits(&scrubbed(&new), &scrubbed(text)) { new } else { text.to_owned() }
+}
+
+#[test]
+fn what_was_left_out_stays_left_out() {
+    let (shown, text) = ("a 1\nb\n…\nx\ny 1\n…\n", "a 2\nb\nc\nd\nx\ny 2\nz\n");
+    assert_eq!(renewed(shown, text), "a 2\nb\n…\nx\ny 2\n…\n");
+    assert_eq!(renewed("…\ny\n", "x\ny\n"), "…\ny\n");
+    assert_eq!(renewed("gone\n…\nlost\n", "x\ny\n"), "x\ny\n");
+    assert_eq!(renewed("?\n", "x\ny\n"), "x\ny\n");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{FindingId, JudgeName};
-use crate::judgement::{AuditDecision, Decision, ExtraDecision, Judgement, PairDecision};
+use crate::judgement::{
+    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision, TargetAssessment,
+};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -42,10 +45,13 @@ pub struct Decisions<'a> {
     pub extras: BTreeMap<usize, DecidedExtra<'a>>,
     /// Pairs that a judge was asked about in vain, and nobody else decided.
     pub unjudged: BTreeSet<(usize, usize)>,
-    /// The audit: of people before models, the first that says what most say.
-    pub audit: Option<&'a AuditDecision>,
+    /// The audit: of people before models, the first that says what most say; and of what people do not speak of, what a
+    /// model says.
+    pub audit: Option<Cow<'a, AuditDecision>>,
     /// Who made that audit, and the index of the judgement.
     pub audited_by: Option<(&'a JudgeName, usize)>,
+    /// How many of its findings are classified by people: the first so many of them.
+    pub classified_by_people: usize,
     /// Whether as many audits say something else.
     pub split_audit: bool,
     /// How many of the findings that the audit classifies the trial does not have.
@@ -99,6 +105,11 @@ impl<'a> Decisions<'a> {
             }
         }
         let (settled, split_audit) = settle_audits(&audits);
+        let has = |id: &FindingId| finding_index.contains_key(id.as_str());
+        let (audit, classified_by_people) = settled.map_or((None, 0), |first| {
+            let (audit, by_people) = completed(first, &audits, &has);
+            (Some(audit), by_people)
+        });
         // What free text claims has no name but the one a judge gave it. Where a tool lists its findings, they have names.
         let known = |id: &FindingId| finding_index.contains_key(id.as_str()) || (findings.is_empty() && id.is_claim());
         let unknown = |audit: &AuditDecision| audit.findings.iter().filter(|found| !known(&found.finding)).count();
@@ -108,10 +119,11 @@ impl<'a> Decisions<'a> {
             pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
             extras: of_extras.into_iter().filter_map(|(key, votes)| Some((key, decide_extra(&votes)?))).collect(),
-            audit: settled.map(|settled| settled.audit),
+            unknown_in_audit: audit.as_deref().map_or(0, unknown),
+            audit,
+            classified_by_people,
             audited_by: settled.map(|settled| (settled.judge, settled.index)),
             split_audit,
-            unknown_in_audit: settled.map_or(0, |settled| unknown(settled.audit)),
             strangers,
         }
     }
@@ -123,18 +135,101 @@ impl<'a> Decisions<'a> {
         let nothing = || self.unnamed.get(&finding).filter(|decided| !decided.matched);
         self.pairs.get(&(golden, finding)).or_else(nothing)
     }
+
+    /// Whether a person classified this finding.
+    pub(super) fn is_classified_by_people(&self, id: &FindingId) -> bool {
+        let found = |audit: &AuditDecision| audit.findings.iter().position(|found| found.finding == *id);
+        self.audit.as_deref().and_then(found).is_some_and(|place| place < self.classified_by_people)
+    }
 }
 
 /// The first audit that says what most say of the verdict, and whether another verdict has as many voices.
 fn settle_audits<'s, 'a>(audits: &'s [Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
     let any_human = audits.iter().any(|audit| audit.judge.is_human());
     let heard: Vec<&Audit<'a>> = audits.iter().filter(|audit| !any_human || audit.judge.is_human()).collect();
+    settle_audits_of(&heard)
+}
+
+fn settle_audits_of<'s, 'a>(heard: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
     let voices = |said: Option<bool>| heard.iter().filter(|other| other.audit.said_vulnerable == said).count();
     let most = heard.iter().map(|other| voices(other.audit.said_vulnerable)).max().unwrap_or(0);
     let first = heard.iter().find(|other| voices(other.audit.said_vulnerable) == most).copied();
     let split =
         [Some(true), Some(false), None].into_iter().filter(|said| most > 0 && voices(*said) == most).count() > 1;
     (first, split)
+}
+
+/// The audit that is heard, with what others add to it, and how many of its findings people classified.
+///
+/// People speak of single findings, and what they leave out they do not take back: a finding that the trial has is what most
+/// people say, and where nobody says anything what a model says. What is claimed in free text has no name that two audits
+/// share, so nothing is added to it.
+fn completed<'a>(
+    first: &Audit<'a>,
+    audits: &[Audit<'a>],
+    has: &dyn Fn(&FindingId) -> bool,
+) -> (Cow<'a, AuditDecision>, usize) {
+    if !first.judge.is_human() {
+        return (Cow::Borrowed(first.audit), 0);
+    }
+    let (people, models): (Vec<&Audit<'a>>, Vec<&Audit<'a>>) = audits.iter().partition(|audit| audit.judge.is_human());
+    let model = settle_audits_of(&models).0;
+    if people.len() == 1 && model.is_none() {
+        return (Cow::Borrowed(first.audit), first.audit.findings.len());
+    }
+    let mut audit = first.audit.clone();
+    for other in people.iter().flat_map(|other| &other.audit.findings).filter(|found| has(&found.finding)) {
+        if !audit.findings.iter().any(|found| found.finding == other.finding) {
+            audit.findings.push(other.clone());
+        }
+    }
+    for found in audit.findings.iter_mut().filter(|found| has(&found.finding)) {
+        *found = most_say(found, &people);
+    }
+    let by_people = audit.findings.len();
+    let Some(model) = model.map(|model| model.audit) else { return (Cow::Owned(audit), by_people) };
+    let unsaid = |found: &&ClassifiedFinding| {
+        has(&found.finding) && !audit.findings.iter().any(|own| own.finding == found.finding)
+    };
+    let more: Vec<ClassifiedFinding> = model.findings.iter().filter(unsaid).cloned().collect();
+    // A target that a model sees in a finding stands, unless people say of that finding that it is something else.
+    let refuted = |target: &TargetAssessment| {
+        let named = audit.findings.iter().find(|found| Some(&found.finding) == target.finding.as_ref());
+        target.found && named.is_some_and(|found| !found.classification.is_about_target())
+    };
+    audit.target = match (audit.target.take(), model.target.as_ref()) {
+        (None, theirs) => theirs.filter(|target| !refuted(target)).cloned(),
+        // How well the target is understood is said of the finding that reports it.
+        (Some(own), Some(theirs)) if own.found && theirs.found && own.finding == theirs.finding => {
+            Some(TargetAssessment {
+                type_match: own.type_match.or(theirs.type_match),
+                rcir: own.rcir.or(theirs.rcir),
+                ava: own.ava.or(theirs.ava),
+                fsv: own.fsv.or(theirs.fsv),
+                ..own
+            })
+        }
+        (own, _) => own,
+    };
+    audit.findings.extend(more);
+    audit.said_vulnerable = audit.said_vulnerable.or(model.said_vulnerable);
+    audit.confidence_expressed = audit.confidence_expressed.or(model.confidence_expressed);
+    (Cow::Owned(audit), by_people)
+}
+
+/// What most people say of a finding; of as many voices, the one that is heard already.
+fn most_say(found: &ClassifiedFinding, people: &[&Audit<'_>]) -> ClassifiedFinding {
+    let voices: Vec<&ClassifiedFinding> =
+        people.iter().filter_map(|one| one.audit.findings.iter().find(|said| said.finding == found.finding)).collect();
+    let count = |class| voices.iter().filter(|voice| voice.classification == class).count();
+    let most = voices.iter().map(|voice| count(voice.classification)).max().unwrap_or(0);
+    if count(found.classification) == most {
+        return found.clone();
+    }
+    voices
+        .iter()
+        .find(|voice| count(voice.classification) == most)
+        .map_or_else(|| found.clone(), |said| (*said).clone())
 }
 
 struct Audit<'a> {

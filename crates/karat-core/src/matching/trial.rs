@@ -39,7 +39,7 @@ pub fn match_trial(
         Method::Audit => by_audit(case, findings, decisions),
         Method::Verdict => uncompared(case, findings),
     };
-    hear_of_extras(&mut result, decisions);
+    hear_of_extras(&mut result, findings, decisions);
     flag_outside_change(&mut result, case, findings);
     if profile.method != Method::Recorded {
         result.assert_conserved(findings.len(), goldens.iter().filter(|g| g.is_required()).count());
@@ -434,7 +434,7 @@ fn by_record(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decision
 /// audit calls it. A golden that is no target is not spoken of.
 fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
     let goldens = &case.case.goldens;
-    let (Some(audit), Some((judge, judgement))) = (decisions.audit, decisions.audited_by) else {
+    let (Some(audit), Some((judge, judgement))) = (decisions.audit.as_deref(), decisions.audited_by) else {
         let mut result = uncompared(case, findings);
         result.misses.iter_mut().for_each(|miss| (miss.why, miss.flags) = (MissReason::Unjudged, vec![Flag::Unjudged]));
         result
@@ -493,13 +493,14 @@ fn uncompared(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
 
 /// What is known of extras in themselves goes before why they match nothing. A trap is the suite's own word, and an audit's
 /// word stands unless a model gave it and a person says otherwise.
-fn hear_of_extras(result: &mut TrialResult, decisions: &Decisions<'_>) {
-    let audited_by_person = decisions.audited_by.is_some_and(|(judge, _)| judge.is_human());
+fn hear_of_extras(result: &mut TrialResult, findings: &[Finding], decisions: &Decisions<'_>) {
     for extra in &mut result.extras {
         let Some(decided) = decisions.extras.get(&extra.finding) else { continue };
         let stands = match extra.why {
             ExtraReason::Trap => true,
-            ExtraReason::Audited(_) => audited_by_person || !decided.judge.is_human(),
+            ExtraReason::Audited(_) => {
+                !decided.judge.is_human() || decisions.is_classified_by_people(&findings[extra.finding].id)
+            }
             _ => false,
         };
         if !stands {

@@ -24,10 +24,9 @@ pub struct Audited {
 
 impl Audited {
     pub(super) fn new(audit: &AuditDecision, decisions: &Decisions<'_>) -> Self {
-        let by_person = decisions.audited_by.is_some_and(|(judge, _)| judge.is_human());
         let mut classes = Classes::default();
-        for found in &audit.findings {
-            classes.add(found.classification, by_person);
+        for (place, found) in audit.findings.iter().enumerate() {
+            classes.add(found.classification, place < decisions.classified_by_people);
         }
         // Scores are about a target that was found; without one they mean nothing.
         let target = audit.target.as_ref().filter(|target| target.found);

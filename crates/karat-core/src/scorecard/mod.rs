@@ -4,6 +4,7 @@ mod aggregate;
 mod audited;
 mod consult;
 mod corrected;
+pub mod doubt;
 mod intervals;
 mod slice;
 mod tiers;
@@ -14,7 +15,7 @@ pub use consult::{Answer, Consulted, Order, Question, consult};
 pub use corrected::{CorrectedMetric, CorrectedTool, Picked, corrected, picked};
 pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};
-pub use trial::TrialScore;
+pub use trial::{TrialScore, stated_verdict};
 
 use crate::golden::Golden;
 use crate::ids::{CaseId, GoldenId, ToolName};

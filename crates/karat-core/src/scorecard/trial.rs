@@ -73,13 +73,13 @@ impl TrialScore {
         let case = prepared.case;
         let result = match_trial(prepared, trial, decisions, vocabulary, profile);
         let failed = trial.outcome != Outcome::Reported;
-        let audit = decisions.audit;
+        let audit = decisions.audit.as_deref();
         let verdict = if failed {
             None
         } else if let Some(audit) = audit {
             audit.said_vulnerable.map(|yes| if yes { Verdict::Vulnerable } else { Verdict::Safe })
         } else {
-            Some(trial.verdict.unwrap_or_else(|| verdict_from_findings(case, trial)))
+            Some(stated_verdict(case, trial))
         };
         let audited = audit.map(|audit| Audited::new(audit, decisions));
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
@@ -209,7 +209,11 @@ fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Ite
     extras.chain(duplicates).chain(acceptable)
 }
 
-fn verdict_from_findings(case: &Case, trial: &Trial) -> Verdict {
+/// What a trial says of its case as a whole: its own word, else what its findings come to.
+pub fn stated_verdict(case: &Case, trial: &Trial) -> Verdict {
+    if let Some(stated) = trial.verdict {
+        return stated;
+    }
     let alarm = if case.cwe.is_empty() {
         !trial.findings.is_empty()
     } else {

@@ -4,6 +4,7 @@
 mod asking;
 mod audits;
 mod corrected;
+mod doubt;
 mod extras;
 mod intervals;
 mod metrics;

@@ -55,6 +55,8 @@ pub(crate) const SECTIONS: &[Section] = &[
             page("docs/compare.md", "compare.html", "Comparing, gates, power"),
             page("docs/profiles.md", "profiles.html", "Profiles"),
             page("docs/reports.md", "reports.html", "Reports"),
+            page("docs/plots.md", "plots.html", "Plots"),
+            page("docs/serve.md", "serve.html", "Pages in a browser"),
             page("docs/judges.md", "judges.html", "Judges"),
             page("docs/local-judge.md", "local-judge.html", "The local judge"),
             page("docs/audit-judge.md", "audit-judge.html", "The audit judge"),

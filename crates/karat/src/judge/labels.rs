@@ -1,10 +1,12 @@
-//! What people say of pairs: does this finding report this golden? And of extras: is this finding, which reports no golden, a
-//! real problem?
+//! What people say of pairs: does this finding report this golden? Of extras: is this finding, which reports no golden, a real
+//! problem? And of audited findings: what is this?
 //!
 //! A label hangs on what the person saw, a [`Pair`], and not on a run: it holds wherever a tool says the same of the same case.
 //! [`worklist()`] picks the pairs worth a label, [`page`] shows one of them without a word on who reported it,
 //! [`read()`] takes labels from files of judgements, and [`labels_as_judgements`] gives them back as such.
 
+mod audit;
+pub mod desk;
 mod extra;
 mod extra_queue;
 pub mod page;
@@ -13,6 +15,7 @@ mod read;
 mod sample;
 mod worklist;
 
+pub use audit::{AuditKey, AuditLabel, NewAuditLabel, OpenAudit, ShownAudit, audit_queue, audits_heard, class_named};
 pub use extra::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, extras_heard, said};
 pub use extra_queue::{OpenExtra, extra_queue};
 pub use pair::{Known, Pair, PairKey, Reported};
@@ -155,6 +158,58 @@ impl Source {
     }
 }
 
+/// What a label may be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelKind {
+    /// A golden and a finding.
+    Pair,
+    /// A finding that reports no golden.
+    Extra,
+    /// A finding of an audited case.
+    Audit,
+}
+
+impl LabelKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Pair, Self::Extra, Self::Audit];
+
+    /// What it is about, in words.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::Extra => "extra",
+            Self::Audit => "audited finding",
+        }
+    }
+}
+
+/// All labels that count.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// Of pairs.
+    pub pairs: Vec<Label>,
+    /// Of extras.
+    pub extras: Vec<ExtraLabel>,
+    /// Of audited findings.
+    pub audits: Vec<AuditLabel>,
+}
+
+impl Labels {
+    /// All of them as judgements of these trials.
+    pub fn judgements(&self, suite: &Suite, trials: &[Trial]) -> Vec<Judgement> {
+        let mut judgements = labels_as_judgements(&self.pairs, suite, trials);
+        judgements.extend(extras_heard(&self.extras, trials).into_iter().map(|(_, judgement)| judgement));
+        judgements.extend(audits_heard(&self.audits, suite, trials).into_iter().map(|(_, judgement)| judgement));
+        judgements
+    }
+
+    /// Whether nobody has said anything.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.extras.is_empty() && self.audits.is_empty()
+    }
+}
+
 /// A label to be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewLabel {
@@ -203,8 +258,11 @@ pub struct Label {
     pub made_ms: i64,
     /// How it came in.
     pub source: Source,
-    /// Whether it counts: the annotator has not corrected it since.
+    /// Whether it counts: the annotator has neither corrected nor withdrawn it since.
     pub counts: bool,
+    /// When it was withdrawn, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub withdrawn_ms: Option<i64>,
 }
 
 /// Labels as judgements of these trials: one for each annotator, trial and finding whose pair has a label that counts, in the

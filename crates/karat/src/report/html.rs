@@ -10,6 +10,8 @@ mod leaderboard;
 mod overview;
 mod pack;
 mod slices;
+#[cfg(test)]
+mod tests;
 
 use super::Look;
 use super::exhibit::Exhibit;

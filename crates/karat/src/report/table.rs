@@ -169,12 +169,12 @@ fn footnotes(report: &ReportV1, bars: Option<String>, look: &Look) -> String {
         Some(field) => format!("{percent} % intervals beneath, clustered by {}", harmless(field)),
         None => format!("{percent} % intervals beneath"),
     });
-    notes.extend(bars);
     let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
     if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
+    notes.extend(bars);
     let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
     if let Some(said) = undecided(report) {
         lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));

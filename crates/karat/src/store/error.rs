@@ -161,29 +161,17 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// An annotator has said something of the pair before.
+    /// An annotator has said something of the same thing before.
     #[error(
-        "{annotator} said {said} of the pair {pair} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
+        "{annotator} said {said} of the {kind} {id} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
     )]
     Labelled {
         /// Who.
         annotator: String,
-        /// The pair's public id.
-        pair: String,
-        /// What they said.
-        said: &'static str,
-        /// When.
-        when: String,
-    },
-    /// An annotator has said something else of the extra before.
-    #[error(
-        "{annotator} said {said} of the extra {extra} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
-    )]
-    LabelledExtra {
-        /// Who.
-        annotator: String,
-        /// The extra's public id.
-        extra: String,
+        /// What it is: `pair`, `extra` or `audited finding`.
+        kind: &'static str,
+        /// Its public id.
+        id: String,
         /// What they said.
         said: &'static str,
         /// When.

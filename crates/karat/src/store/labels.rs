@@ -1,63 +1,209 @@
-//! What people said of pairs: rows that are added, and never changed or removed.
+//! What people said of pairs, and all that is done with labels of every kind at once.
 
 use super::Store;
-use super::database::{Database, Row, Value};
+use super::audit_labels::OfAudits;
+use super::database::{Row, Value};
 use super::error::StoreError;
-use super::moment::{now_ms, shown};
-use crate::judge::labels::{Annotator, Answer, Label, NewLabel, Pair, PairKey, Source};
+use super::extra_labels::OfExtras;
+use super::label_log::{self, Again, Entry, Kind, LastSaid, Said, Statements, TakenLabels, statements};
+use crate::judge::labels::{Annotator, Answer, Label, LabelKind, Labels, NewLabel, NewLabels, Pair, PairKey};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-/// What becomes of a label where the annotator has said something of the pair before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
-    /// It is refused.
-    Refuse,
-    /// It is added as a correction, and counts from now on.
-    Correct,
+/// Labels of pairs.
+pub(super) struct OfPairs;
+
+impl Kind for OfPairs {
+    type New = NewLabel;
+    type Kept = Label;
+    type Shown = Pair;
+    const ABOUT: &'static str = "pair";
+    const OF: &'static str = "";
+    const SQL: Statements = statements!(
+        "labels",
+        "pair",
+        ", golden, partial, confidence",
+        ", $10, $11, $12",
+        "label_pairs",
+        "known, reported",
+        "$2, $3"
+    );
+
+    fn said(new: &NewLabel) -> Said<'_> {
+        Said {
+            key: new.pair.key().to_string(),
+            case: &new.pair.known.case,
+            annotator: &new.annotator,
+            decision: if new.answer.matched { "yes" } else { "no" },
+            note: new.note.as_deref(),
+            picked_with_probability: new.picked_with_probability,
+            source: new.source,
+        }
+    }
+
+    fn seen(new: &NewLabel) -> Vec<Value> {
+        vec![new.pair.known.text().into(), new.pair.reported.text().into()]
+    }
+
+    fn own(new: &NewLabel) -> Vec<Value> {
+        let partial: Option<i64> = new.answer.partial.map(i64::from);
+        vec![new.pair.known.golden.as_str().into(), partial.into(), new.confidence.into()]
+    }
+
+    fn own_of_withdrawal(kept: &Label) -> Vec<Value> {
+        vec![kept.golden.as_str().into(), Value::Null, Value::Null]
+    }
+
+    fn fault(new: &NewLabel) -> Option<&'static str> {
+        let shares = [new.confidence, new.picked_with_probability];
+        let outside = shares.into_iter().flatten().any(|share| !(0.0..=1.0).contains(&share));
+        outside.then_some("confidence and probability are numbers from 0 to 1")
+    }
+
+    fn kept(entry: Entry, decision: &str, row: &Row) -> Result<Result<Label, String>, StoreError> {
+        let (golden, partial, confidence) = (row.text(10)?, row.int_or_null(11)?, row.real_or_null(12)?);
+        let Some(pair) = PairKey::parse(&entry.key) else { return Ok(Err(format!("pair `{}`", entry.key))) };
+        let Some(matched) = is_yes(decision) else {
+            return Ok(Err(format!("answer `{decision}`, which is neither yes nor no")));
+        };
+        if let Some(share) = confidence.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Ok(Err(format!("confidence `{share}`")));
+        }
+        Ok(Ok(Label {
+            sequence: entry.sequence,
+            pair,
+            case: entry.case,
+            golden: golden.as_str().into(),
+            annotator: entry.annotator,
+            answer: Answer { matched, partial: partial.map(|partial| partial != 0) },
+            confidence,
+            note: entry.note,
+            picked_with_probability: entry.picked_with_probability,
+            made_ms: entry.made_ms,
+            source: entry.source,
+            counts: false,
+            withdrawn_ms: None,
+        }))
+    }
+
+    fn shown(key: &str, row: &Row) -> Result<Option<serde_json::Result<Pair>>, StoreError> {
+        let (known, reported) = (row.text(1)?, row.text(2)?);
+        let read = || Ok(Pair { known: serde_json::from_str(&known)?, reported: serde_json::from_str(&reported)? });
+        Ok((PairKey::of(&known, &reported).as_str() == key).then(read))
+    }
+
+    fn misnamed(kept: &Label, shown: &Pair) -> Option<&'static str> {
+        (shown.known.case != kept.case || shown.known.golden != kept.golden).then_some("golden")
+    }
+
+    fn agree(kept: &Label, new: &NewLabel) -> bool {
+        kept.answer.agrees(new.answer)
+    }
+
+    fn word(kept: &Label) -> &'static str {
+        kept.answer.word()
+    }
+
+    fn set_state(kept: &mut Label, counts: bool, withdrawn_ms: Option<i64>) {
+        (kept.counts, kept.withdrawn_ms) = (counts, withdrawn_ms);
+    }
 }
 
-/// What came of taking many labels.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TakenLabels {
-    /// How many are new.
-    pub added: usize,
-    /// How many correct what the annotator said before.
-    pub corrected: usize,
-    /// How many the annotator had said before; nothing was changed.
-    pub were_here: usize,
+/// The answer that a stored word stands for.
+pub(super) fn is_yes(decision: &str) -> Option<bool> {
+    match decision {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
 }
 
-const LABELS: &str = "SELECT sequence, pair, case_id, golden, annotator, decision, partial, confidence, note, \
-     picked_with_probability, made_ms, source, revision FROM labels ORDER BY sequence";
-
-const LAST: &str = "SELECT decision, partial, made_ms, revision FROM labels WHERE pair = $1 AND annotator = $2 \
-     ORDER BY revision DESC LIMIT 1";
-
-const ADD: &str = "INSERT INTO labels (sequence, pair, case_id, golden, annotator, decision, partial, confidence, note, \
-     picked_with_probability, made_ms, source, revision) SELECT COALESCE(MAX(sequence), 0) + 1, \
-     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM labels";
+/// What somebody took back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Undone {
+    /// What it was about.
+    pub kind: LabelKind,
+    /// The keys of everything that was said at once.
+    pub keys: Vec<String>,
+    /// What they had said, in words.
+    pub said: &'static str,
+    /// When they had said it, in milliseconds since 1970.
+    pub made_ms: i64,
+}
 
 impl Store {
     /// Keeps a label; on return it is durable. Whoever has said anything of the pair before is refused, unless it is a
     /// correction.
     pub fn add_label(&mut self, label: &NewLabel, again: Again) -> Result<(), StoreError> {
+        self.database.write(|database| label_log::add::<OfPairs>(database, label, again))
+    }
+
+    /// Keeps labels of pairs, all or none of them.
+    pub fn take_labels(&mut self, labels: &[NewLabel], again: Again) -> Result<TakenLabels, StoreError> {
         self.database.write(|database| {
-            let before = last(database, label)?;
-            match before {
-                Some(before) if again == Again::Refuse => Err(before.refusal(label)),
-                before => insert(database, label, before.map_or(0, |before| before.revision) + 1),
-            }
+            let mut taken = TakenLabels::default();
+            label_log::take::<OfPairs>(database, labels, again, &mut taken)?;
+            Ok(taken)
         })
     }
 
-    /// Keeps labels, all or none of them; on return they are durable. What an annotator has said before is counted; saying
-    /// something else is refused, unless it is a correction.
-    pub fn take_labels(&mut self, labels: &[NewLabel], again: Again) -> Result<TakenLabels, StoreError> {
-        self.database.write(|database| take(database, labels, again))
+    /// Keeps labels of all kinds, all or none of them; on return they are durable. What an annotator has said before is
+    /// counted; saying something else is refused, unless it is a correction.
+    pub fn take_all_labels(&mut self, labels: &NewLabels, again: Again) -> Result<TakenLabels, StoreError> {
+        self.database.write(|database| {
+            let mut taken = TakenLabels::default();
+            label_log::take::<OfPairs>(database, &labels.pairs, again, &mut taken)?;
+            label_log::take::<OfExtras>(database, &labels.extras, again, &mut taken)?;
+            label_log::take::<OfAudits>(database, &labels.audits, again, &mut taken)?;
+            Ok(taken)
+        })
     }
 
-    /// The labels that count, in the order in which they came in.
+    /// Takes back what an annotator said last, of this kind or of any, of what has a key that is wanted; nothing where they have
+    /// said nothing that still counts. What they said stays in the history, and they may be asked again.
+    pub fn undo_label(
+        &mut self,
+        annotator: &Annotator,
+        kind: Option<LabelKind>,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Undone>, StoreError> {
+        self.database.write(|database| {
+            let mut last: Option<(LabelKind, LastSaid)> = None;
+            for own in LabelKind::ALL.into_iter().filter(|own| kind.is_none_or(|kind| kind == *own)) {
+                let said = match own {
+                    LabelKind::Pair => label_log::last_said::<OfPairs>(database, annotator, wanted)?,
+                    LabelKind::Extra => label_log::last_said::<OfExtras>(database, annotator, wanted)?,
+                    LabelKind::Audit => label_log::last_said::<OfAudits>(database, annotator, wanted)?,
+                };
+                let later = |said: &LastSaid| last.as_ref().is_none_or(|(_, last)| said.made_ms > last.made_ms);
+                last = said.filter(later).map(|said| (own, said)).or(last);
+            }
+            let Some((kind, LastSaid { keys, word, made_ms })) = last else { return Ok(None) };
+            match kind {
+                LabelKind::Pair => label_log::withdraw::<OfPairs>(database, &keys, annotator)?,
+                LabelKind::Extra => label_log::withdraw::<OfExtras>(database, &keys, annotator)?,
+                LabelKind::Audit => label_log::withdraw::<OfAudits>(database, &keys, annotator)?,
+            }
+            Ok(Some(Undone { kind, keys, said: word, made_ms }))
+        })
+    }
+
+    /// All labels that count, of every kind, as they are at one moment.
+    pub fn all_labels(&mut self) -> Result<Labels, StoreError> {
+        self.at_one_moment(|store| {
+            Ok(Labels { pairs: store.labels()?, extras: store.extra_labels()?, audits: store.audit_labels()? })
+        })
+    }
+
+    /// When anybody last said something or took it back, in milliseconds since 1970.
+    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT MAX(made_ms) FROM (SELECT made_ms FROM labels UNION ALL SELECT made_ms FROM extra_labels \
+                   UNION ALL SELECT made_ms FROM audit_labels) AS all_labels";
+        let row = self.database.query_one(sql, Vec::new())?;
+        Ok(row.map(|row| row.int_or_null(0)).transpose()?.flatten())
+    }
+
+    /// The labels of pairs that count, in the order in which they came in.
     pub fn labels(&mut self) -> Result<Vec<Label>, StoreError> {
         let mut labels = self.label_history()?;
         labels.retain(|label| label.counts);
@@ -66,190 +212,30 @@ impl Store {
 
     /// Everything anybody ever said of a pair, in the order in which it came in.
     pub fn label_history(&mut self) -> Result<Vec<Label>, StoreError> {
-        let rows = self.database.query(LABELS, Vec::new())?;
-        let mut labels = rows.iter().map(|row| label(&self.database, row)).collect::<Result<Vec<_>, _>>()?;
-        let mut latest: HashMap<(PairKey, Annotator), usize> = HashMap::new();
-        for index in 0..labels.len() {
-            labels[index].counts = true;
-            let about = (labels[index].pair.clone(), labels[index].annotator.clone());
-            if let Some(before) = latest.insert(about, index) {
-                labels[before].counts = false;
-            }
-        }
-        Ok(labels)
+        label_log::history::<OfPairs>(&mut self.database)
     }
 
-    /// Everybody who has labelled, with the number of pairs they have labelled.
+    /// Everybody who has labelled, with the number of things they have labelled.
     pub fn annotators(&mut self) -> Result<BTreeMap<Annotator, usize>, StoreError> {
-        let mut pairs = BTreeMap::new();
-        for label in self.labels()? {
-            *pairs.entry(label.annotator).or_default() += 1;
+        let pairs = self.labels()?.into_iter().map(|label| label.annotator);
+        let extras = self.extra_labels()?.into_iter().map(|label| label.annotator);
+        let audits = self.audit_labels()?.into_iter().map(|label| label.annotator);
+        let mut counted = BTreeMap::new();
+        for annotator in pairs.chain(extras).chain(audits) {
+            *counted.entry(annotator).or_default() += 1;
         }
-        Ok(pairs)
+        Ok(counted)
     }
 
     /// The pairs that anybody has labelled and whose key begins like this.
     pub fn labelled_pairs(&mut self, beginning: &str) -> Result<Vec<Pair>, StoreError> {
-        // Keys are lowercase hex, so `g` comes after everything that begins so.
-        let values = vec![beginning.into(), format!("{beginning}g").into()];
-        let sql = "SELECT key, known, reported FROM label_pairs WHERE key >= $1 AND key < $2 ORDER BY key";
-        let rows = self.database.query(sql, values)?;
-        rows.iter().map(|row| pair(&self.database, row)).collect()
+        label_log::seen_like::<OfPairs>(&mut self.database, beginning)
     }
 
-    /// Every labelled pair and every label read; what is wrong with them comes as damage.
+    /// Everything that was labelled and every label read; what is wrong with them comes as damage.
     pub(super) fn check_labels(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
-        let sql = "SELECT key, known, reported FROM label_pairs ORDER BY key";
-        let mut shown: HashMap<String, Pair> = HashMap::new();
-        for row in self.database.query(sql, Vec::new())? {
-            match pair(&self.database, &row) {
-                Ok(pair) => drop(shown.insert(row.text(0)?, pair)),
-                Err(error) => found(error),
-            }
-        }
-        let mut revisions: HashMap<(PairKey, Annotator), i64> = HashMap::new();
-        for row in self.database.query(LABELS, Vec::new())? {
-            let label = match label(&self.database, &row) {
-                Ok(label) => label,
-                Err(error) => {
-                    found(error);
-                    continue;
-                }
-            };
-            let number = label.sequence;
-            let elsewhere = |pair: &Pair| pair.known.case != label.case || pair.known.golden != label.golden;
-            if shown.get(label.pair.as_str()).is_some_and(elsewhere) {
-                found(damaged(&self.database, format!("label {number} names another golden than was seen")));
-            }
-            let before = revisions.entry((label.pair, label.annotator)).or_default();
-            *before += 1;
-            if *before != row.int(12)? {
-                found(damaged(&self.database, format!("what was said before label {number} is missing")));
-            }
-        }
-        Ok(())
+        label_log::check::<OfPairs>(&mut self.database, found)?;
+        label_log::check::<OfExtras>(&mut self.database, found)?;
+        label_log::check::<OfAudits>(&mut self.database, found)
     }
-}
-
-/// Keeps labels within what is being written.
-pub(super) fn take(database: &mut Database, labels: &[NewLabel], again: Again) -> Result<TakenLabels, StoreError> {
-    let mut taken = TakenLabels::default();
-    for label in labels {
-        match last(database, label)? {
-            None => {
-                insert(database, label, 1)?;
-                taken.added += 1;
-            }
-            Some(before) if before.answer.agrees(label.answer) => taken.were_here += 1,
-            Some(before) if again == Again::Refuse => return Err(before.refusal(label)),
-            Some(before) => {
-                insert(database, label, before.revision + 1)?;
-                taken.corrected += 1;
-            }
-        }
-    }
-    Ok(taken)
-}
-
-/// What an annotator said last.
-struct Last {
-    answer: Answer,
-    made_ms: i64,
-    revision: i64,
-}
-
-impl Last {
-    fn refusal(&self, label: &NewLabel) -> StoreError {
-        StoreError::Labelled {
-            annotator: label.annotator.to_string(),
-            pair: label.pair.key().short().to_owned(),
-            said: self.answer.word(),
-            when: shown(self.made_ms),
-        }
-    }
-}
-
-fn last(database: &mut Database, label: &NewLabel) -> Result<Option<Last>, StoreError> {
-    let values = vec![label.pair.key().as_str().into(), label.annotator.as_str().into()];
-    let Some(row) = database.query_one(LAST, values)? else { return Ok(None) };
-    let answer = answer(database, &row.text(0)?, row.int_or_null(1)?)?;
-    Ok(Some(Last { answer, made_ms: row.int(2)?, revision: row.int(3)? }))
-}
-
-fn insert(database: &mut Database, label: &NewLabel, revision: i64) -> Result<(), StoreError> {
-    let (known, reported) = (label.pair.known.text(), label.pair.reported.text());
-    let key = PairKey::of(&known, &reported);
-    for share in [label.confidence, label.picked_with_probability].into_iter().flatten() {
-        if !(0.0..=1.0).contains(&share) {
-            let reason = "confidence and probability are numbers from 0 to 1";
-            return Err(StoreError::BadLabel { about: key.short().to_owned(), reason });
-        }
-    }
-    let sql = "INSERT INTO label_pairs (key, known, reported) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING";
-    database.execute(sql, vec![key.as_str().into(), known.into(), reported.into()])?;
-    let partial: Option<i64> = label.answer.partial.map(i64::from);
-    let values: Vec<Value> = vec![
-        key.as_str().into(),
-        label.pair.known.case.as_str().into(),
-        label.pair.known.golden.as_str().into(),
-        label.annotator.as_str().into(),
-        if label.answer.matched { "yes" } else { "no" }.into(),
-        partial.into(),
-        label.confidence.into(),
-        label.note.clone().into(),
-        label.picked_with_probability.into(),
-        now_ms().into(),
-        label.source.as_str().into(),
-        revision.into(),
-    ];
-    database.execute(ADD, values).map(|_| ())
-}
-
-/// A label from its row; whether it counts depends on those that follow.
-fn label(database: &Database, row: &Row) -> Result<Label, StoreError> {
-    let sequence = row.int(0)?;
-    let wrong = |what: &str, value: &str| damaged(database, format!("label {sequence} has the {what} `{value}`"));
-    let (key, name, source) = (row.text(1)?, row.text(4)?, row.text(11)?);
-    let share = |column: usize, what: &str| match row.real_or_null(column)? {
-        Some(share) if !(0.0..=1.0).contains(&share) => Err(wrong(what, &share.to_string())),
-        share => Ok(share),
-    };
-    Ok(Label {
-        sequence,
-        pair: PairKey::parse(&key).ok_or_else(|| wrong("pair", &key))?,
-        case: row.text(2)?.as_str().into(),
-        golden: row.text(3)?.as_str().into(),
-        annotator: Annotator::new(&name).map_err(|_| wrong("annotator", &name))?,
-        answer: answer(database, &row.text(5)?, row.int_or_null(6)?)?,
-        confidence: share(7, "confidence")?,
-        note: row.text_or_null(8)?,
-        picked_with_probability: share(9, "probability")?,
-        made_ms: row.int(10)?,
-        source: Source::parse(&source).ok_or_else(|| wrong("source", &source))?,
-        counts: false,
-    })
-}
-
-fn answer(database: &Database, decision: &str, partial: Option<i64>) -> Result<Answer, StoreError> {
-    let matched = match decision {
-        "yes" => true,
-        "no" => false,
-        other => return Err(damaged(database, format!("a label says `{other}`, which is neither yes nor no"))),
-    };
-    Ok(Answer { matched, partial: partial.map(|partial| partial != 0) })
-}
-
-/// A pair from its row; one that does not fit its key is damage.
-fn pair(database: &Database, row: &Row) -> Result<Pair, StoreError> {
-    let (key, known, reported) = (row.text(0)?, row.text(1)?, row.text(2)?);
-    if PairKey::of(&known, &reported).as_str() != key {
-        return Err(damaged(database, format!("what was seen of the pair {key} is not what it was")));
-    }
-    let unread = |error: serde_json::Error| damaged(database, format!("the pair {key} cannot be read ({error})"));
-    let known = serde_json::from_str(&known).map_err(unread)?;
-    Ok(Pair { known, reported: serde_json::from_str(&reported).map_err(unread)? })
-}
-
-fn damaged(database: &Database, detail: String) -> StoreError {
-    StoreError::Damaged { file: database.file().to_owned(), detail }
 }

@@ -1,11 +1,12 @@
 //! The store of runs: what was planned, every trial the moment it is done, and what the trials left behind; and beside the
-//! runs what models answered, what people said of pairs and extras, how judges did on probes, and documents
+//! runs what models answered, what people said of pairs, extras and audited findings, how judges did on probes, and documents
 //! that were taken apart, which holds for all of them.
 //!
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. What a call has stored is durable
 //! when it returns; several processes may use a store at once; and nothing that is stored is ever overwritten.
 
 mod artifacts;
+mod audit_labels;
 mod database;
 mod error;
 mod export;
@@ -13,6 +14,7 @@ mod extra_labels;
 mod fitting;
 mod gc;
 mod judgements;
+mod label_log;
 mod labels;
 mod ledger;
 mod lock;
@@ -38,7 +40,8 @@ pub use artifacts::ArtifactInfo;
 pub use error::StoreError;
 pub use export::Exported;
 pub use gc::{Gc, GcReport};
-pub use labels::{Again, TakenLabels};
+pub use label_log::{Again, TakenLabels};
+pub use labels::Undone;
 pub use ledger::TakenExchanges;
 pub use lock::RunLock;
 pub use naming::RunId;

@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, sql: include_str!("sqlite/0005_probes.sql") },
     Migration { version: 6, sql: include_str!("sqlite/0006_extras.sql") },
     Migration { version: 7, sql: include_str!("sqlite/0007_sessions.sql") },
+    Migration { version: 8, sql: include_str!("sqlite/0008_audit_labels.sql") },
 ];
 
 /// The version this program writes.

@@ -55,8 +55,7 @@ impl Store {
         }
         let exchanges = self.verify_ledger(&mut found);
         found.part(exchanges)?;
-        let checks: [Check; 4] =
-            [Self::check_labels, Self::check_extra_labels, Self::check_probes, Self::check_sessions];
+        let checks: [Check; 3] = [Self::check_labels, Self::check_probes, Self::check_sessions];
         for check in checks {
             let done = self.verify_by(check, &mut found);
             found.part(done)?;

@@ -6,11 +6,14 @@ use crate::args::LabelAddArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{print_json, tell};
+use karat::judge::labels::desk::Shown;
 use karat::judge::labels::{
-    Annotator, Answer, ExtraKey, NewExtraLabel, NewLabel, Pair, PairKey, ShownExtra, Source, said,
+    Annotator, Answer, AuditKey, ExtraKey, NewAuditLabel, NewExtraLabel, NewLabel, Pair, PairKey, ShownAudit,
+    ShownExtra, Source, class_named, said,
 };
 use karat::report::number::count;
 use karat::store::{Again, Store};
+use karat_core::judgement::Classification;
 use karat_core::profile::Profile;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,25 +24,35 @@ const FEWEST_SIGNS: usize = 4;
 
 pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let annotator = annotator(&args.annotator)?;
-    let answer = Answer::parse(&args.answer).ok_or_else(|| Failure::usage("say yes, no or partial"))?;
     let found = find(args, stated)?;
     let note = args.note.clone().filter(|note| !note.trim().is_empty());
     let again = if args.change { Again::Correct } else { Again::Refuse };
     match found.meant {
         Meant::Pair(pair) => {
+            let answer =
+                Answer::parse(&args.answer).ok_or_else(|| Failure::usage("of a pair say yes, no or partial"))?;
             let (confidence, picked_with_probability) = (None, drawn(args, &pair.key())?);
             let source = Source::Added;
             let label = NewLabel { pair: *pair, annotator, answer, confidence, note, picked_with_probability, source };
             add_pair(args, &label, again, stated)
         }
+        Meant::Audit(shown) => {
+            refuse_sample(args)?;
+            let classes = Classification::ALL.map(Classification::as_str).join(", ");
+            let classification = class_named(&args.answer)
+                .ok_or_else(|| Failure::usage(format!("of an audited finding say what it is: {classes}")))?;
+            add_audit(
+                args,
+                NewAuditLabel { shown: *shown, annotator, classification, note, source: Source::Added },
+                again,
+                stated,
+            )
+        }
         Meant::Extra(shown) => {
-            if args.sample.probability.is_some() {
-                return Err(Failure::usage("pairs are drawn by chance, and this is an extra; leave --sample out"));
-            }
-            if answer.partial.is_some() {
-                let message = "an extra is a real problem or it is not: say yes or no";
-                return Err(Failure::usage(message));
-            }
+            refuse_sample(args)?;
+            let answer = Answer::parse(&args.answer).filter(|answer| answer.partial.is_none());
+            let message = "an extra is a real problem or it is not: say yes or no";
+            let answer = answer.ok_or_else(|| Failure::usage(message))?;
             let texts = match found.seen {
                 Some((seen, profile)) => alike(args, seen, profile, shown, stated)?,
                 None => vec![shown],
@@ -55,6 +68,25 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
             add_extra(args, texts.into_iter().map(label).collect(), again, stated)
         }
     }
+}
+
+fn refuse_sample(args: &LabelAddArgs) -> Result<(), Failure> {
+    match args.sample.probability {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage("pairs are drawn by chance, and this is no pair; leave --sample out")),
+    }
+}
+
+fn add_audit(args: &LabelAddArgs, label: NewAuditLabel, again: Again, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let (key, said) = (label.shown.key(), label.classification.as_str());
+    let mut store = Store::create(&store_place::folder(stated))?;
+    let taken = store.take_audit_labels(std::slice::from_ref(&label), again)?;
+    if args.json {
+        print_json(&json!({ "audit": key, "id": key.short(), "case": label.shown.case, "annotator": label.annotator,
+            "answer": said, "note": label.note, "added": taken.added, "corrected": taken.corrected }))?;
+    }
+    tell(&format!("{} says {said} of the audited finding {}", label.annotator, key.short()));
+    Ok(Exit::Ok)
 }
 
 /// With which probability the pair was drawn, where it was; one that is in no such sample cannot have been.
@@ -110,7 +142,7 @@ fn add_extra(
 }
 
 /// The extras that somebody has labelled.
-pub(super) fn own(store: &mut Store, annotator: &Annotator) -> Result<BTreeSet<ExtraKey>, Failure> {
+fn own(store: &mut Store, annotator: &Annotator) -> Result<BTreeSet<ExtraKey>, Failure> {
     let labels = store.extra_labels()?.into_iter();
     Ok(labels.filter(|label| label.annotator == *annotator).map(|label| label.extra).collect())
 }
@@ -125,15 +157,20 @@ fn alike(
 ) -> Result<Vec<ShownExtra>, Failure> {
     let key = shown.key();
     let scored = seen.scored(profile, &args.rules, &args.ask, stated)?;
-    let pool = scored.queue().into_iter().find(|open| open.texts.iter().any(|(own, _)| *own == key));
-    let others = pool.map(|open| open.texts).unwrap_or_default().into_iter().filter(|(own, _)| *own != key);
-    Ok(std::iter::once(shown).chain(others.map(|(_, text)| text)).collect())
+    let queue = scored.queue(1);
+    let texts = queue.items().iter().filter_map(|item| match &item.shown {
+        Shown::Extra(texts) => texts.iter().any(|text| text.key() == key).then_some(texts),
+        _ => None,
+    });
+    let others = texts.flatten().filter(|text| text.key() != key).cloned();
+    Ok(std::iter::once(shown).chain(others).collect())
 }
 
 /// What a person means by an id.
 enum Meant {
     Pair(Box<Pair>),
     Extra(ShownExtra),
+    Audit(Box<ShownAudit>),
 }
 
 /// What a person means, and where it was seen, where that was looked at.
@@ -147,7 +184,7 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
     let id = args.id.trim().to_lowercase();
     if id.len() < FEWEST_SIGNS || !id.chars().all(|c| c.is_ascii_hexdigit()) {
         let message = format!(
-            "`{}` is no id of a pair or an extra: that is {FEWEST_SIGNS} or more digits and letters up to f",
+            "`{}` is no id of a pair, an extra or an audited finding: that is {FEWEST_SIGNS} or more digits and letters up to f",
             args.id
         );
         return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
@@ -158,6 +195,7 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
         let mut store = Store::open(&folder)?;
         found.extend(pairs(store.labelled_pairs(&id)?.into_iter().map(|pair| (pair.key(), pair))));
         found.extend(extras(store.labelled_extras(&id)?.into_iter().map(|shown| (shown.key(), shown))));
+        found.extend(audits(store.labelled_audits(&id)?.into_iter().map(|shown| (shown.key(), shown))));
     }
     // What was labelled before needs no run. All others are looked for where they were seen, and so is what reports the same.
     let whole = found.len() == 1 && id.len() >= SHORT;
@@ -169,6 +207,7 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
             Ok((own, profile)) => {
                 found.extend(pairs(own.pairs_like(&id)));
                 found.extend(extras(own.extras_like(&id)));
+                found.extend(audits(own.audits_like(&id)));
                 seen = Some((own, profile));
             }
             Err(failure) if found.is_empty() => return Err(failure),
@@ -180,7 +219,7 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
         [_] => {}
         [] => {
             let help = "name the run or the submission in which you saw it with --run, or --suite and --submission";
-            return Err(Failure::usage(format!("there is no pair and no extra `{id}`; {help}")));
+            return Err(Failure::usage(format!("there is no pair, no extra and no finding `{id}`; {help}")));
         }
         several => {
             return Err(Failure::usage(format!("`{id}` may be any of {}; type more of the id", several.join(", "))));
@@ -195,6 +234,10 @@ const SHORT: usize = 12;
 
 fn pairs(found: impl IntoIterator<Item = (PairKey, Pair)>) -> impl Iterator<Item = (String, Meant)> {
     found.into_iter().map(|(key, pair)| (key.to_string(), Meant::Pair(Box::new(pair))))
+}
+
+fn audits(found: impl IntoIterator<Item = (AuditKey, ShownAudit)>) -> impl Iterator<Item = (String, Meant)> {
+    found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Audit(Box::new(shown))))
 }
 
 fn extras(found: impl IntoIterator<Item = (ExtraKey, ShownExtra)>) -> impl Iterator<Item = (String, Meant)> {

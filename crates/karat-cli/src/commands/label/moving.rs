@@ -6,7 +6,7 @@ use crate::args::{LabelExportArgs, LabelImportArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json, tell};
 use crate::{inputs, store_place};
-use karat::judge::labels::{Reading, extras_heard, heard, read};
+use karat::judge::labels::{Reading, audits_heard, extras_heard, heard, read};
 use karat::recorded::write_judgements;
 use karat::report::number::count;
 use karat::store::{Again, Store};
@@ -19,18 +19,24 @@ use std::path::Path;
 pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let only = args.name.as_deref().map(checked).transpose()?;
     let mut store = store_place::open(stated)?;
-    let (mut labels, mut extras) = (store.labels()?, store.extra_labels()?);
+    let (mut labels, mut extras, mut audits) = (store.labels()?, store.extra_labels()?, store.audit_labels()?);
     labels.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     extras.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
+    audits.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let heard = heard(&labels, &seen.loaded.suite, &seen.trials);
     let of_extras = extras_heard(&extras, &seen.trials);
     let used: HashSet<i64> = heard.iter().map(|(label, _)| label.sequence).collect();
     let used_of_extras: HashSet<i64> = of_extras.iter().map(|(label, _)| label.sequence).collect();
-    let all = labels.len() + extras.len();
-    let unseen = all - used.len() - used_of_extras.len();
+    let of_audits = audits_heard(&audits, &seen.loaded.suite, &seen.trials);
+    let used_of_audits: HashSet<i64> =
+        of_audits.iter().flat_map(|(labels, _)| labels).map(|label| label.sequence).collect();
+    let all = labels.len() + extras.len() + audits.len();
+    let unseen = all - used.len() - used_of_extras.len() - used_of_audits.len();
     let pairs = heard.into_iter().map(|(_, judgement)| judgement);
-    let judgements: Vec<Judgement> = pairs.chain(of_extras.into_iter().map(|(_, judgement)| judgement)).collect();
+    let extras = of_extras.into_iter().map(|(_, judgement)| judgement);
+    let audits = of_audits.into_iter().map(|(_, judgement)| judgement);
+    let judgements: Vec<Judgement> = pairs.chain(extras).chain(audits).collect();
     let mut lines = Vec::new();
     write_judgements(&mut lines, &judgements).map_err(|error| Failure::unwritten("the export", error))?;
     match &args.output {
@@ -66,16 +72,22 @@ pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Ex
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
     let inputs = args.files.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
     let folder = store_place::folder(stated);
-    let (mut kept, mut kept_extras) = (Vec::new(), Vec::new());
+    let (mut kept, mut kept_extras, mut kept_audits) = (Vec::new(), Vec::new(), Vec::new());
     if Store::is_at(&folder) {
         let mut store = Store::open(&folder)?;
-        (kept, kept_extras) = (store.labels()?, store.extra_labels()?);
+        (kept, kept_extras, kept_audits) = (store.labels()?, store.extra_labels()?, store.audit_labels()?);
     }
-    let (suite, trials) = (&seen.loaded.suite, &seen.trials);
-    let reading = Reading { suite, trials, kept: &kept, kept_extras: &kept_extras, change: args.change };
+    let reading = Reading {
+        suite: &seen.loaded.suite,
+        trials: &seen.trials,
+        kept: &kept,
+        kept_extras: &kept_extras,
+        kept_audits: &kept_audits,
+        change: args.change,
+    };
     let labels = read(inputs, &reading)?;
     let again = if args.change { Again::Correct } else { Again::Refuse };
-    let taken = Store::create(&folder)?.take_all_labels(&labels.pairs, &labels.extras, again)?;
+    let taken = Store::create(&folder)?.take_all_labels(&labels, again)?;
     if args.json {
         print_json(&taken)?;
     }

@@ -7,13 +7,16 @@ use crate::judging::{self, Sitting};
 use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::{inputs, terminal};
-use karat::judge::labels::{ExtraKey, Known, OpenExtra, Pair, PairKey, Reported, ShownExtra, extra_queue};
+use karat::judge::labels::desk::{self, Queue};
+use karat::judge::labels::{AuditKey, ExtraKey, Known, Pair, PairKey, Reported, ShownAudit, ShownExtra};
 use karat::recorded::{NamedLines, read_trials};
 use karat::scoring::Work;
 use karat::store::Store;
 use karat::suite::LoadedSuite;
+use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Scorecard, score};
+use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,6 +27,8 @@ pub(super) struct Seen {
     pub(super) trials: Vec<Trial>,
     /// The flags by which `karat label add` sees the same.
     pub(super) flags: String,
+    /// What judges decided in the run, when it ended.
+    pub(super) judgements: Vec<Judgement>,
     /// How several judges decided together in the run.
     consensus: Option<String>,
 }
@@ -39,9 +44,10 @@ pub(super) struct ScoredTrials {
 }
 
 impl ScoredTrials {
-    /// The extras that a label could be about.
-    pub(super) fn queue(&self) -> Vec<OpenExtra<'_>> {
-        extra_queue(&self.loaded.suite, &self.trials, &self.scorecard, &self.profile)
+    /// The extras that a label could be about and that so many tools report.
+    pub(super) fn queue(&self, min_tools: usize) -> Queue {
+        let (suite, trials, profile) = (&self.loaded.suite, &self.trials, &self.profile);
+        Queue::extras(desk::Seen { suite, trials, judgements: &[], profile }, &self.scorecard, min_tools)
     }
 }
 
@@ -66,17 +72,17 @@ impl Seen {
             let profile = inputs::profile(rules, Some(&seen.loaded))?;
             return Ok((seen, profile));
         }
-        let run = read_run(run, store)?;
+        let (run, kept) = read_run(run, store)?;
         let profile = run.profile(rules)?;
-        Ok((Self::of_run(run, store), profile))
+        Ok((Self::of_run((run, kept), store), profile))
     }
 
-    fn of_run(run: StoredRun, stated: Option<&Path>) -> Self {
+    fn of_run((run, judgements): (StoredRun, Vec<Judgement>), stated: Option<&Path>) -> Self {
         let StoredRun { info, plan, loaded, trials, .. } = run;
         terminal::notes(&loaded.notes);
         let flags = format!(" --run {}{}", info.short_id, store_place::flag(stated));
         let trials = trials.into_iter().map(|stored| stored.trial).collect();
-        Self { loaded, trials, flags, consensus: plan.consensus }
+        Self { loaded, trials, flags, judgements, consensus: plan.consensus }
     }
 
     fn of_suite(place: &str, args: &SeenArgs, stated: Option<&Path>) -> Result<Self, Failure> {
@@ -99,7 +105,7 @@ impl Seen {
         }
         let trials = read_trials(files, Some(&loaded.suite))?;
         flags.push_str(&store_place::flag(stated));
-        Ok(Self { loaded, trials, flags, consensus: None })
+        Ok(Self { loaded, trials, flags, judgements: Vec::new(), consensus: None })
     }
 
     /// The same, scored as `karat score` does: what is an extra depends on who decides about pairs.
@@ -110,7 +116,7 @@ impl Seen {
         ask: &AskArgs,
         stated: Option<&Path>,
     ) -> Result<ScoredTrials, Failure> {
-        let Self { loaded, trials, mut flags, consensus } = self;
+        let Self { loaded, trials, mut flags, consensus, .. } = self;
         flags.push_str(&same_rules(rules, ask));
         let ask = AskArgs { consensus: ask.consensus.clone().or(consensus), ..ask.clone() };
         let mut work = Work::new(trials, profile);
@@ -126,6 +132,17 @@ impl Seen {
         let findings =
             self.trials.iter().flat_map(|trial| trial.findings.iter().map(|f| ShownExtra::of(&trial.case, f)));
         findings.map(|shown| (shown.key(), shown)).filter(|(key, _)| key.as_str().starts_with(beginning)).collect()
+    }
+
+    /// All findings to classify whose key begins like this.
+    pub(super) fn audits_like(&self, beginning: &str) -> Vec<(AuditKey, ShownAudit)> {
+        let cases: HashMap<&str, &Case> = self.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        let of_trial = |trial: &Trial| {
+            let case = cases.get(trial.case.as_str()).copied();
+            let shown = case.into_iter().flat_map(|case| trial.findings.iter().map(|f| ShownAudit::of(case, f)));
+            shown.map(|shown| (shown.key(), shown)).collect::<Vec<_>>()
+        };
+        self.trials.iter().flat_map(of_trial).filter(|(key, _)| key.as_str().starts_with(beginning)).collect()
     }
 
     /// All pairs whose key begins like this, whether they are worth a label or not.
@@ -159,13 +176,16 @@ impl Seen {
     }
 }
 
-fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<StoredRun, Failure> {
+fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<(StoredRun, Vec<Judgement>), Failure> {
     let folder = store_place::folder(stated);
     if named.is_none() && !Store::is_at(&folder) {
         let help = "name a suite with --suite, and what tools said with --submission";
         return Err(Failure::usage(format!("there is no run in {}; {help}", folder.display())));
     }
-    stored::run(&mut Store::open(&folder)?, named.unwrap_or("latest"))
+    let mut store = Store::open(&folder)?;
+    let run = stored::run(&mut store, named.unwrap_or("latest"))?;
+    let kept = stored::judgements(&mut store, &run.info)?;
+    Ok((run, kept))
 }
 
 /// The flags by which the same findings are extras again.

@@ -120,7 +120,7 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store)
     if let Some((tool, case)) = worst_case(report) {
         steps.push(format!("karat explain {} --tool {} --run {short}{place}", word(case), word(tool)));
     }
-    steps.push(format!("karat report {short}{place} -o report.json -o report.md"));
+    steps.push(format!("karat report {short}{place} -o report.html"));
     let failures: usize = report.tools.iter().map(failed_trials).sum();
     let executed = run.plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm));
     if failures > 0 && executed {

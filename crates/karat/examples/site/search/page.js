@@ -9,12 +9,14 @@
     const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
     const from = Math.max(0, Math.min(...places, below.length) - 60);
     const start = from === 0 || places.length === 0 ? 0 : below.indexOf(" ", from) + 1;
-    return `${start > 0 ? "… " : ""}${below.slice(start, start + 200)}${below.length > start + 200 ? " …" : ""}`;
+    const end = below.length > start + 200 ? below.lastIndexOf(" ", start + 200) : below.length;
+    return `${start > 0 ? "… " : ""}${below.slice(start, Math.max(end, start))}${end < below.length ? " …" : ""}`;
   };
 
   const look = () => {
     const asked = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
     const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+    if (document.activeElement !== find.box) find.box.value = asked;
     results.replaceChildren();
     if (words.length === 0) {
       said.textContent = "Type what to look for; all words must be there.";
@@ -39,6 +41,12 @@
     said.textContent = found.length === 0 ? `Nothing has all of “${asked}”. Fewer words may help.` : `${many} with “${asked}”`;
   };
 
+  // Here the box searches as one types, and the page shows what it finds.
+  find.box.addEventListener("input", () => {
+    find.close();
+    location.replace(`#q=${encodeURIComponent(find.box.value.trim())}`);
+  });
+  find.box.addEventListener("focus", find.close);
   addEventListener("hashchange", look);
   look();
 }

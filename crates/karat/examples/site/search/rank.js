@@ -2,6 +2,8 @@
 const rank = (query, most) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
+  // The name of a page speaks for the page, and for its parts only where they say something themselves.
+  const own = (row, each) => !row[2].includes("#") || each.some((value) => value !== 4);
   const points = ([page, heading, , below], word) => {
     const title = heading.toLowerCase();
     const at = title.indexOf(word);
@@ -13,7 +15,7 @@ const rank = (query, most) => {
   const found = [];
   for (const [place, row] of INDEX.entries()) {
     const each = words.map((word) => points(row, word));
-    if (each.every((value) => value > 0)) {
+    if (each.every((value) => value > 0) && own(row, each)) {
       found.push({ row, place, value: each.reduce((sum, value) => sum + value, 0) });
     }
   }

@@ -10,13 +10,14 @@ use crate::judge::ledger::Exchange;
 use crate::judge::roster::{Judge, Kind};
 use crate::judge::template::Question;
 use crate::judge::{context, template};
+use karat_core::finding::Finding;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{AuditDecision, Decision, Judgement};
 use karat_core::panel;
 use karat_core::stats::agreement::Rating;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// A trial that is to be audited.
 struct Open<'a> {
@@ -37,15 +38,19 @@ pub(super) fn ask(
         return Err(AskError::CannotAudit { judge: name.to_string() });
     }
     let cases: HashMap<&str, &Case> = desk.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    let done: BTreeSet<(&str, &str, u32)> = given
-        .iter()
-        .filter(|judgement| matches!(judgement.decision, Decision::Audit(_)))
-        .map(|judgement| (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial))
-        .collect();
+    let mut done: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
+    for judgement in &given {
+        let about = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+        done.entry(about).or_default().push(judgement);
+    }
+    let is_done = |trial: &&Trial| {
+        let heard = done.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number));
+        heard.is_some_and(|heard| is_audited(trial, heard))
+    };
     let open: Vec<Open<'_>> = trials
         .iter()
         .filter(|trial| trial.outcome == Outcome::Reported)
-        .filter(|trial| !done.contains(&(trial.case.as_str(), trial.tool.as_str(), trial.number)))
+        .filter(|trial| !is_done(trial))
         .filter_map(|trial| Some(Open { case: cases.get(trial.case.as_str())?, trial }))
         .collect();
     let decided = match &judge.kind {
@@ -67,6 +72,19 @@ pub(super) fn ask(
     let made = open.iter().zip(decided).filter_map(|(open, audit)| Some(judgement(open, &judge.name, audit?)));
     let made: Vec<Judgement> = made.collect();
     Ok(given.into_iter().chain(made).collect())
+}
+
+/// Whether nothing of a trial is left to ask about. A person may have looked at some of its findings only.
+fn is_audited(trial: &Trial, heard: &[&Judgement]) -> bool {
+    let audits = heard.iter().filter_map(|judgement| match &judgement.decision {
+        Decision::Audit(audit) => Some((judgement.judge.is_human(), audit)),
+        _ => None,
+    });
+    let (people, models): (Vec<_>, Vec<_>) = audits.partition(|(human, _)| *human);
+    let spoken_of = |finding: &Finding| {
+        people.iter().any(|(_, audit)| audit.findings.iter().any(|found| found.finding == finding.id))
+    };
+    !models.is_empty() || !people.is_empty() && trial.findings.iter().all(spoken_of)
 }
 
 /// An audit, and the key of the exchange that it comes from.

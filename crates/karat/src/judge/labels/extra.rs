@@ -115,8 +115,11 @@ pub struct ExtraLabel {
     pub made_ms: i64,
     /// How it came in.
     pub source: Source,
-    /// Whether it counts: the annotator has not corrected it since.
+    /// Whether it counts: the annotator has neither corrected nor withdrawn it since.
     pub counts: bool,
+    /// When it was withdrawn, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub withdrawn_ms: Option<i64>,
 }
 
 impl ExtraLabel {
@@ -212,6 +215,7 @@ mod tests {
             made_ms: 0,
             source: Source::Asked,
             counts,
+            withdrawn_ms: None,
         };
         let labels = [label("anna", false, false), label("anna", true, true), label("ben", false, true)];
         let told = |(_, judgement): &(&ExtraLabel, Judgement)| {

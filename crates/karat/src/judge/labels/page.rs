@@ -1,8 +1,9 @@
-//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it; and an extra, in
-//! the same way.
+//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it; and extras and
+//! audited findings, in the same way.
 
+use super::audit::{AuditKey, ShownAudit};
 use super::extra::{ExtraKey, ShownExtra};
-use super::pair::{Pair, PairKey, Reported};
+use super::pair::{Known, Pair, PairKey, Reported};
 use crate::diagnostic::harmless;
 use crate::report::Look;
 use crate::report::grid::fit;
@@ -62,6 +63,12 @@ pub fn extra_excerpts(extra: &ShownExtra, source: &SourceOf<'_>) -> Vec<Excerpt>
     around(&extra.case, (None, None), (extra.reported.file.as_deref(), extra.reported.lines), source)
 }
 
+/// The code around the place of an audited finding and that of the target.
+pub fn audit_excerpts(audit: &ShownAudit, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    let golden = audit.target.as_ref().map_or((None, None), |target| (target.file.as_deref(), target.lines));
+    around(&audit.case, golden, (audit.reported.file.as_deref(), audit.reported.lines), source)
+}
+
 fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceOf<'_>) -> Vec<Excerpt> {
     let mut files: Vec<RepoPath> = Vec::new();
     let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
@@ -96,16 +103,10 @@ fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceO
 /// The pair for people at a terminal.
 pub fn draw(key: &PairKey, pair: &Pair, code: &[Excerpt], look: &Look) -> String {
     let mut page = Page { out: String::new(), look };
-    let (known, reported) = (&pair.known, &pair.reported);
-    page.title("Known problem", &format!("pair {} · case {}", key.short(), known.case));
-    page.text(known.title.as_deref(), BOLD);
-    page.text(known.description.as_deref().filter(|text| known.title.as_deref() != Some(text)), Style::new());
-    page.facts(known.file.as_deref(), known.lines, known.severity.as_deref(), known.category.as_deref());
-    if !known.keywords.is_empty() {
-        page.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
-    }
+    page.title("Known problem", &format!("pair {} · case {}", key.short(), pair.known.case));
+    page.known(&pair.known);
     page.title("Report", "");
-    page.report(reported);
+    page.report(&pair.reported);
     page.code(code, "g: the known problem's lines · r: the report's lines");
     page.out
 }
@@ -116,6 +117,20 @@ pub fn draw_extra(key: &ExtraKey, extra: &ShownExtra, code: &[Excerpt], look: &L
     page.title("Report that names no known problem", &format!("extra {} · case {}", key.short(), extra.case));
     page.report(&extra.reported);
     page.code(code, "r: the report's lines");
+    page.out
+}
+
+/// An audited finding for people at a terminal.
+pub fn draw_audit(key: &AuditKey, audit: &ShownAudit, code: &[Excerpt], look: &Look) -> String {
+    let mut page = Page { out: String::new(), look };
+    page.title("Target", &format!("finding {} · case {}", key.short(), audit.case));
+    match &audit.target {
+        Some(target) => page.known(target),
+        None => page.text(Some("none: the case is safe"), DIM),
+    }
+    page.title("Report", "");
+    page.report(&audit.reported);
+    page.code(code, "g: the target's lines · r: the report's lines");
     page.out
 }
 
@@ -160,6 +175,15 @@ impl Page<'_> {
         }
         if cut {
             self.line("  [cut here]", DIM);
+        }
+    }
+
+    fn known(&mut self, known: &Known) {
+        self.text(known.title.as_deref(), BOLD);
+        self.text(known.description.as_deref().filter(|text| known.title.as_deref() != Some(text)), Style::new());
+        self.facts(known.file.as_deref(), known.lines, known.severity.as_deref(), known.category.as_deref());
+        if !known.keywords.is_empty() {
+            self.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Labels from files of judgements, read whole or refused whole.
 
-use super::extra::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, said};
-use super::pair::{Pair, PairKey};
+use super::audit::{AuditLabel, NewAuditLabel, ShownAudit};
+use super::extra::{ExtraLabel, NewExtraLabel, ShownExtra};
+use super::pair::Pair;
 use super::{Annotator, Answer, HUMAN, Label, NewLabel, Source};
 use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::{Line, decode_lines, schema_of, suggest};
@@ -11,7 +12,7 @@ use crate::recorded::NamedLines;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::FindingId;
-use karat_core::judgement::{Decision, ExtraDecision, Judgement, PairDecision};
+use karat_core::judgement::{AuditDecision, Decision, ExtraDecision, Judgement, PairDecision};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use std::collections::HashMap;
@@ -26,6 +27,8 @@ pub struct Reading<'a> {
     pub kept: &'a [Label],
     /// What is kept already of extras.
     pub kept_extras: &'a [ExtraLabel],
+    /// What is kept already of audited findings.
+    pub kept_audits: &'a [AuditLabel],
     /// Whether an annotator may say something else than before.
     pub change: bool,
 }
@@ -37,52 +40,57 @@ pub struct NewLabels {
     pub pairs: Vec<NewLabel>,
     /// Of extras.
     pub extras: Vec<NewExtraLabel>,
+    /// Of audited findings.
+    pub audits: Vec<NewAuditLabel>,
 }
 
-/// Reads labels, the same pair or extra and annotator once. What is no label of a person, what is about something that is not
-/// there, and what contradicts another line or a label that is kept, are faults; all are named at once.
+/// Reads labels, the same thing and annotator once. What is no label of a person, what is about something that is not there, and
+/// what contradicts another line or a label that is kept, are faults; all are named at once.
 pub fn read(inputs: Vec<NamedLines<'_>>, reading: &Reading<'_>) -> Result<NewLabels, Faults> {
     let schema = schema_of::<JudgementV1>();
     let desk = Desk::new(reading);
     let (mut labels, mut faults) = (NewLabels::default(), Vec::new());
-    let mut pairs: HashMap<(PairKey, Annotator), (Answer, String)> = HashMap::new();
-    let mut extras: HashMap<(ExtraKey, Annotator), (bool, String)> = HashMap::new();
+    let mut said: HashMap<(String, Annotator), (&'static str, String)> = HashMap::new();
     for input in inputs {
         let file = input.file;
         faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
             let (judgement, found) = value.into_judgement();
             let mut own = remarks(&found, line);
-            let place = || format!("{file}:{number}");
+            let mut hear = |claim: &Claim<'_>| {
+                let about = (claim.key.clone(), claim.annotator.clone());
+                match said.get(&about) {
+                    Some((word, _)) if *word == claim.word => Heard::Before,
+                    Some((word, place)) => Heard::Against(claim.contradiction(line, word, place)),
+                    None => {
+                        said.insert(about, (claim.word, format!("{file}:{number}")));
+                        match desk.against_kept(claim, line) {
+                            Some(against) => Heard::Against(against),
+                            None => Heard::New,
+                        }
+                    }
+                }
+            };
             let heard = match &judgement.decision {
                 Decision::Extra(decision) => desk.extra(&judgement, decision, line).map(|label| {
-                    let about = (label.shown.key(), label.annotator.clone());
-                    match extras.get(&about) {
-                        Some((valid, _)) if *valid == label.valid => None,
-                        Some((valid, place)) => {
-                            Some(contradiction(line, "valid", &label.annotator, said(*valid), place))
-                        }
-                        None => {
-                            let against = desk.against_kept_extra(&about, &label, line);
-                            extras.insert(about, (label.valid, place()));
-                            labels.extras.push(label);
-                            against
-                        }
-                    }
+                    let key = label.shown.key();
+                    let claim = Claim::new(key.as_str(), &label.annotator, super::said(label.valid), &OF_EXTRAS);
+                    let heard = hear(&claim);
+                    heard.keep(label, &mut labels.extras)
+                }),
+                Decision::Audit(decision) => desk.audits(&judgement, decision, line).map(|all| {
+                    let kept = all.into_iter().map(|label| {
+                        let (key, word) = (label.shown.key(), label.classification.as_str());
+                        let claim = Claim::new(key.as_str(), &label.annotator, word, &OF_AUDITS);
+                        let heard = hear(&claim);
+                        heard.keep(label, &mut labels.audits)
+                    });
+                    kept.flatten().collect()
                 }),
                 _ => desk.label(&judgement, line).map(|label| {
-                    let about = (label.pair.key(), label.annotator.clone());
-                    match pairs.get(&about) {
-                        Some((answer, _)) if label.answer.agrees(*answer) => None,
-                        Some((answer, place)) => {
-                            Some(contradiction(line, "match", &label.annotator, answer.word(), place))
-                        }
-                        None => {
-                            let against = desk.against_kept(&about, &label, line);
-                            pairs.insert(about, (label.answer, place()));
-                            labels.pairs.push(label);
-                            against
-                        }
-                    }
+                    let (key, word) = (label.pair.key(), label.answer.word());
+                    let claim = Claim::new(key.as_str(), &label.annotator, word, &OF_PAIRS);
+                    let heard = hear(&claim);
+                    heard.keep(label, &mut labels.pairs)
                 }),
             };
             match heard {
@@ -95,32 +103,83 @@ pub fn read(inputs: Vec<NamedLines<'_>>, reading: &Reading<'_>) -> Result<NewLab
     if faults.is_empty() { Ok(labels) } else { Err(Faults(faults)) }
 }
 
-/// Two lines of one person that cannot both be right.
-fn contradiction(line: &Line<'_>, key: &str, who: &Annotator, said: &str, place: &str) -> Diagnostic {
-    let what = if key == "valid" { "finding" } else { "golden and finding" };
-    let message = format!("{who} says {said} of the same {what} at {place}");
-    line.at(&[key.into()], "contradiction", message).with_help("leave one of them out")
+/// How a line about one kind of thing is spoken of.
+struct Wording {
+    /// The key of the answer in the line.
+    field: &'static str,
+    /// What it is about.
+    about: &'static str,
+    /// What its id is called.
+    noun: &'static str,
+}
+
+const OF_PAIRS: Wording = Wording { field: "match", about: "golden and finding", noun: "pair" };
+const OF_EXTRAS: Wording = Wording { field: "valid", about: "finding", noun: "extra" };
+const OF_AUDITS: Wording = Wording { field: "findings", about: "finding", noun: "audited finding" };
+
+/// What one line says of one thing.
+struct Claim<'l> {
+    key: String,
+    annotator: &'l Annotator,
+    word: &'static str,
+    wording: &'static Wording,
+}
+
+impl<'l> Claim<'l> {
+    fn new(key: &str, annotator: &'l Annotator, word: &'static str, wording: &'static Wording) -> Self {
+        Self { key: key.to_owned(), annotator, word, wording }
+    }
+
+    /// Two lines of one person that cannot both be right.
+    fn contradiction(&self, line: &Line<'_>, said: &str, place: &str) -> Diagnostic {
+        let message = format!("{} says {said} of the same {} at {place}", self.annotator, self.wording.about);
+        line.at(&[self.wording.field.into()], "contradiction", message).with_help("leave one of them out")
+    }
+}
+
+/// What becomes of a line's label.
+enum Heard {
+    /// It is kept.
+    New,
+    /// Another line says it already.
+    Before,
+    /// It cannot be.
+    Against(Diagnostic),
+}
+
+impl Heard {
+    fn keep<T>(self, label: T, labels: &mut Vec<T>) -> Vec<Diagnostic> {
+        match self {
+            Self::New => labels.push(label),
+            Self::Before => {}
+            Self::Against(fault) => return vec![fault],
+        }
+        Vec::new()
+    }
 }
 
 /// Everything that is there, by name.
 struct Desk<'a> {
     cases: HashMap<&'a str, &'a Case>,
     trials: HashMap<(&'a str, &'a str, u32), &'a Trial>,
-    kept: HashMap<(&'a PairKey, &'a Annotator), &'a Label>,
-    kept_extras: HashMap<(&'a ExtraKey, &'a Annotator), &'a ExtraLabel>,
+    /// What is kept already, by key and annotator, in words.
+    kept: HashMap<(&'a str, &'a Annotator), &'static str>,
     change: bool,
 }
 
 impl<'a> Desk<'a> {
     fn new(reading: &Reading<'a>) -> Self {
         let trial = |trial: &'a Trial| ((trial.case.as_str(), trial.tool.as_str(), trial.number), trial);
-        let counts = reading.kept.iter().filter(|label| label.counts);
-        let of_extras = reading.kept_extras.iter().filter(|label| label.counts);
+        let pairs = reading.kept.iter().filter(|label| label.counts);
+        let pairs = pairs.map(|label| ((label.pair.as_str(), &label.annotator), label.answer.word()));
+        let extras = reading.kept_extras.iter().filter(|label| label.counts);
+        let extras = extras.map(|label| ((label.extra.as_str(), &label.annotator), label.word()));
+        let audits = reading.kept_audits.iter().filter(|label| label.counts);
+        let audits = audits.map(|label| ((label.finding.as_str(), &label.annotator), label.classification.as_str()));
         Self {
             cases: reading.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect(),
             trials: reading.trials.iter().map(trial).collect(),
-            kept: counts.map(|label| ((&label.pair, &label.annotator), label)).collect(),
-            kept_extras: of_extras.map(|label| ((&label.extra, &label.annotator), label)).collect(),
+            kept: pairs.chain(extras).chain(audits).collect(),
             change: reading.change,
         }
     }
@@ -149,6 +208,31 @@ impl<'a> Desk<'a> {
         })
     }
 
+    /// The labels of findings that an audit is, or everything for which it is none.
+    fn audits(
+        &self,
+        judgement: &Judgement,
+        decision: &AuditDecision,
+        line: &Line<'_>,
+    ) -> Result<Vec<NewAuditLabel>, Vec<Diagnostic>> {
+        let mut faults = Vec::new();
+        let annotator = annotator(judgement, line, &mut faults);
+        let case = self.case(judgement, line, &mut faults);
+        let mut labels = Vec::new();
+        for found in &decision.findings {
+            let finding = self.finding(judgement, &found.finding, line, &mut faults);
+            let (Some(annotator), Some(case), Some(finding)) = (&annotator, case, finding) else { continue };
+            labels.push(NewAuditLabel {
+                shown: ShownAudit::of(case, finding),
+                annotator: annotator.clone(),
+                classification: found.classification,
+                note: note_of(&found.finding, decision),
+                source: Source::Imported,
+            });
+        }
+        if faults.is_empty() { Ok(labels) } else { Err(faults) }
+    }
+
     fn case(&self, judgement: &Judgement, line: &Line<'_>, faults: &mut Vec<Diagnostic>) -> Option<&'a Case> {
         let found = self.cases.get(judgement.case.as_str()).copied();
         if found.is_none() {
@@ -163,10 +247,10 @@ impl<'a> Desk<'a> {
         let mut faults = Vec::new();
         let annotator = annotator(judgement, line, &mut faults);
         let Decision::Pair(decision) = &judgement.decision else {
-            let message =
-                "a label is about a finding and a golden, or about an extra, and this line is about something else";
-            let help = "import lines with kind \"pair\" or \"extra\"";
-            faults.push(line.at(&["kind".into()], "no-pair", message).with_help(help));
+            let message = "a label is about a finding and a golden, an extra, or an audited finding, and this line is about \
+                           something else";
+            let help = "import lines with kind \"pair\", \"extra\" or \"audit\"";
+            faults.push(line.at(&["kind".into()], "no-label", message).with_help(help));
             return Err(faults);
         };
         let golden = self.golden(judgement, decision, line, &mut faults);
@@ -231,29 +315,21 @@ impl<'a> Desk<'a> {
     }
 
     /// What speaks against a label in what is kept already.
-    fn against_kept(&self, about: &(PairKey, Annotator), label: &NewLabel, line: &Line<'_>) -> Option<Diagnostic> {
-        let kept = self.kept.get(&(&about.0, &about.1)).filter(|kept| !kept.answer.agrees(label.answer))?;
-        let (said, pair) = (kept.answer.word(), about.0.short());
-        let message = format!("{} has said {said} of this golden and finding before (pair {pair})", about.1);
-        let fault = line.at(&["match".into()], "contradiction", message);
+    fn against_kept(&self, claim: &Claim<'_>, line: &Line<'_>) -> Option<Diagnostic> {
+        let Claim { key, annotator, word, wording } = claim;
+        let said = self.kept.get(&(key.as_str(), *annotator)).filter(|said| said != &word)?;
+        let id: String = key.chars().take(12).collect();
+        let message = format!("{annotator} has said {said} of this {} before ({} {id})", wording.about, wording.noun);
+        let fault = line.at(&[wording.field.into()], "contradiction", message);
         (!self.change).then(|| fault.with_help("--change keeps what is new beside what was said, and counts it"))
     }
 }
 
-impl Desk<'_> {
-    /// What speaks against a label of an extra in what is kept already.
-    fn against_kept_extra(
-        &self,
-        about: &(ExtraKey, Annotator),
-        label: &NewExtraLabel,
-        line: &Line<'_>,
-    ) -> Option<Diagnostic> {
-        let kept = self.kept_extras.get(&(&about.0, &about.1)).filter(|kept| kept.valid != label.valid)?;
-        let message =
-            format!("{} has said {} of this finding before (extra {})", about.1, kept.word(), about.0.short());
-        let fault = line.at(&["valid".into()], "contradiction", message);
-        (!self.change).then(|| fault.with_help("--change keeps what is new beside what was said, and counts it"))
-    }
+/// What an audit's explanation says of one finding, as an export writes it.
+fn note_of(finding: &FindingId, decision: &AuditDecision) -> Option<String> {
+    let begins = format!("{finding}: ");
+    let mut lines = decision.explanation.as_deref()?.lines();
+    lines.find_map(|line| line.strip_prefix(&begins)).map(ToOwned::to_owned)
 }
 
 fn annotator(judgement: &Judgement, line: &Line<'_>, faults: &mut Vec<Diagnostic>) -> Option<Annotator> {

@@ -41,7 +41,7 @@ impl Fullness {
             text: 0,
             room: None,
             leaves_out: Some(
-                "There is so much to show that code and the full texts of findings are left out; `karat serve` and `karat explain` have them.",
+                "There is so much to show that code and the full texts of findings are left out; `karat explain` has them.",
             ),
         },
     ];

@@ -38,6 +38,9 @@ impl Frame {
     }
 }
 
+/// More tools than this are many: what is only nice to see of each would hide the others.
+pub(super) const MANY: usize = 12;
+
 /// So much lies below a frame: numbers and a title.
 pub(super) const BELOW: f64 = 40.0;
 
@@ -45,8 +48,9 @@ pub(super) const BELOW: f64 = 40.0;
 pub(super) fn legend(svg: &mut Svg, tools: &[Drawn<'_>], (left, top): (f64, f64), width: f64) -> f64 {
     const ROW: f64 = 19.0;
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(40.0, f64::max);
-    let cell = (widest + 30.0).clamp(width / 4.0, width);
-    let columns = (width / cell).floor().max(1.0) as usize;
+    // Of many tools a long name is cut rather than that all stand below each other.
+    let most = if tools.len() > MANY { width / 3.0 } else { width };
+    let columns = (width / (widest + 30.0).clamp(width / 4.0, most)).floor().max(1.0) as usize;
     let cell = width / columns as f64;
     let rows = tools.len().div_ceil(columns);
     for (at, drawn) in tools.iter().enumerate() {

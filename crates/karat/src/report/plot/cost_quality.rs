@@ -1,7 +1,7 @@
 //! A metric against what a case costs, and the tools that none beats in both.
 
 use super::axes::{BELOW, Frame, few, legend, notes};
-use super::scale::{Scale, decades, domain, log_ticks, ticks};
+use super::scale::{Scale, domain, factors, log_ticks, ticks};
 use super::subject::{self, Drawn, Figure};
 use super::svg::{Anchor, Svg};
 use super::{Choice, Nothing, Plot};
@@ -37,7 +37,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let is_free = points.iter().any(|point| point.price <= 0.0);
     let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 16.0, bottom: 340.0 };
     let first = if is_free { frame.left + 46.0 } else { frame.left };
-    let paid = decades(points.iter().map(|point| point.price).filter(|price| *price > 0.0));
+    let paid = factors(points.iter().map(|point| point.price).filter(|price| *price > 0.0));
     let x = Scale::log(paid, (first, frame.right));
     let place = |price: f64| if price > 0.0 { x.at(price) } else { frame.left + 20.0 };
     let ends = domain(points.iter().flat_map(|point| point.figure.all()));
@@ -92,7 +92,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }
     foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
     Ok(vec![Plot {
-        title: format!("{} against {}", title(id), prices.noun()),
+        title: format!("{} against {}", title(id), prices.noun().trim_start_matches("a ")),
         description: format!("{}.", said.join("; ")),
         about: subject::about(report),
         size: (WIDTH, foot + 6.0),

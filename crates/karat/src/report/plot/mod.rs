@@ -37,6 +37,8 @@ pub struct Kind {
     pub title: &'static str,
     /// What it shows.
     pub description: &'static str,
+    /// Whether it draws what stands beside a report, comparisons and shares, which take a while to gather.
+    pub derived: bool,
     /// Draws it: one plot, or one for each tool or dimension.
     pub draw: fn(&Exhibit<'_>, &Choice) -> Result<Vec<Plot>, Nothing>,
 }
@@ -63,54 +65,63 @@ pub static KINDS: &[Kind] = &[
         name: "intervals",
         title: "Leaderboard",
         description: "a metric of every tool with its interval, best first",
+        derived: false,
         draw: intervals::draw,
     },
     Kind {
         name: "precision-recall",
         title: "Precision and recall",
         description: "how much of what is reported is true against how much of what is true is reported, with what thresholds would leave",
+        derived: false,
         draw: precision_recall::draw,
     },
     Kind {
         name: "cost-quality",
         title: "Cost and quality",
         description: "a metric against USD per case, or against time where nobody states a cost, and the tools that none beats in both",
+        derived: false,
         draw: cost_quality::draw,
     },
     Kind {
         name: "reliability",
         title: "Reliability of confidence",
         description: "how often verdicts are right against how sure tools are of them, one diagram for each tool",
+        derived: false,
         draw: reliability::draw,
     },
     Kind {
         name: "significance",
         title: "Who is better than whom",
         description: "every two tools: better, worse, equivalent, or not to be told",
+        derived: true,
         draw: significance::draw,
     },
     Kind {
         name: "trend",
         title: "Trend",
         description: "a metric of every tool over several reports, with intervals",
+        derived: false,
         draw: trend::draw,
     },
     Kind {
         name: "variance",
         title: "Where the spread comes from",
         description: "shares of cases, trials and judges in the width of a tool's interval",
+        derived: true,
         draw: variance::draw,
     },
     Kind {
         name: "slices",
         title: "Parts of the suite",
         description: "a metric of every tool by severity, category, language or any other dimension",
+        derived: false,
         draw: slices::draw,
     },
     Kind {
         name: "sweep",
         title: "Thresholds",
         description: "precision, recall and F1 of what a threshold on confidence or severity would leave, one diagram for each tool",
+        derived: false,
         draw: sweep::draw,
     },
 ];

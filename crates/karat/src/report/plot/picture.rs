@@ -65,17 +65,17 @@ impl Plot {
         if plots.len() < 2 {
             return plots.pop();
         }
-        let cell = plots.iter().fold((0.0, 0.0), |(w, h): (f64, f64), plot| (w.max(plot.size.0), h.max(plot.size.1)));
-        let fitting = ((WIDEST + GAP) / (cell.0 + GAP)).floor().max(1.0) as usize;
-        let columns = fitting.min(plots.len());
-        let mut marks = String::new();
-        for (number_of, plot) in plots.iter().enumerate() {
-            let (column, row) = ((number_of % columns) as f64, (number_of / columns) as f64);
-            let (x, y) = (number(column * (cell.0 + GAP)), number(row * (cell.1 + GAP)));
-            marks.push_str(&format!("<g transform=\"translate({x} {y})\">{}</g>", plot.marks));
+        let widest = plots.iter().map(|plot| plot.size.0).fold(0.0, f64::max);
+        let columns = (((WIDEST + GAP) / (widest + GAP)).floor().max(1.0) as usize).min(plots.len());
+        let (mut marks, mut top) = (String::new(), 0.0);
+        for row in plots.chunks(columns) {
+            for (column, plot) in row.iter().enumerate() {
+                let (x, y) = (number(column as f64 * (widest + GAP)), number(top));
+                marks.push_str(&format!("<g transform=\"translate({x} {y})\">{}</g>", plot.marks));
+            }
+            top += row.iter().map(|plot| plot.size.1).fold(0.0, f64::max) + GAP;
         }
-        let rows = plots.len().div_ceil(columns) as f64;
-        let size = (columns as f64 * (cell.0 + GAP) - GAP, rows * (cell.1 + GAP) - GAP);
+        let size = (columns as f64 * (widest + GAP) - GAP, top - GAP);
         let description: Vec<&str> = plots.iter().map(|plot| plot.description.as_str()).collect();
         let about = plots.first().map(|plot| plot.about.clone()).unwrap_or_default();
         Some(Self { title: title.to_owned(), description: description.join(" "), about, size, marks })

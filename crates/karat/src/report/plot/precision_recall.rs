@@ -1,6 +1,6 @@
 //! Precision against recall, with intervals both ways, and what thresholds would leave.
 
-use super::axes::{BELOW, Frame, few, legend, notes};
+use super::axes::{BELOW, Frame, MANY, few, legend, notes};
 use super::scale::{Scale, ticks};
 use super::subject::{self, Figure};
 use super::svg::{Anchor, Svg};
@@ -29,7 +29,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "precision");
     equal_f1(&mut svg, &x, &y);
     let mut swept = false;
-    for drawn in &tools {
+    for drawn in tools.iter().filter(|_| tools.len() <= MANY) {
         for sweep in drawn.tool.sweeps.iter().filter(|sweep| sweep.by == "confidence") {
             let points: Vec<(f64, f64)> = sweep.points.iter().map(|p| (x.at(p.recall), y.at(p.precision))).collect();
             swept |= points.len() > 1;
@@ -86,6 +86,8 @@ fn equal_f1(svg: &mut Svg, x: &Scale, y: &Scale) {
         let points: Vec<(f64, f64)> =
             (0..=STEPS).map(recall).map(|r| (x.at(r), y.at(f1 * r / (2.0 * r - f1)))).collect();
         svg.path("faint", &points);
-        svg.words("dim small", (x.at(1.0) - 4.0, y.at(first) - 4.0), Anchor::End, &format!("F1 {f1}"));
+        // Above the curve, which falls to the right.
+        let above = y.at(f1 * 0.92 / (2.0 * 0.92 - f1)) - 4.0;
+        svg.words("dim small", (x.at(1.0) - 4.0, above), Anchor::End, &format!("F1 {f1}"));
     }
 }

@@ -52,7 +52,7 @@ fn of_tool(report: &ReportV1, drawn: &Drawn<'_>) -> Option<Plot> {
         said.push(words);
     }
     let ece = subject::figure(report, drawn.tool, "ece").ok().map(|figure| figure.value);
-    let remarks = [format!("ECE {} · larger: more cases · dotted: as sure as right", three(ece))];
+    let remarks = [format!("ECE {}. The larger a point, the more cases.", three(ece))];
     let foot = frame.bottom + BELOW;
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
     Some(Plot {

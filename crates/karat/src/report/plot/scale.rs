@@ -60,28 +60,26 @@ fn step(low: f64, high: f64, about: usize) -> f64 {
     factor * power
 }
 
-/// Powers of ten around positive values, as the ends of an axis.
-pub(super) fn decades(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+/// The ends of an axis of factors around positive values, with room at both ends.
+pub(super) fn factors(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let ends = values.into_iter().map(|v| (v, v)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)));
     let (low, high) = ends.unwrap_or((0.1, 1.0));
-    // A value on a power of ten would else lie on the edge.
-    let (first, last) = ((low / 1.05).log10().floor(), (high * 1.05).log10().ceil());
-    (10f64.powf(first), 10f64.powf(last.max(first + 1.0)))
+    (low / 2.0, high * 2.0)
 }
 
 /// Powers of ten, with 2 and 5 between them where there is room.
 pub(super) fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
-    let (first, last) = (low.log10().round() as i32, high.log10().round() as i32);
-    let span = last - first;
-    let factors: &[f64] = if span <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    let every = (span / 7 + 1).max(1);
-    let powers = (first..=last).filter(|power| (power - first) % every == 0);
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let span = high.log10() - low.log10();
+    let factors: &[f64] = if span <= 2.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let every = (span / 8.0).ceil().max(1.0) as i32;
+    let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
     let all = powers.flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power), power)));
-    all.filter(|(v, _)| *v <= high * 1.001)
-        .map(|(v, power)| {
-            (v, if (-4..6).contains(&power) { format!("{v:.*}", (-power).max(0) as usize) } else { format!("{v:.0e}") })
-        })
-        .collect()
+    let label = |v: f64, power: i32| match power {
+        -4..6 => format!("{v:.*}", (-power).max(0) as usize),
+        _ => format!("{v:.0e}"),
+    };
+    all.filter(|(v, _)| (low..=high).contains(v)).map(|(v, power)| (v, label(v, power))).collect()
 }
 
 #[cfg(test)]
@@ -98,8 +96,10 @@ mod tests {
         assert_eq!(shown((0.0, 1.0)), "0.0 0.2 0.4 0.6 0.8 1.0");
         assert_eq!(shown((-1.0, 1.0)), "−1.0 −0.5 0.0 0.5 1.0");
         assert_eq!(shown((0.0, 4000.0)), "0 1000 2000 3000 4000");
-        let labels: Vec<String> = log_ticks((0.001, 0.1)).into_iter().map(|(_, label)| label).collect();
-        assert_eq!(labels.join(" "), "0.001 0.002 0.005 0.01 0.02 0.05 0.1");
+        let shown = |ends| log_ticks(ends).into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ");
+        assert_eq!(shown((0.0011, 0.09)), "0.002 0.005 0.01 0.02 0.05");
+        assert_eq!(shown((0.00005, 4.2)), "0.0001 0.001 0.01 0.1 1");
+        assert_eq!(shown((3.0, 12.0)), "5 10");
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(domain([0.3, 0.3]), (0.0, 1.0));
         assert_eq!(domain([7.0]), (2.0, 12.0));
         assert_eq!(domain([-0.2, 0.9]), (-0.5, 1.0));
-        assert_eq!(decades([0.01]), (0.001, 0.1));
+        assert_eq!(factors([0.01]), (0.005, 0.02));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let comparison = exhibit.comparison.as_ref().filter(|_| tools.len() > 1).ok_or_else(|| {
         Nothing("it takes two tools that were scored on the same cases to hold them against each other".to_owned())
     })?;
-    let cell = (640.0 / tools.len() as f64).clamp(14.0, 30.0);
+    let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
     let names = widest.clamp(60.0, 190.0);
     let (left, top) = (10.0 + names + 34.0, 26.0);

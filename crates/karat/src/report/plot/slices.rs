@@ -32,7 +32,10 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         // A dimension with one value says what the leaderboard says.
         None => there.iter().filter(|(_, values)| **values > 1).map(|(dimension, _)| *dimension).collect(),
     };
-    let plots: Vec<Plot> = chosen.iter().filter_map(|dimension| of(report, &tools, id, dimension)).collect();
+    // Parts by what goldens say have a recall only: a false alarm belongs to none of them.
+    let ids: &[&str] = if choice.metric.is_some() { &[id] } else { &[id, "recall"] };
+    let first = |dimension: &&str| ids.iter().find_map(|id| of(report, &tools, id, dimension));
+    let plots: Vec<Plot> = chosen.iter().filter_map(first).collect();
     if plots.is_empty() {
         let why = format!("no part of the suite has a value of {}", title(id));
         return Err(Nothing(format!("{why}; cases are split by severity, category, language and fields of their own")));

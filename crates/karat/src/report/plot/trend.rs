@@ -1,6 +1,6 @@
 //! A metric of every tool over several reports; where a tool is absent its line has a gap.
 
-use super::axes::{Frame, legend, notes};
+use super::axes::{Frame, few, legend, notes};
 use super::scale::{Scale, domain, ticks};
 use super::subject::{self, Drawn, Figure};
 use super::svg::{Anchor, SMALL, Svg};
@@ -15,14 +15,18 @@ const MOST_WITH_INTERVALS: usize = 30;
 
 pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, Nothing> {
     let (report, id) = (exhibit.report, subject::metric(exhibit, choice)?);
-    let tools = subject::tools(exhibit, choice)?;
+    let chosen = subject::tools(exhibit, choice)?;
     if exhibit.earlier.is_empty() {
         return Err(Nothing("there is one report only; a trend needs earlier ones, the oldest first".to_owned()));
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         exhibit.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
     stops.push(("now", report));
-    let figures: Vec<Vec<Option<Figure>>> = tools.iter().map(|drawn| over(&stops, drawn, id)).collect();
+    let all: Vec<(Drawn<'_>, Vec<Option<Figure>>)> =
+        chosen.iter().map(|drawn| (*drawn, over(&stops, drawn, id))).collect();
+    let (shown, lacking): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, figures)| figures.iter().any(Option::is_some));
+    let (tools, figures): (Vec<Drawn<'_>>, Vec<Vec<Option<Figure>>>) = shown.into_iter().unzip();
     let all: Vec<f64> = figures.iter().flatten().flatten().flat_map(Figure::all).collect();
     if all.is_empty() {
         return Err(Nothing(format!("{} has no value in any of the reports", title(id))));
@@ -71,6 +75,10 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         remarks
             .push_str(&format!(" {reports} rest on another state of the suite: part of a change may come from that."));
     }
+    if !lacking.is_empty() {
+        let names: Vec<&str> = lacking.iter().map(|(drawn, _)| drawn.name()).collect();
+        remarks.push_str(&format!(" Without a value: {}.", few(&names)));
+    }
     foot += notes(&mut svg, &[remarks], (10.0, foot), WIDTH - 20.0);
     Ok(vec![Plot {
         title: format!("{} over {} reports", title(id), stops.len()),
@@ -113,7 +121,7 @@ fn stations(svg: &mut Svg, frame: &Frame, x: &Scale, stops: &[(&str, &ReportV1)]
         if (stops.len() - 1 - at) % every == 0 {
             // The first and the last name must not leave the picture.
             let room = room.min(2.0 * (place - 4.0)).min(2.0 * (WIDTH - place - 4.0));
-            let shown = words::fit(label, room, SMALL);
+            let shown = words::fit_end(label, room, SMALL);
             svg.about(label, |svg| svg.words("dim small", (place, frame.bottom + 17.0), Anchor::Middle, &shown));
         }
     }

@@ -36,6 +36,12 @@ pub(super) fn fit(text: &str, room: f64, size: f64) -> String {
     kept
 }
 
+/// The text, or as much of its end as fits after an ellipsis: names that are counted up differ at their ends.
+pub(super) fn fit_end(text: &str, room: f64, size: f64) -> String {
+    let turned: String = text.chars().rev().collect();
+    fit(&turned, room, size).chars().rev().collect()
+}
+
 /// The text in lines of this width, broken between words.
 pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -62,6 +68,7 @@ mod tests {
         let cut = fit("a-reviewer-with-quite-a-long-name", 100.0, 13.0);
         assert!(cut.ends_with('…') && cut.starts_with("a-rev") && width(&cut, 13.0) <= 100.0, "{cut}");
         assert_eq!(fit("審査員の名前", 40.0, 13.0), "審査…");
+        assert_eq!(fit_end("nightly-2026-11-05", 60.0, 11.0), "…26-11-05");
         assert_eq!(wrap("one two three", 50.0, 13.0), ["one two", "three"]);
     }
 }

@@ -48,7 +48,7 @@ fn nothing_that_was_said_of_extras_is_overwritten() {
     take(&[new_label("t", "anna", true), new_label("t", "ben", false)], Again::Refuse).unwrap();
     // One that is refused takes the others with it.
     let error = take(&[new_label("u", "anna", true), new_label("t", "anna", false)], Again::Refuse).unwrap_err();
-    assert!(matches!(error, StoreError::LabelledExtra { said: "yes", .. }), "{error}");
+    assert!(matches!(error, StoreError::Labelled { kind: "extra", said: "yes", .. }), "{error}");
     assert_eq!(take(&[new_label("t", "anna", true)], Again::Refuse).unwrap().were_here, 1);
     assert_eq!(take(&[new_label("t", "anna", false)], Again::Correct).unwrap().corrected, 1);
     let unsure = NewExtraLabel { picked_with_probability: Some(1.5), ..new_label("v", "anna", true) };
@@ -67,7 +67,7 @@ fn nothing_that_was_said_of_extras_is_overwritten() {
 fn a_store_of_the_fifth_version_gets_room_for_labels_of_extras() {
     let place = Place::new();
     let mut store = place.store();
-    let sql = "DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DELETE FROM karat_schema WHERE version > 5";
+    let sql = "DROP TABLE audit_labels; DROP TABLE audit_texts; DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DELETE FROM karat_schema WHERE version > 5";
     store.database.script(sql).unwrap();
     drop(store);
     let mut store = place.store();

@@ -50,7 +50,7 @@ fn nothing_that_was_said_is_overwritten() {
     store.add_label(&new_label("t", "ben", Answer::NO), Again::Refuse).unwrap();
     for answer in [Answer::YES, Answer::NO] {
         let error = store.add_label(&new_label("t", "anna", answer), Again::Refuse).unwrap_err();
-        assert!(matches!(error, StoreError::Labelled { said: "yes", .. }), "{error}");
+        assert!(matches!(error, StoreError::Labelled { kind: "pair", said: "yes", .. }), "{error}");
     }
     assert_eq!(told(&store.label_history().unwrap()), ["1 anna yes", "2 ben no"]);
     store.add_label(&new_label("t", "anna", Answer::PARTIAL), Again::Correct).unwrap();
@@ -102,7 +102,7 @@ fn a_store_of_the_third_version_gets_room_for_labels() {
     let mut store = place.store();
     let run = begin(&mut store);
     store.save(&run, &all_records()).unwrap();
-    let sql = "DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DELETE FROM karat_schema WHERE version > 3";
+    let sql = "DROP TABLE audit_labels; DROP TABLE audit_texts; DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DELETE FROM karat_schema WHERE version > 3";
     store.database.script(sql).unwrap();
     drop(store);
     let mut store = place.store();

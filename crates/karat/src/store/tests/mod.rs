@@ -1,5 +1,6 @@
 //! The promises of the store, and what becomes of them when things go wrong.
 
+mod audit_labels;
 mod extra_labels;
 mod faults;
 mod gc;

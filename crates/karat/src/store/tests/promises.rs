@@ -264,7 +264,7 @@ fn a_store_of_the_first_version_is_brought_up_to_date() {
     store
         .database
         .script(
-            "DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DROP TABLE ledger; ALTER TABLE runs DROP COLUMN imported; DROP TABLE judgements; DROP TABLE tool_facts; DROP TABLE scratch_folders; \
+            "DROP TABLE audit_labels; DROP TABLE audit_texts; DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DROP TABLE ledger; ALTER TABLE runs DROP COLUMN imported; DROP TABLE judgements; DROP TABLE tool_facts; DROP TABLE scratch_folders; \
              CREATE TABLE run_tools (run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tool TEXT NOT NULL, \
              facts TEXT NOT NULL, PRIMARY KEY (run_id, tool)); \
              INSERT INTO run_tools SELECT id, 'zeta', '{\"isolation\":\"full\"}' FROM runs; \

@@ -1,0 +1,437 @@
+// The desk at which one person labels. The server says what is open and in which order; this page shows one thing after the
+// other, keeps every answer until the server has it, and never shows text in any other way than as text.
+
+const desk = document.getElementById("desk");
+const { run, kind, as: who } = desk.dataset;
+const base = `/api/label/${encodeURIComponent(run)}/${kind}`;
+const part = (id) => document.getElementById(id);
+
+// What a browser keeps for a while; one that keeps nothing loses nothing but that.
+const kept = (store, key) => {
+  const name = `karat-${key}:${run}:${kind}:${who}`;
+  return {
+    read() {
+      try {
+        return JSON.parse(store().getItem(name) ?? "[]");
+      } catch {
+        return [];
+      }
+    },
+    write(value) {
+      try {
+        value.length ? store().setItem(name, JSON.stringify(value)) : store().removeItem(name);
+      } catch {
+        // The page has it still.
+      }
+    },
+  };
+};
+const skips = kept(() => sessionStorage, "skipped");
+const waits = kept(() => localStorage, "unsent");
+
+let open = []; // ids, in the order of the server
+let skipped = skips.read(); // ids that were put off, in that order
+let unsent = waits.read(); // answers that the server does not have yet, oldest first
+let current = null; // the id that is shown
+let note = "";
+let sure = null; // how sure, in tenths
+let confirmed = null; // the extra that was confirmed last
+let sending = false;
+const items = new Map(); // what is shown of an id
+const fetching = new Map();
+
+// What comes next, what was put off last.
+const order = () => {
+  const gone = new Set(unsent.map((answer) => answer.id));
+  const left = open.filter((id) => !gone.has(id));
+  const late = skipped.filter((id) => left.includes(id));
+  return [...left.filter((id) => !late.includes(id)), ...late];
+};
+
+const say = (words, tone = "") => {
+  const status = part("status");
+  status.textContent = words;
+  status.dataset.tone = tone;
+};
+
+const element = (name, className, text) => {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = visible(text);
+  return made;
+};
+
+// Marks that turn the direction of writing and others that cannot be seen are shown by their number.
+const visible = (text) =>
+  String(text).replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (c) => `\\u{${c.codePointAt(0).toString(16)}}`,
+  );
+
+// --- what is shown
+
+const place = (of) => {
+  if (!of.file) return null;
+  const [first, last] = of.lines ?? [];
+  if (first === undefined) return of.file;
+  return first === last ? `${of.file}:${first}` : `${of.file}:${first}-${last}`;
+};
+
+const words = (into, of) => {
+  const box = into.querySelector(".words");
+  box.replaceChildren();
+  if (of.title) box.append(element("p", "title", of.title));
+  const more = of.description ?? of.message;
+  if (more && more !== of.title) box.append(element("p", "text", more));
+  if (of.rule) box.append(element("p", "title", `the rule ${of.rule}, and no words`));
+  const facts = [place(of), of.severity, of.category].filter(Boolean);
+  if (facts.length) {
+    const list = element("ul", "facts");
+    facts.forEach((fact) => list.append(element("li", "", fact)));
+    box.append(list);
+  }
+  if (of.keywords?.length) box.append(element("p", "dim", `expected words: ${of.keywords.join(", ")}`));
+};
+
+const code = (excerpts) => {
+  const box = part("code").querySelector(".lines");
+  box.replaceChildren();
+  if (!excerpts.length) box.append(element("p", "dim", "The code is not at hand."));
+  for (const excerpt of excerpts) {
+    box.append(element("p", "file", excerpt.file));
+    const list = element("ol", "code");
+    let before = 0;
+    for (const line of excerpt.lines) {
+      if (before && line.number > before + 1) list.append(element("li", "gap", "⋮"));
+      before = line.number;
+      const row = element("li", [line.golden && "g", line.finding && "r"].filter(Boolean).join(" "));
+      const marks = [line.golden && "the known problem", line.finding && "the report"].filter(Boolean);
+      if (marks.length) row.setAttribute("aria-label", `line ${line.number}, ${marks.join(" and ")}: ${visible(line.text)}`);
+      row.append(element("b", "bar-g", line.golden ? "g" : ""), element("b", "bar-r", line.finding ? "r" : ""));
+      row.append(element("span", "no", line.number), element("code", "", line.text));
+      list.append(row);
+    }
+    box.append(list);
+  }
+  box.querySelector(".g, .r")?.scrollIntoView({ block: "nearest" });
+};
+
+const show = () => {
+  const [next] = order();
+  current = next ?? null;
+  part("done").hidden = Boolean(next);
+  part("item").hidden = part("question").hidden = !next;
+  part("answers").hidden = false;
+  desk.querySelector(".buttons").hidden = !next;
+  if (!next) {
+    desk.dataset.state = "done";
+    delete desk.dataset.item;
+    return;
+  }
+  const item = items.get(next);
+  if (!item) {
+    desk.dataset.state = "loading";
+    fetchItem(next).then(() => current === next && show());
+    return;
+  }
+  const golden = part("golden");
+  golden.hidden = kind === "extras";
+  golden.querySelector("h2").textContent = kind === "audits" ? "Target" : "Known problem";
+  words(golden, item.golden ?? { title: "None: the case is safe." });
+  words(part("finding"), item.finding);
+  code(item.code);
+  part("item").dataset.case = item.case;
+  desk.dataset.item = next;
+  desk.dataset.state = "asking";
+  note = "";
+  sure = null;
+  drawSaid();
+  closeNote();
+  // Nothing keeps the focus that Enter or a blank could press again.
+  part("item").focus({ preventScroll: true });
+  scrollTo({ top: 0 });
+  ahead();
+};
+
+const drawSaid = () => {
+  const told = [sure && `${sure}0 % sure`, note && `note: ${note}`].filter(Boolean);
+  part("said").textContent = visible(told.join(" · "));
+};
+
+const progress = (told) => {
+  const { done, open: left } = told.progress;
+  part("headline").textContent = told.headline;
+  part("count").textContent = `${done} of ${done + left} by you`;
+  const bar = part("bar");
+  bar.max = Math.max(1, done + left);
+  bar.value = done;
+  part("remarks").replaceChildren(...told.remarks.map((remark) => element("li", "", remark)));
+};
+
+// --- what is asked of the server
+
+const fetchItem = (id) => {
+  if (items.has(id)) return Promise.resolve();
+  if (!fetching.has(id)) {
+    const asked = asJson(`${base}/item/${id}`)
+      .then((item) => items.set(id, item))
+      .catch((error) => {
+        if (error.status === 404) return load();
+        if (current === id) {
+          say(`The server does not answer: ${error.message} Trying again.`, "bad");
+          setTimeout(() => current === id && show(), 2000);
+        }
+      })
+      .finally(() => fetching.delete(id));
+    fetching.set(id, asked);
+  }
+  return fetching.get(id);
+};
+
+// The next few are here before anybody asks for them.
+const ahead = () => order().slice(1, 4).forEach((id) => fetchItem(id));
+
+const load = async () => {
+  try {
+    const told = await asJson(`${base}?as=${encodeURIComponent(who)}`);
+    open = told.open;
+    told.items.forEach((item) => items.set(item.id, item));
+    progress(told);
+    if (desk.dataset.state !== "asking" || !order().includes(current)) show();
+    if (!unsent.length) say("");
+  } catch (error) {
+    say(`${error.message} Trying again in a while.`, "bad");
+    setTimeout(load, 3000);
+  }
+};
+
+// --- answers
+
+const answer = (word) => {
+  if (!current || desk.dataset.state !== "asking") return;
+  const said = { as: who, id: current, answer: word };
+  if (sure) said.confidence = sure / 10;
+  if (note) said.note = note;
+  if (kind === "extras" && word === "yes") confirmed = current;
+  unsent.push(said);
+  waits.write(unsent);
+  skipped = skipped.filter((id) => id !== said.id);
+  skips.write(skipped);
+  desk.dataset.state = "keeping";
+  document.querySelector(`[data-answer="${word}"]`)?.animate?.([{ opacity: 0.4 }, { opacity: 1 }], 180);
+  // The next is shown when the store has the answer. A server that takes its time, or is gone, keeps nobody waiting: the answer
+  // is kept here.
+  const shown = said.id;
+  const on = () => current === shown && show();
+  setTimeout(on, 150);
+  send().then(on);
+};
+
+let retry = 0;
+const send = async () => {
+  if (sending) return;
+  sending = true;
+  clearTimeout(retry);
+  while (unsent.length) {
+    const said = unsent[0];
+    try {
+      const told = await asJson(base, said);
+      done(said);
+      progress(told);
+      say(kind === "extras" && said.answer === "yes" ? `Kept: ${told.told}. g looks at the golden it would make.` : `Kept: ${told.told}.`, "good");
+    } catch (error) {
+      if ([400, 404, 409, 422].includes(error.status)) {
+        done(said);
+        say(`An answer was not taken: ${error.message}`, "bad");
+        load();
+        continue;
+      }
+      const many = unsent.length === 1 ? "1 answer is" : `${unsent.length} answers are`;
+      say(`${many} kept in this browser, and not in the store yet. ${gone(error)}`, "bad");
+      retry = setTimeout(send, 2500);
+      break;
+    }
+  }
+  sending = false;
+};
+
+const gone = (error) => {
+  if (error.status === 403) return error.message;
+  return error.status ? `${error.message} Trying again.` : "The server cannot be reached. Trying again.";
+};
+
+const done = (said) => {
+  open = open.filter((id) => id !== said.id);
+  unsent = unsent.filter((other) => other !== said);
+  waits.write(unsent);
+};
+
+const skip = () => {
+  if (!current || desk.dataset.state !== "asking") return;
+  skipped = [...skipped.filter((id) => id !== current), current];
+  skips.write(skipped);
+  say("Skipped; it comes again at the end.");
+  show();
+};
+
+const undo = async () => {
+  if (desk.dataset.state === "undoing") return;
+  // What the server does not have yet need not be taken back there.
+  if (unsent.length && !sending) {
+    const last = unsent.pop();
+    waits.write(unsent);
+    first(last.id);
+    say(`${last.answer} was taken back.`);
+    return;
+  }
+  if (unsent.length) return;
+  const before = desk.dataset.state;
+  desk.dataset.state = "undoing";
+  try {
+    const told = await asJson(`${base}/undo`, { as: who });
+    progress(told);
+    desk.dataset.state = before;
+    if (!told.said) return say("There is nothing to take back here.");
+    say(`${told.said} was taken back.`);
+    if (told.undone) {
+      items.set(told.undone.id, told.undone);
+      first(told.undone.id);
+    }
+  } catch (error) {
+    desk.dataset.state = before;
+    say(`Nothing was taken back: ${error.message}`, "bad");
+  }
+};
+
+// What somebody wants to think about again comes first.
+const first = (id) => {
+  skipped = skipped.filter((other) => other !== id);
+  skips.write(skipped);
+  open = [id, ...open.filter((other) => other !== id)];
+  show();
+};
+
+// --- notes
+
+const openNote = () => {
+  if (!current) return;
+  part("noting").hidden = false;
+  part("note").value = note;
+  part("note").focus();
+};
+
+const closeNote = () => {
+  const had = part("noting").contains(document.activeElement);
+  part("noting").hidden = true;
+  if (had) part("item").focus({ preventScroll: true });
+};
+
+part("noting").addEventListener("submit", (event) => {
+  event.preventDefault();
+  note = part("note").value.trim();
+  drawSaid();
+  closeNote();
+});
+
+// --- a confirmed extra as a golden
+
+const adopting = part("adopting");
+let proposed = null;
+
+const golden = async () => {
+  if (kind !== "extras") return;
+  if (!confirmed) return say("Say yes to an extra first; then g looks at the golden it would make.");
+  while (unsent.length && sending) await new Promise((wait) => setTimeout(wait, 50));
+  const address = `/api/label/${encodeURIComponent(run)}/confirmed`;
+  try {
+    const told = await asJson(address);
+    proposed = told.goldens.find((one) => one.ids.includes(confirmed)) ?? null;
+    const why = told.refused ?? (proposed ? `${proposed.case}, in the suite ${told.suite}:` : unproposed(told));
+    part("adopt-said").textContent = visible(why);
+    part("adopt-yaml").textContent = visible(proposed?.yaml ?? "");
+    part("adopt-yaml").hidden = !proposed;
+    part("adopt-add").hidden = !proposed || Boolean(told.refused);
+    if (!adopting.open) adopting.showModal();
+    part("adopt-leave").focus();
+  } catch (error) {
+    say(error.message, "bad");
+  }
+};
+
+const unproposed = (told) =>
+  told.left_out.length
+    ? `It cannot be added: ${told.left_out.join("; ")}`
+    : "There is nothing to add: the suite names it already, or people do not agree on it.";
+
+const adopt = async () => {
+  if (!proposed || part("adopt-add").hidden) return;
+  const { case: of, golden: id } = proposed;
+  proposed = null;
+  try {
+    const told = await asJson(`/api/label/${encodeURIComponent(run)}/confirmed`, { as: who, case: of, golden: id });
+    say(`Added ${told.golden} to ${told.files.join(", ")}.`, "good");
+  } catch (error) {
+    say(`Nothing was added: ${error.message}`, "bad");
+  }
+  adopting.close();
+};
+
+part("adopt-add").addEventListener("click", adopt);
+part("adopt-leave").addEventListener("click", () => adopting.close());
+
+// --- keys and taps
+
+const help = () => part("help").showModal();
+const deeds = { skip, undo, note: openNote, help, golden };
+
+const press = (key) => {
+  const button = desk.querySelector(`footer button[data-key="${CSS.escape(key)}"]`);
+  if (button?.dataset.answer) return answer(button.dataset.answer), true;
+  if (button?.dataset.do) return deeds[button.dataset.do](), true;
+  if (kind === "pairs" && /^[0-9]$/.test(key) && current) {
+    sure = key === "0" ? null : Number(key);
+    drawSaid();
+    return true;
+  }
+  return false;
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (adopting.open) {
+    if (event.key.toLowerCase() === "a" && !event.repeat) adopt();
+    return;
+  }
+  if (part("help").open) {
+    if (event.key === "?") part("help").close();
+    return;
+  }
+  if (event.target === part("note")) {
+    if (event.key === "Escape") closeNote();
+    return;
+  }
+  if (event.target.closest?.("input, select, textarea")) return;
+  // A key that is held down says a thing once.
+  if (event.repeat) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (key.length === 1 && key !== " " && press(key)) event.preventDefault();
+});
+
+desk.addEventListener("click", (event) => {
+  const button = event.target.closest("footer button");
+  if (button?.dataset.answer) answer(button.dataset.answer);
+  if (button?.dataset.do) deeds[button.dataset.do]();
+});
+
+addEventListener("online", send);
+addEventListener("beforeunload", (event) => {
+  // What this browser keeps is sent the next time, but somebody may want to wait.
+  if (unsent.length && !waits.read().length) event.preventDefault();
+});
+
+try {
+  localStorage.setItem("karat-annotator", who);
+} catch {
+  // A browser that keeps nothing asks for the name every time.
+}
+load().then(send);

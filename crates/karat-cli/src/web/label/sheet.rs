@@ -1,0 +1,74 @@
+//! What can be labelled of a run, made once for everybody.
+
+use super::super::fault::Fault;
+use super::super::run::found;
+use super::super::state::State;
+use super::open_for_labels;
+use crate::args::RuleArgs;
+use crate::labelling::Bench;
+use crate::stored::{self, StoredRun};
+use karat::judge::labels::LabelKind;
+use karat::judge::labels::desk::{Item, Queue};
+use karat::store::{RunInfo, Store};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// Everything of a run that can be labelled, of one kind.
+pub(crate) struct Sheet {
+    bench: Bench,
+    pub(super) queue: Queue,
+}
+
+impl fmt::Debug for Sheet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sheet({} {}s)", self.queue.items().len(), self.queue.kind().noun())
+    }
+}
+
+impl Sheet {
+    /// What is shown of an item: nothing of who reported it, and nothing of what anybody thinks.
+    pub(super) fn shown(&self, item: &Item) -> Value {
+        item.as_json(&|case, path| self.bench.loaded.source(case, path))
+    }
+
+    /// About how much memory it takes, in findings.
+    pub(in crate::web) fn weight(&self) -> usize {
+        self.queue.items().len() + self.bench.trials.iter().map(|trial| 1 + trial.findings.len()).sum::<usize>()
+    }
+}
+
+/// What can be labelled of a run. Whatever anybody says does not change it.
+pub(super) async fn sheet(state: &State, reference: String, kind: LabelKind) -> Result<Arc<Sheet>, Fault> {
+    open_for_labels(state)?;
+    let run = state.read(move |store| Ok(found(store, &reference)?.0)).await?;
+    // Of a run that goes on there is more to label every while.
+    let moment = if run.has_report { None } else { Some(state.while_it_goes()) };
+    let key = format!("{} {kind:?} {:?} {moment:?}", run.id, run.ended_ms);
+    let own = state.clone();
+    let made = async move { own.draw(move |store| made(store, &run, kind).map(Arc::new)).await };
+    state.sheets().get(key, made).await
+}
+
+fn made(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Sheet, Fault> {
+    let bench = bench(store, run, |loaded| loaded)?;
+    let queue = match kind {
+        LabelKind::Pair => bench.pairs(None)?,
+        LabelKind::Extra => bench.extras(),
+        LabelKind::Audit => bench.audits(),
+    };
+    Ok(Sheet { bench, queue })
+}
+
+/// A run's trials by its own rules, held against its suite or another state of it.
+pub(super) fn bench(
+    store: &mut Store,
+    run: &RunInfo,
+    suite: impl FnOnce(karat::suite::LoadedSuite) -> karat::suite::LoadedSuite,
+) -> Result<Bench, Fault> {
+    let read = stored::run(store, run.id.as_str())?;
+    let (profile, judgements) = (read.profile(&RuleArgs::default())?, stored::judgements(store, run)?);
+    let StoredRun { loaded, trials, .. } = read;
+    let trials = trials.into_iter().map(|stored| stored.trial).collect();
+    Ok(Bench::new(suite(loaded), trials, profile, judgements)?)
+}

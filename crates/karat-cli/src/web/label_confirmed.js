@@ -1,0 +1,52 @@
+// What people confirmed, one after the other, to be added to the suite.
+const sheet = document.getElementById("confirmed");
+const address = `/api/label/${encodeURIComponent(sheet.dataset.run)}/confirmed`;
+const status = document.getElementById("status");
+
+const part = (name, className, text) => {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+};
+
+const card = (one, refused) => {
+  const box = part("section", "card");
+  box.dataset.golden = one.golden;
+  box.append(part("h2", "", one.title ?? one.golden));
+  box.append(part("p", "dim", [one.case, one.file && `${one.file}${one.line ? `:${one.line}` : ""}`].filter(Boolean).join(" · ")));
+  box.append(part("pre", "", one.yaml));
+  if (!refused) {
+    const button = part("button", "", "Add to the suite");
+    button.type = "button";
+    button.addEventListener("click", () => add(one, button));
+    box.append(button);
+  }
+  return box;
+};
+
+const add = async (one, button) => {
+  button.disabled = true;
+  try {
+    const told = await asJson(address, { as: sheet.dataset.as, case: one.case, golden: one.golden });
+    await list();
+    status.textContent = `Added ${told.golden} to ${told.files.join(", ")}.`;
+  } catch (error) {
+    button.disabled = false;
+    status.textContent = `Nothing was added: ${error.message}`;
+  }
+};
+
+const list = async () => {
+  try {
+    const told = await asJson(address);
+    const cards = told.goldens.map((one) => card(one, told.refused));
+    if (!cards.length) cards.push(part("p", "empty", "There is nothing to add: nobody has confirmed anything that the suite does not name."));
+    document.getElementById("goldens").replaceChildren(...cards);
+    status.textContent = [told.refused, ...told.left_out].filter(Boolean).join(" ");
+    sheet.dataset.state = "listed";
+  } catch (error) {
+    status.textContent = error.message;
+  }
+};
+list();
