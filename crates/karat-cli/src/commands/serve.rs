@@ -20,6 +20,9 @@ mod browser;
 /// The variable with the token, which keeps it out of lists of processes.
 const VARIABLE: &str = "KARAT_SERVE_TOKEN";
 
+/// Instead of a token: one is to be made.
+const AUTO: &str = "auto";
+
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     let address = address(&args.listen)?;
     let token = token(args.token.as_deref())?;
@@ -49,10 +52,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
 
 /// Tells where it is served, and opens a browser where that is wished for.
 fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<Option<browser::Opened>, Failure> {
-    let (page, label) = addresses(door);
+    // One that somebody chose they know, and what is printed may end up in a log.
+    let chosen = door.token.as_ref().is_some_and(Token::is_chosen);
+    let (page, label) = addresses(door, !chosen);
     tell(&format!("serving {} on {page}", karat::diagnostic::harmless(folder)));
     if let Some(label) = &label {
         tell(&format!("labels can be given on {label}"));
+    }
+    if chosen {
+        tell("open it once with ?token= and the token that you chose");
     }
     if !there {
         note("there is no store yet; `karat run` makes one, and its runs will be shown");
@@ -68,18 +76,24 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
         }
         print(&format!("{told}\n"))?;
     }
+    let (page, label) = addresses(door, true);
     let secret = door.token.is_some() || label.is_some();
     Ok(args.open.then(|| browser::open(label.as_ref().unwrap_or(&page), secret)))
 }
 
-/// The first page and the label page, each with what it needs to be let in.
-fn addresses(door: &Door) -> (String, Option<String>) {
+/// The first page and the label page, with the token that lets people in or without.
+fn addresses(door: &Door, with_token: bool) -> (String, Option<String>) {
     // Every address of this computer is meant; this one a browser can open.
     let address = match door.address {
         all if all.ip().is_unspecified() => format!("localhost:{}", all.port()),
         one => one.to_string(),
     };
-    let token = door.token.as_ref().map(|token| format!("?token={}", token.secret())).unwrap_or_default();
+    let token = door
+        .token
+        .as_ref()
+        .filter(|_| with_token)
+        .map(|token| format!("?token={}", token.secret()))
+        .unwrap_or_default();
     // What follows # is never sent, so no log and no other page sees it.
     let label = door.label.as_ref().map(|label| format!("http://{address}/label{token}#token={}", label.secret()));
     (format!("http://{address}/{token}"), label)
@@ -95,7 +109,7 @@ fn token(typed: Option<&str>) -> Result<Option<Token>, Failure> {
     let variable = || std::env::var(VARIABLE).ok().filter(|value| !value.is_empty());
     match typed.map(str::to_owned).or_else(variable).as_deref() {
         None => Ok(None),
-        Some("auto") => Token::made().map(Some),
+        Some(AUTO) => Token::made().map(Some),
         Some(chosen) => Token::chosen(chosen).map(Some),
     }
 }

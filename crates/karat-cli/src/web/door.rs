@@ -200,7 +200,7 @@ fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Resp
 
 /// What somebody without the token sees.
 fn stranger(clean: &str) -> Fault {
-    let said = "Open this server once by the address with ?token= that `karat serve` printed; it is remembered until the browser is closed.";
+    let said = "Open this server once by its address with ?token= and the token behind it, as whoever started it knows; it is remembered until the browser is closed.";
     // Where a link of another site led here, the cookie was not sent; from this page it is.
     let again = format!("<p>Was it opened in this browser before? <a href=\"{}\">Go on</a></p>\n", text(clean));
     Fault::new(StatusCode::UNAUTHORIZED, said).with(again)

@@ -3,9 +3,12 @@
 use crate::exit::{Exit, Failure};
 use std::fmt;
 
-/// A secret. It is printed where it was made and nowhere else.
+/// A secret. One that was made is printed once, and one that somebody chose never.
 #[derive(Clone)]
-pub(crate) struct Token(String);
+pub(crate) struct Token {
+    secret: String,
+    chosen: bool,
+}
 
 /// A token of fewer characters could be guessed.
 const SHORTEST: usize = 16;
@@ -24,7 +27,7 @@ impl Token {
         if !text.chars().all(plain) {
             return Err(Failure::usage(format!("a token has letters, digits, -, ., _ and ~ alone; {advice}")));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self { secret: text.to_owned(), chosen: true })
     }
 
     /// A new one, from the system's random bytes.
@@ -32,19 +35,24 @@ impl Token {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes)
             .map_err(|error| Failure::Message(Exit::Failed, format!("the system gives no random bytes: {error}")))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self { secret: bytes.iter().map(|byte| format!("{byte:02x}")).collect(), chosen: false })
     }
 
     /// Whether this is what was shown. How long that takes does not tell how much of it is right.
     pub(crate) fn is(&self, shown: &str) -> bool {
-        let (own, shown) = (self.0.as_bytes(), shown.as_bytes());
+        let (own, shown) = (self.secret.as_bytes(), shown.as_bytes());
         let differ = own.iter().zip(shown).fold(0, |differ, (a, b)| std::hint::black_box(differ | (a ^ b)));
         own.len() == shown.len() && differ == 0
     }
 
     /// The secret itself, for an address or a cookie.
     pub(crate) fn secret(&self) -> &str {
-        &self.0
+        &self.secret
+    }
+
+    /// Whether somebody chose it, and so knows it.
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.chosen
     }
 }
 
