@@ -178,7 +178,7 @@ const fetchItem = (id) => {
       .catch((error) => {
         if (error.status === 404) return load();
         if (current === id) {
-          say(`The server does not answer: ${error.message} Trying again.`, "bad");
+          say(gone(error), "bad");
           setTimeout(() => current === id && show(), 2000);
         }
       })
@@ -200,7 +200,7 @@ const load = async () => {
     if (desk.dataset.state !== "asking" || !order().includes(current)) show();
     if (!unsent.length) say("");
   } catch (error) {
-    say(`${error.message} Trying again in a while.`, "bad");
+    say(gone(error), "bad");
     setTimeout(load, 3000);
   }
 };

@@ -21,6 +21,7 @@ use karat::report::page::{Page, text};
 use karat::scoring;
 use karat::store::{RunInfo, RunState, Store, StoreError};
 use karat::suite::LoadedSuite;
+use karat_core::ids::JudgeName;
 use karat_core::trial::Trial;
 
 pub(super) fn routes() -> Router<State> {
@@ -38,7 +39,9 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
             let word = state_of(store, &run);
             let earlier = before(&run, &all);
             let newest = earlier.first().map(|run| run.id.to_string());
-            Ok((format!("{} {word} {:?} {:?} {} {newest:?}", run.id, run.ended_ms, run.name, earlier.len()), run))
+            let labelled = store.labels_changed_ms()?;
+            let (ended, name, count) = (run.ended_ms, &run.name, earlier.len());
+            Ok((format!("{} {word} {ended:?} {name:?} {count} {newest:?} {labelled:?}", run.id), run))
         })
         .await?;
     // What goes on changes all the time, and is drawn anew now and then.
@@ -111,7 +114,10 @@ fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let (run, all) = found(store, id)?;
     let nav = nav(state, store, &run);
     let shown = match kept(store, &run)? {
-        Some(report) => Shown { report, sources: sources(store, &run) },
+        Some(report) => match labelled_since(store, &run, &report) {
+            Some(shown) => shown,
+            None => Shown { report, sources: sources(store, &run) },
+        },
         None => unfinished(store, &run)?,
     };
     let earlier = earlier(store, &shown.report, &before(&run, &all));
@@ -133,6 +139,25 @@ fn sources(store: &mut Store, run: &RunInfo) -> Option<(LoadedSuite, Vec<Trial>)
     // A report is worth showing without them, and says what is not at hand.
     let StoredRun { loaded, trials, .. } = stored::run(store, run.id.as_str()).ok()?;
     Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))
+}
+
+/// The report of a run that people have labelled since it ended, with what they said; nothing where they said nothing of it, or
+/// where it cannot be scored again without asking anybody.
+fn labelled_since(store: &mut Store, run: &RunInfo, report: &ReportV1) -> Option<Shown> {
+    let changed = store.labels_changed_ms().ok()??;
+    if run.ended_ms.is_some_and(|ended| changed <= ended) {
+        return None;
+    }
+    let mut stored = stored::run(store, run.id.as_str()).ok()?;
+    let mut work = stored.work(stored.profile(&RuleArgs::default()).ok()?, None);
+    let heard_before = report.judges.iter().any(|judge| JudgeName::new(judge.judge.as_str()).is_human());
+    if !heard_before && store.all_labels().ok()?.judgements(&stored.loaded.suite, &work.trials).is_empty() {
+        return None;
+    }
+    let recorded = AskArgs { judge_cache: "only".to_owned(), ..stored.asking(&AskArgs::default()) };
+    sit(store, &stored, &recorded, &mut work).ok()?;
+    let scoring = scoring::run(&stored.loaded, work);
+    Some(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
 }
 
 /// What can be said of a run that has not ended. Nobody is asked anything for that: what models said is heard from the ledger.

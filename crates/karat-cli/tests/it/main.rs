@@ -24,6 +24,8 @@ mod judge_engine;
 mod judge_verbs;
 mod judging;
 mod label;
+mod label_audits;
+mod label_page;
 mod llm_tool;
 mod local_judge;
 mod machine;

@@ -245,3 +245,68 @@ fn people_confirm_and_failures_find_nothing() {
         ],
     );
 }
+
+/// An audit of trial 1 on v1: `judge f1=TARGET_MATCH f2=HALLUCINATED | f1`, where the finding after the bar is the target.
+fn audit_of_findings(line: &str) -> Judgement {
+    let (words, target) = line.split_once('|').unwrap_or((line, ""));
+    let mut words = words.split_whitespace();
+    let judge = JudgeName::new(words.next().unwrap());
+    let classified = |word: &str| {
+        let (finding, class) = word.split_once('=').unwrap();
+        let class = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
+        let (matches_target, is_valid_concern) = (None, None);
+        ClassifiedFinding { finding: FindingId::new(finding), classification: class, matches_target, is_valid_concern }
+    };
+    let by = Some(target.trim()).filter(|target| !target.is_empty()).map(FindingId::new);
+    let rcir = (!judge.is_human()).then_some(0.75);
+    let found = |finding| TargetAssessment {
+        found: true,
+        finding: Some(finding),
+        type_match: None,
+        rcir,
+        ava: None,
+        fsv: None,
+    };
+    Judgement {
+        case: CaseId::new("v1"),
+        tool: ToolName::new("t"),
+        trial: 1,
+        judge,
+        exchange: None,
+        decision: Decision::Audit(AuditDecision {
+            said_vulnerable: Some(true),
+            confidence_expressed: None,
+            findings: words.map(classified).collect(),
+            target: by.map(found),
+            explanation: None,
+        }),
+    }
+}
+
+#[test]
+fn what_people_do_not_speak_of_a_model_may_still_say() {
+    let suite = suite(vec![case("v1", "g a.sol:1 sev=critical target | x")]);
+    let trials = [trial("v1", 1, "f1 a.sol:1 | drain\nf2 a.sol:9 | style\nf3 a.sol:20 | typo")];
+    let told = |audits: &[&str]| {
+        let audits: Vec<Judgement> = audits.iter().map(|line| audit_of_findings(line)).collect();
+        let card = score(&suite, &trials, &audits, &profile("audit", ""));
+        let trial = &card.tools[0].cases[0].trials[0];
+        let audited = trial.audited.as_ref().unwrap();
+        let class = |class| audited.classes.of(class);
+        (trial.target_found, class(Classification::Hallucinated), class(Classification::BonusValid), audited.rcir)
+    };
+    let model = "m f1=TARGET_MATCH f2=HALLUCINATED f3=HALLUCINATED | f1";
+    assert_eq!(told(&[model]), (Some(true), 2.0, 0.0, Some(0.75)));
+    // A person who looked at one finding takes nothing back of the others, whoever comes first.
+    let anna = "human:anna f2=BONUS_VALID";
+    assert_eq!(told(&[model, anna]), (Some(true), 1.0, 1.0, Some(0.75)));
+    assert_eq!(told(&[anna, model]), told(&[model, anna]));
+    // What a model saw as the target and a person calls something else is not found.
+    assert_eq!(told(&[model, "human:anna f1=HALLUCINATED"]), (Some(false), 3.0, 0.0, None));
+    // Of people most decide, finding by finding; of equal voices the one that is heard.
+    let (ben, carl) = ("human:ben f2=HALLUCINATED", "human:carl f2=HALLUCINATED f3=BONUS_VALID");
+    assert_eq!(told(&[model, anna, ben]).2, 1.0);
+    assert_eq!(told(&[model, anna, ben, carl]), (Some(true), 1.0, 1.0, Some(0.75)));
+    // Where people agree with a model on the target, how well it is understood is the model's word still.
+    assert_eq!(told(&[model, "human:anna f1=TARGET_MATCH | f1"]).3, Some(0.75));
+}

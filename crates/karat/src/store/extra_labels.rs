@@ -3,8 +3,7 @@
 use super::Store;
 use super::database::{Row, Value};
 use super::error::StoreError;
-use super::label_log::{self, Again, Entry, Kind, Said, Statements, TakenLabels, statements};
-use super::labels::is_yes;
+use super::label_log::{self, Again, Entry, Kind, Said, Statements, TakenLabels, is_yes, statements};
 use crate::judge::labels::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, said};
 
 /// Labels of extras.

@@ -462,3 +462,12 @@ fn seen<K: Kind>(database: &Database, row: &Row) -> Result<K::Shown, StoreError>
 fn damaged(database: &Database, detail: String) -> StoreError {
     StoreError::Damaged { file: database.file().to_owned(), detail }
 }
+
+/// The answer that a stored word stands for.
+pub(super) fn is_yes(decision: &str) -> Option<bool> {
+    match decision {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}

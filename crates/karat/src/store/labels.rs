@@ -5,7 +5,7 @@ use super::audit_labels::OfAudits;
 use super::database::{Row, Value};
 use super::error::StoreError;
 use super::extra_labels::OfExtras;
-use super::label_log::{self, Again, Entry, Kind, LastSaid, Said, Statements, TakenLabels, statements};
+use super::label_log::{self, Again, Entry, Kind, LastSaid, Said, Statements, TakenLabels, is_yes, statements};
 use crate::judge::labels::{Annotator, Answer, Label, LabelKind, Labels, NewLabel, NewLabels, Pair, PairKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -106,15 +106,6 @@ impl Kind for OfPairs {
 
     fn set_state(kept: &mut Label, counts: bool, withdrawn_ms: Option<i64>) {
         (kept.counts, kept.withdrawn_ms) = (counts, withdrawn_ms);
-    }
-}
-
-/// The answer that a stored word stands for.
-pub(super) fn is_yes(decision: &str) -> Option<bool> {
-    match decision {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
     }
 }
 

@@ -134,8 +134,9 @@ pub(super) async fn desk(
         "<section id=\"desk\" class=\"desk {word}\" data-run=\"{run}\" data-kind=\"{word}\" data-as=\"{name}\" data-state=\"loading\">\n\
          <header class=\"far\"><h1 id=\"headline\">Labels</h1><p id=\"who\"><strong>{name}</strong> · {called} · {suite}</p>\
          <ul class=\"pills\">{others}{confirmed}</ul>\
+         <p id=\"count\" class=\"dim\"></p>\
          <progress id=\"bar\" max=\"1\" value=\"0\" aria-label=\"How much is labelled\"></progress>\
-         <p id=\"count\" class=\"dim\"></p><ul id=\"remarks\" class=\"dim\"></ul></header>\n\
+         <ul id=\"remarks\" class=\"dim\"></ul></header>\n\
          <p id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n\
          <article id=\"item\" tabindex=\"-1\" aria-label=\"What is asked about\" hidden>\n\
          <div class=\"texts\"><section id=\"golden\" class=\"card\"><h2></h2><div class=\"words\"></div></section>\n\
@@ -143,10 +144,9 @@ pub(super) async fn desk(
          <section id=\"code\" class=\"card\"><h2>Code</h2><div class=\"lines\"></div></section></article>\n\
          <div id=\"done\" class=\"empty\" hidden><p class=\"big\">Everything here is labelled.</p><p>Thank you!</p></div>\n\
          <footer id=\"answers\" hidden><p id=\"question\">{question}</p><div class=\"buttons\">{buttons}</div>\
-         <div class=\"tools\">{tools}</div>\
+         <div class=\"tools\">{tools}<p id=\"said\" class=\"dim\"></p></div>\
          <form id=\"noting\" hidden><label>Your note <input id=\"note\" maxlength=\"2000\" autocomplete=\"off\"></label>\
-         <span class=\"dim\"><kbd>Enter</kbd> keeps it, <kbd>Esc</kbd> leaves it</span></form>\
-         <p id=\"said\" class=\"dim\"></p></footer>\n</section>\n{help}{adopting}",
+         <span class=\"dim\"><kbd>Enter</kbd> keeps it, <kbd>Esc</kbd> leaves it</span></form></footer>\n</section>\n{help}{adopting}",
         run = text(run.id.as_str()),
         name = text(name.as_str()),
         called = text(called(&run)),

@@ -20,12 +20,15 @@ pub struct Progress {
     /// What that did to the interval of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How far people contradict the judge.
+    /// How far the annotator contradicts the judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradicted: Option<JudgeErrors>,
     /// How far the annotator agrees with the others, on what they have labelled themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
+    /// Whether the bounds are those of precision, as extras leave them.
+    #[serde(skip)]
+    of_extras: bool,
 }
 
 /// How far apart the bounds of a figure are.
@@ -42,18 +45,21 @@ pub struct Bounds {
     pub cases: Option<f64>,
 }
 
-/// How often people contradict the judge.
+/// How often somebody contradicts the judge. It rests on what they said themselves, so that it tells nothing of the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgeErrors {
-    /// Pairs on which people agree.
+    /// Pairs that they have labelled.
     pub of: usize,
     /// In how many of them the judge says something else.
     pub wrong: usize,
     /// In how many it should, by its own probabilities.
     pub expected: f64,
-    /// Whether that is more than chance would have it.
+    /// Whether that is more than chance would have it, and rests on more than a few.
     pub overconfident: bool,
 }
+
+/// Of fewer labels it would tell what the judge thinks of single pairs.
+const FEWEST: usize = 10;
 
 /// How far one person agrees with the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,7 +93,9 @@ impl Progress {
         let items = desk.queue.items();
         let open = items.iter().filter(|item| desk.is_open(item)).count();
         let voices = |key: &str| desk.voices.get(key).map_or(0, |voices| voices.len());
-        let narrowed = (desk.queue.kind() == LabelKind::Pair).then(|| narrowed(desk));
+        let of_pairs = desk.queue.kind() == LabelKind::Pair;
+        let narrowed_by = |heard: &dyn Fn(&Annotator) -> bool| of_pairs.then(|| narrowed(desk, heard));
+        let (narrowed, own) = (narrowed_by(&|_| true), narrowed_by(&|name| *name == desk.annotator));
         Self {
             done: items.len() - open,
             open,
@@ -102,13 +110,14 @@ impl Progress {
                 LabelKind::Extra => Some(apart(desk)),
                 LabelKind::Audit => None,
             },
-            contradicted: narrowed.filter(|narrowed| narrowed.labelled > 0).map(|narrowed| JudgeErrors {
-                of: narrowed.labelled,
-                wrong: narrowed.wrong,
-                expected: narrowed.expected,
-                overconfident: narrowed.overconfident,
+            contradicted: own.filter(|own| own.labelled >= FEWEST).map(|own| JudgeErrors {
+                of: own.labelled,
+                wrong: own.wrong,
+                expected: own.expected,
+                overconfident: own.overconfident,
             }),
             agreement: agreement(desk),
+            of_extras: desk.queue.kind() == LabelKind::Extra,
         }
     }
 
@@ -116,7 +125,7 @@ impl Progress {
     pub fn headline(&self) -> String {
         let labels = if self.labels == 1 { "1 label".to_owned() } else { format!("{} labels", self.labels) };
         let told = self.bounds.as_ref().map(|bounds| match bounds.metric.as_str() {
-            "precision" if bounds.cases.is_none() && self.contradicted.is_none() => {
+            "precision" if self.of_extras => {
                 format!("{labels}, precision known within {:.3} → {:.3}", bounds.before, bounds.now)
             }
             metric => format!("{labels}, {} ± {:.3} → ± {:.3}", metric.to_uppercase(), bounds.before, bounds.now),
@@ -147,12 +156,17 @@ impl Progress {
     }
 }
 
-fn narrowed(desk: &Desk<'_>) -> Narrowing {
+/// What the labels of these people do to the interval.
+fn narrowed(desk: &Desk<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
     let items = desk.queue.items();
     let doubts: Vec<Doubt> = items.iter().map(|item| item.doubt).collect();
     let of = |key: &str| match desk.voices.get(key) {
         None => Voices::default(),
-        Some(voices) => Voices { yes: voices.values().filter(|answer| **answer == 2).count(), all: voices.len() },
+        Some(voices) => {
+            let answers = voices.iter().filter(|(name, _)| heard(name)).map(|(_, answer)| *answer);
+            let answers: Vec<usize> = answers.collect();
+            Voices { yes: answers.iter().filter(|answer| **answer == 2).count(), all: answers.len() }
+        }
     };
     let voices: Vec<Voices> = items.iter().map(|item| of(&item.key)).collect();
     narrowing(&doubts, &voices, desk.queue.cases, desk.queue.threshold, Intervals::LEVEL)

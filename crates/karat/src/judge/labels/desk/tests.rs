@@ -145,7 +145,7 @@ fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     assert!((widths.last().unwrap() - 0.05).abs() < 1e-12, "{widths:?}");
     let done = desk.progress();
     assert_eq!(done.headline(), format!("{} labels, F1 ± {:.3} → ± 0.050", done.done, before.before));
-    assert_eq!(done.contradicted.unwrap().of, done.done);
+    assert_eq!(done.contradicted, None, "of so few it would tell what the judge thinks of single pairs");
 }
 
 #[test]
