@@ -9,8 +9,11 @@ use crate::format::report::{OperatingV1, ReportV1, SweepV1};
 use crate::report::exhibit::Exhibit;
 
 const WIDTH: f64 = 340.0;
+/// A name, the class of its line, and what it is.
+type Line = (&'static str, &'static str, fn(&OperatingV1) -> f64);
+
 /// What is drawn, with its line, so that colour is not all that tells them apart.
-const LINES: [(&str, &str, fn(&OperatingV1) -> f64); 3] =
+const LINES: [Line; 3] =
     [("precision", "run dash", |p| p.precision), ("recall", "run dots", |p| p.recall), ("F1", "run", |p| p.f1)];
 const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
 
@@ -83,7 +86,7 @@ fn of(report: &ReportV1, drawn: &Drawn<'_>, sweep: &SweepV1) -> Option<Plot> {
     });
     let remarks = format!("{words}Pooled over cases; chosen on these very cases, so it promises too much.");
     let foot = frame.bottom + BELOW;
-    let height = foot + notes(&mut svg, &[remarks.clone()], (10.0, foot), WIDTH - 20.0) + 6.0;
+    let height = foot + notes(&mut svg, std::slice::from_ref(&remarks), (10.0, foot), WIDTH - 20.0) + 6.0;
     Some(Plot {
         title: format!("Thresholds on the {} of {}", sweep.by, drawn.name()),
         description: format!("{}: {remarks}", drawn.name()),

@@ -118,7 +118,7 @@ fn stations(svg: &mut Svg, frame: &Frame, x: &Scale, stops: &[(&str, &ReportV1)]
     for (at, (label, _)) in stops.iter().enumerate() {
         let place = x.at(at as f64);
         svg.line("axis", (place, frame.bottom), (place, frame.bottom + 4.0));
-        if (stops.len() - 1 - at) % every == 0 {
+        if (stops.len() - 1 - at).is_multiple_of(every) {
             // The first and the last name must not leave the picture.
             let room = room.min(2.0 * (place - 4.0)).min(2.0 * (WIDTH - place - 4.0));
             let shown = words::fit_end(label, room, SMALL);
