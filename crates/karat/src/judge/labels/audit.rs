@@ -153,29 +153,26 @@ pub struct OpenAudit<'a> {
 /// often: one answer settles all of it.
 pub fn audit_queue<'a>(suite: &'a Suite, trials: &'a [Trial]) -> Vec<OpenAudit<'a>> {
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    let mut once: BTreeMap<AuditKey, (OpenAudit<'a>, BTreeSet<&ToolName>, BTreeSet<(&ToolName, u32)>)> =
-        BTreeMap::new();
+    let mut once: BTreeMap<AuditKey, (OpenAudit<'a>, Reports<'a>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Reported) {
         let Some(&case) = cases.get(trial.case.as_str()) else { continue };
         for finding in &trial.findings {
             let key = ShownAudit::of(case, finding).key();
-            let open = || {
-                (OpenAudit { key: key.clone(), case, finding, tools: 0, trials: 0 }, BTreeSet::new(), BTreeSet::new())
-            };
-            let (_, tools, numbers) = once.entry(key.clone()).or_insert_with(open);
-            tools.insert(&trial.tool);
-            numbers.insert((&trial.tool, trial.number));
+            let open = || (OpenAudit { key: key.clone(), case, finding, tools: 0, trials: 0 }, Reports::new());
+            once.entry(key.clone()).or_insert_with(open).1.insert((&trial.tool, trial.number));
         }
     }
-    let mut queue: Vec<_> = once.into_values().collect();
-    queue.sort_by_key(|(_, tools, numbers)| (Reverse(tools.len()), Reverse(numbers.len())));
-    let counted = |(open, tools, numbers): (OpenAudit<'a>, BTreeSet<_>, BTreeSet<_>)| OpenAudit {
-        tools: tools.len(),
-        trials: numbers.len(),
-        ..open
+    let counted = |(open, reports): (OpenAudit<'a>, Reports<'a>)| {
+        let tools: BTreeSet<&ToolName> = reports.iter().map(|(tool, _)| *tool).collect();
+        OpenAudit { tools: tools.len(), trials: reports.len(), ..open }
     };
-    queue.into_iter().map(counted).collect()
+    let mut queue: Vec<OpenAudit<'a>> = once.into_values().map(counted).collect();
+    queue.sort_by_key(|open| (Reverse(open.tools), Reverse(open.trials)));
+    queue
 }
+
+/// The trials that report something, by tool and number.
+type Reports<'a> = BTreeSet<(&'a ToolName, u32)>;
 
 /// Labels of audited findings as judgements of these trials: one audit for each annotator and trial, of the findings that they
 /// have labelled, each with the labels it comes from. In the order of the trials and the annotators' names.
