@@ -97,6 +97,7 @@ fn reply(state: &State, body: &str, status: StatusCode) -> Reply {
         styles: &[super::STYLE],
         scripts: &[THEME],
         connects: true,
+        ..Page::default()
     };
     Reply::page(&page).status(status)
 }

@@ -184,7 +184,15 @@ fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Resp
         let link = text(clean);
         let body =
             format!("<meta http-equiv=\"refresh\" content=\"0; url={link}\">\n<p><a href=\"{link}\">Go on</a></p>\n");
-        Reply::page(&Page { title: "Karat", nav: "", body: &body, styles: &[], scripts: &[], connects: true })
+        Reply::page(&Page {
+            title: "Karat",
+            nav: "",
+            body: &body,
+            styles: &[],
+            scripts: &[],
+            connects: true,
+            ..Page::default()
+        })
     } else {
         Reply::see(clean)
     };

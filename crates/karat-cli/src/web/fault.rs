@@ -41,7 +41,15 @@ impl Fault {
             let title = title(self.status);
             let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", text(&self.said), self.more);
             let styles = [super::STYLE];
-            Reply::page(&Page { title, nav, body: &body, styles: &styles, scripts: &[THEME], connects: true })
+            Reply::page(&Page {
+                title,
+                nav,
+                body: &body,
+                styles: &styles,
+                scripts: &[THEME],
+                connects: true,
+                ..Page::default()
+            })
         };
         match self.status {
             StatusCode::UNAUTHORIZED => {

@@ -52,6 +52,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
         styles: &[super::STYLE, include_str!("live.css")],
         scripts: &[THEME, include_str!("live.js")],
         connects: true,
+        ..Page::default()
     }))
 }
 

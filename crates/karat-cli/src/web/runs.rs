@@ -88,6 +88,7 @@ fn draw(state: &State, store: &mut Store, asked: &Asked) -> Result<Reply, Fault>
         styles: &[plot::STYLE, super::STYLE],
         scripts: &[THEME],
         connects: true,
+        ..Page::default()
     }))
 }
 

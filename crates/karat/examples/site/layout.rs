@@ -59,7 +59,16 @@ impl<'a> Site<'a> {
         scripts.push(index);
         scripts.extend(search::FIND);
         scripts.extend(more);
-        Page { title, nav: &navigation(file), body, styles: &[STYLE], scripts: &scripts, connects: false }.draw()
+        Page {
+            title,
+            nav: &navigation(file),
+            body,
+            styles: &[STYLE],
+            scripts: &scripts,
+            connects: false,
+            ..Page::default()
+        }
+        .draw()
     }
 }
 

@@ -17,6 +17,7 @@ use super::Look;
 use super::exhibit::Exhibit;
 use super::page::{Page, THEME};
 use super::plot;
+use pack::Packed;
 
 /// The page, standing alone.
 pub fn draw(exhibit: &Exhibit<'_>, _: &Look) -> String {
@@ -27,28 +28,32 @@ pub fn draw(exhibit: &Exhibit<'_>, _: &Look) -> String {
 pub struct Document {
     title: String,
     body: String,
+    data: String,
 }
 
 impl Document {
     /// Everything that the page of a report holds.
     pub fn of(exhibit: &Exhibit<'_>) -> Self {
-        Self { title: format!("{} · Karat report", exhibit.report.suite.name), body: body(exhibit) }
+        let Packed { index, portions, left_out } = pack::pack(exhibit);
+        let mut body = String::from("<div id=\"overview\">\n");
+        overview::draw(exhibit, left_out, &mut body);
+        body.push_str("</div>\n<article id=\"case\" hidden></article>\n");
+        body.push_str(&index);
+        Self { title: format!("{} · Karat report", exhibit.report.suite.name), body, data: portions }
     }
 
     /// The page, with a way to others above it where there are others.
     pub fn page<'a>(&'a self, nav: &'a str) -> Page<'a> {
-        Page { title: &self.title, nav, body: &self.body, styles: &STYLES, scripts: &SCRIPTS, connects: false }
+        Page {
+            title: &self.title,
+            nav,
+            body: &self.body,
+            styles: &STYLES,
+            scripts: &SCRIPTS,
+            data: &self.data,
+            ..Page::default()
+        }
     }
-}
-
-fn body(exhibit: &Exhibit<'_>) -> String {
-    let packed = pack::pack(exhibit);
-    let mut body = String::with_capacity(packed.markup.len() + 200_000);
-    body.push_str("<div id=\"overview\">\n");
-    overview::draw(exhibit, packed.left_out, &mut body);
-    body.push_str("</div>\n<article id=\"case\" hidden></article>\n");
-    body.push_str(&packed.markup);
-    body
 }
 
 const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];

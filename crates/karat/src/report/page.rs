@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 /// A page to draw. Text that others wrote must have gone through [`text`] before it is part of any markup.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
     /// What it is called: text, not markup.
     pub title: &'a str,
@@ -15,8 +16,10 @@ pub struct Page<'a> {
     pub body: &'a str,
     /// Style sheets beside the shell's own.
     pub styles: &'a [&'a str],
-    /// Scripts, run one after the other as one module; none makes a page without any.
+    /// Scripts, run one after the other as one; they may wait. None makes a page without any.
     pub scripts: &'a [&'a str],
+    /// Markup after the scripts: data that may be long, so that the page is alive before all of it is read.
+    pub data: &'a str,
     /// Whether scripts and forms may ask the server that the page came from.
     pub connects: bool,
 }
@@ -26,12 +29,12 @@ impl Page<'_> {
     pub fn draw(&self) -> String {
         let (style, script) = (self.style(), self.script());
         let (title, policy) = (text(self.title), policy(&style, script.as_deref(), self.connects));
-        let script = script.map_or_else(String::new, |script| format!("<script type=\"module\">{script}</script>\n"));
+        let script = script.map_or_else(String::new, |script| format!("<script>{script}</script>\n"));
         let nav = match self.nav {
             "" => String::new(),
             nav => format!("<header class=\"top\">{nav}</header>\n"),
         };
-        let mut out = String::with_capacity(self.body.len() + style.len() + script.len() + 2_000);
+        let mut out = String::with_capacity(self.body.len() + self.data.len() + style.len() + script.len() + 2_000);
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         out.push_str(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", text(&policy)));
@@ -46,6 +49,7 @@ impl Page<'_> {
         out.push_str(self.body);
         out.push_str("</main>\n");
         out.push_str(&script);
+        out.push_str(self.data);
         out.push_str("</body>\n</html>\n");
         out
     }
@@ -62,7 +66,8 @@ impl Page<'_> {
     }
 
     fn script(&self) -> Option<String> {
-        (!self.scripts.is_empty()).then(|| format!("\n{}\n", self.scripts.join("\n")))
+        let wrapped = || format!("\n\"use strict\";\n(async () => {{\n{}\n}})();\n", self.scripts.join("\n"));
+        (!self.scripts.is_empty()).then(wrapped)
     }
 }
 
@@ -115,7 +120,7 @@ mod tests {
     use super::*;
 
     fn page<'a>(title: &'a str, scripts: &'a [&'a str]) -> Page<'a> {
-        Page { title, nav: "", body: "", styles: &[], scripts, connects: false }
+        Page { title, scripts, ..Page::default() }
     }
 
     #[test]
@@ -131,7 +136,7 @@ mod tests {
     fn the_policy_names_the_script_that_the_page_holds() {
         let page = page("a", &["let one = 1;", "let two = 2;"]);
         let drawn = page.draw();
-        let script = drawn.split("<script type=\"module\">").nth(1).unwrap().split("</script>").next().unwrap();
+        let script = drawn.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
         let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
         assert!(page.policy().contains(&format!("script-src 'sha256-{hash}'")), "{}", page.policy());
         assert!(drawn.contains(&format!("sha256-{hash}")), "the document states its policy itself");

@@ -292,5 +292,5 @@ pub(super) async fn confirmed(
 fn page(state: &State, title: &str, body: &str, script: &str) -> Reply {
     let (styles, scripts) = ([STYLE, LABEL_STYLE], [THEME, TOKEN, script]);
     let nav = state.nav("Label");
-    Reply::page(&Page { title, nav: &nav, body, styles: &styles, scripts: &scripts, connects: true })
+    Reply::page(&Page { title, nav: &nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
 }

@@ -238,7 +238,15 @@ fn what_keeps_people_out_is_found() {
     assert!(refusal(|| tab.accessible()).contains("image-alt"));
     // The shell of all pages is fine by itself, by day and by night, and its policy does not keep axe from looking.
     let body = "<h1>A page</h1><p>Words, <a href=\"#main\">a link</a> and <code>code</code>.</p>";
-    let shell = Page { title: "A page", nav: "", body, styles: &[], scripts: &["let one = 1;"], connects: false };
+    let shell = Page {
+        title: "A page",
+        nav: "",
+        body,
+        styles: &[],
+        scripts: &["let one = 1;"],
+        connects: false,
+        ..Page::default()
+    };
     let project = Project::new().with("p.html", shell.draw());
     let tab = browser.page(&address(&project.path("p.html")));
     for screen in Screen::ALL {

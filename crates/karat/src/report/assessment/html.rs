@@ -55,7 +55,16 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         body.push_str(&requirements(report, bundle));
     }
     let title = format!("Karat: {name}");
-    Page { title: &title, nav: "", body: &body, styles: &[plot::STYLE], scripts: &[], connects: false }.draw()
+    Page {
+        title: &title,
+        nav: "",
+        body: &body,
+        styles: &[plot::STYLE],
+        scripts: &[],
+        connects: false,
+        ..Page::default()
+    }
+    .draw()
 }
 
 /// On a small screen a table is moved within its frame, by keys too: so the frame can have the focus, and has a name.

@@ -1,6 +1,12 @@
 // The cases lie in the page, compressed. The index is unpacked at once, the rest when somebody opens a case.
 
+// What lies further down may not be read yet.
+const whole = new Promise((done) => {
+  if (document.readyState !== "loading") done();
+  else addEventListener("DOMContentLoaded", done, { once: true });
+});
 const unpacked = async (id) => {
+  if (!document.getElementById(id)?.nextSibling) await whole;
   const packed = atob(document.getElementById(id).textContent.trim());
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < packed.length; at += 1) bytes[at] = packed.charCodeAt(at);

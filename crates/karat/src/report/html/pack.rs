@@ -14,8 +14,10 @@ use std::io::Write;
 
 /// All cases, ready to be put into a page.
 pub(super) struct Packed {
-    /// Elements that hold the data.
-    pub(super) markup: String,
+    /// An element with what the grid shows.
+    pub(super) index: String,
+    /// Elements with the details of cases. They come last, so that a browser has shown all else before it reads them.
+    pub(super) portions: String,
     /// What was left out so that the page stays small enough to be sent around; nothing where all is there.
     pub(super) left_out: Option<&'static str>,
 }
@@ -45,11 +47,10 @@ pub(super) fn pack(exhibit: &Exhibit<'_>) -> Packed {
     for (number, portion) in portions.iter().enumerate() {
         portion_of.extend(std::iter::repeat_n(number, portion.cases));
     }
-    let mut markup = element("index", &compressed(&json(&index::of(exhibit.report, &portion_of))));
-    for (number, portion) in portions.iter().enumerate() {
-        markup.push_str(&element(&format!("portion-{number}"), &portion.text));
-    }
-    Packed { markup, left_out: fullness.leaves_out() }
+    let index = element("index", &compressed(&json(&index::of(exhibit.report, &portion_of))));
+    let numbered = portions.iter().enumerate();
+    let portions = numbered.map(|(number, portion)| element(&format!("portion-{number}"), &portion.text)).collect();
+    Packed { index, portions, left_out: fullness.leaves_out() }
 }
 
 struct Portion {

@@ -84,7 +84,8 @@ fn hostile_text_runs_where_nothing_is_escaped() {
     raw.until(&format!("({}) !== null", hostile::CANARY));
     assert!(!raw.complaints().is_empty());
     let body = format!("<h1>{0}</h1><input title=\"{0}\">", text(&hostile));
-    let page = Page { title: &hostile, nav: "", body: &body, styles: &[], scripts: &[], connects: false };
+    let page =
+        Page { title: &hostile, nav: "", body: &body, styles: &[], scripts: &[], connects: false, ..Page::default() };
     project.write("shell.html", page.draw());
     let shell = browser.page(&address(&project.path("shell.html")));
     shell.hover("input");
