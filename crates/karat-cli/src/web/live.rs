@@ -21,7 +21,10 @@ pub(super) fn routes() -> Router<State> {
 
 /// What is known of runs that somebody follows, the latest followed at the end.
 #[derive(Debug, Default)]
-pub(super) struct Followed(Mutex<Vec<(RunId, Arc<Mutex<Option<Tally>>>)>>);
+pub(super) struct Followed(Mutex<Vec<(RunId, Counted)>>);
+
+/// What was counted so far; nothing before the first look.
+type Counted = Arc<Mutex<Option<Tally>>>;
 
 /// So many runs are followed at once; others are counted from their beginning.
 const MOST: usize = 16;
@@ -90,7 +93,7 @@ fn told(state: &State, store: &mut Store, run: &RunInfo) -> Result<Value, Fault>
 }
 
 impl Followed {
-    fn tally(&self, run: &RunId) -> Arc<Mutex<Option<Tally>>> {
+    fn tally(&self, run: &RunId) -> Counted {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, tally) = match all.iter().position(|(id, _)| id == run) {
             Some(at) => all.remove(at),
