@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Write the report to a file too; the extension says the format (.json .md .csv .xml .sarif .txt); may be given again.
+    /// Write the report to a file too; the extension says the format (.html .json .md .csv .xml .sarif .txt); may be given again.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print this format instead of the table: table, json, markdown, csv, junit, sarif.

@@ -19,10 +19,10 @@ const SEATS: usize = 512;
 const HEAD: Duration = Duration::from_secs(10);
 
 /// A connection takes new requests for so long; clients just make another.
-const AGE: Duration = Duration::from_secs(60);
+const AGE: Duration = Duration::from_secs(15);
 
-/// And what it has begun by then must have ended after this.
-const LAST: Duration = Duration::from_secs(120);
+/// And what it has begun by then must have ended after this: whoever asks and never reads must not keep others out for long.
+const LAST: Duration = Duration::from_secs(45);
 
 /// The longest head of a request.
 const LONGEST_HEAD: usize = 32 * 1024;

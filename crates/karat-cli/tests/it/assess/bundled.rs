@@ -114,8 +114,9 @@ fn a_page_shows_hostile_text_as_text() {
     project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.html"));
     let page = project.read("a.html");
     assert!(page.contains("alert(1)"), "the text is shown");
+    let page = page.replacen("<a class=\"skip\" href=\"#main\">", "", 1);
     for mark in ["<script", "<img", "<a ", "http:", "https:", "\u{202e}"] {
         assert!(!page.contains(mark), "{mark}");
     }
-    assert!(page.contains("default-src 'none'"));
+    assert!(page.contains("default-src &#39;none&#39;"));
 }

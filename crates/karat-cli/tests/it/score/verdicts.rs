@@ -49,7 +49,7 @@ fn rates_by_category_by_hand() {
     let table = owasp().ok("score bench --submission s.jsonl --profile owasp");
     let row: Vec<&str> =
         table.lines().find(|line| line.trim_start().starts_with("t ")).unwrap().split_whitespace().collect();
-    assert_eq!(row, ["t", "0.250", "0.750", "0.500", "0.667"], "{table}");
+    assert_eq!(row[..5], ["t", "0.250", "0.750", "0.500", "0.667"], "{table}");
 }
 
 /// The verdict and whether it is right, of a vulnerable case without `cwe`.

@@ -37,15 +37,18 @@ const caseView = (() => {
     return true;
   };
 
-  async function open(at, query) {
+  async function open(at, query, still = () => true) {
     const data = await detail(at);
+    if (!still()) return;
     const asked = toolOf.get(query.get("tool"));
     const tool = asked ?? (grid?.tool() ?? index.tools.findIndex((_, one) => cell(one, at).missed > 0 || cell(one, at).fp > 0));
     const chosen = Math.max(0, tool);
     const trials = (data.tools[chosen] ?? []).map((one) => one.result.trial);
     const wish = Number(query.get("trial"));
-    const telling = data.tools[chosen]?.find((one) => one.result.misses.length > 0)?.result.trial;
-    const trial = trials.includes(wish) ? wish : (telling ?? trials[0] ?? 1);
+    const misses = missesOf(data, chosen);
+    // Coming from another case, one meets its first miss, or going backwards its last.
+    const telling = query.get("item") === "last" ? misses.at(-1) : misses[0];
+    const trial = trials.includes(wish) ? wish : (telling?.trial ?? trials[0] ?? 1);
     const show = shown.includes(query.get("show")) ? query.get("show") : "everything";
     now = { at, data, tool: chosen, trial, show, item: query.get("item"), story: story(data, chosen, trial) };
     draw();
@@ -62,15 +65,21 @@ const caseView = (() => {
   };
   const go = (change) => (location.hash = address(change));
 
-  // The misses of the chosen tool, one after the other, through all cases that the grid shows.
+  // The misses of the chosen tool, one after the other: in all trials of this case, then in all other cases that the grid shows.
+  const missesOf = (data, tool) => (data.tools[tool] ?? []).flatMap((one) =>
+    data.goldens.flatMap((golden, at) => (one.result.misses.some((miss) => miss.golden === golden.id) ? [{ trial: one.result.trial, item: `g${at}` }] : [])));
   function step(by) {
-    const missed = now.story.goldens.filter((item) => item.state === "miss").map((item) => item.key);
-    const here = missed.indexOf(now.item);
-    const next = here < 0 ? (by > 0 ? 0 : missed.length - 1) : here + by;
-    if (here >= 0 ? missed[next] : missed.length > 0 && now.item == null && by > 0) return go({ item: missed[here < 0 ? 0 : next] });
+    const misses = missesOf(now.data, now.tool);
+    const here = misses.findIndex((miss) => miss.trial === now.trial && miss.item === now.item);
+    // From anything else one goes on with the first miss of this trial, or back to what comes before it.
+    const from = misses.findIndex((miss) => miss.trial >= now.trial);
+    const first = from < 0 ? misses.length : from;
+    const next = misses[here >= 0 ? here + by : by > 0 ? first : first - 1];
+    const show = ["everything", "misses"].includes(now.show) ? now.show : "everything";
+    if (next) return go({ ...next, show });
     const cases = around();
     for (let at = cases.indexOf(now.at) + by; at >= 0 && at < cases.length; at += by) {
-      if (cell(now.tool, cases[at]).missed > 0) return go({ at: cases[at], trial: null, item: by > 0 ? "first" : "last" });
+      if (cell(now.tool, cases[at]).missed > 0) return go({ at: cases[at], trial: null, show, item: by > 0 ? "first" : "last" });
     }
     say(by > 0 ? "There is no further miss of this tool." : "There is no earlier miss of this tool.");
   }
@@ -89,12 +98,12 @@ const caseView = (() => {
   function draw() {
     const { data, story: told } = now;
     if (now.item === "first" || now.item === "last") {
-      const missed = told.goldens.filter((item) => item.state === "miss");
-      now.item = (now.item === "first" ? missed[0] : missed.at(-1))?.key ?? null;
+      const missed = missesOf(data, now.tool).filter((miss) => miss.trial === now.trial);
+      now.item = (now.item === "first" ? missed[0] : missed.at(-1))?.item ?? null;
       history.replaceState(history.state, "", address({ item: now.item }));
     }
     const facts = [data.verdict, ...Object.entries(data.fields).map(([name, value]) => `${name}: ${value}`), ...data.categories];
-    place.replaceChildren(
+    place.replaceChildren(...nodes([
       make("nav", { class: "steps", "aria-label": "Cases" },
         make("a", { href: "#/cases", class: "back" }, "‹ All cases"),
         make("span", { class: "grow" }),
@@ -112,11 +121,11 @@ const caseView = (() => {
       trialFacts(told),
       make("div", { class: "desk" },
         make("div", { class: "items" },
-          list("Goldens", told.goldens.filter(wanted), "This case has no goldens."),
-          list("Findings", told.findings.filter(wanted), told.result?.outcome === "reported" ? "It reported nothing." : "There are none.")),
+          list("Goldens", told.goldens, "This case has no goldens."),
+          list("Findings", told.findings, told.result?.outcome === "reported" ? "It reported nothing." : "There are none.")),
         code(data, told)),
       make("p", { class: "dim keys" }, make("kbd", {}, "n"), " ", make("kbd", {}, "p"), " next and previous miss · ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), " case · ", make("kbd", {}, "Esc"), " all cases"),
-    );
+    ]));
     if (now.item) reveal(now.item);
   }
 
@@ -133,7 +142,7 @@ const caseView = (() => {
         const sign = { none: "○", some: "◐", all: "●" }[state];
         const on = tool === now.tool ? "true" : undefined;
         return make("td", { class: `n ${state}`, "aria-current": on },
-          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${name}: found in ${found} of ${trials.length} trials` }, sign, trials.length > 1 && ` ${found}/${trials.length}`));
+          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: found in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
       }));
     return make("details", { open: index.tools.length <= 8, class: "who" }, make("summary", {}, "Who found what"),
       make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small" },
@@ -155,15 +164,17 @@ const caseView = (() => {
     const result = told.result;
     if (!result) return make("p", { class: "careful" }, "There is no such trial.");
     const facts = [];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome}: it is no report, and every golden counts as missed.`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome}: it is no report. What it did not find counts as the profile says, as missed unless failed trials are excluded.`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));
     return make("div", {}, facts);
   }
 
-  function list(title, items, nothing) {
+  function list(title, all, nothing) {
+    const items = all.filter(wanted);
+    const none = all.length === 0 ? nothing : `None of the ${all.length} is shown: only ${now.show} are.`;
     return make("section", { "aria-label": title }, make("h2", {}, title),
-      items.length === 0 ? make("p", { class: "dim" }, nothing) : make("ul", { class: "list" }, items.map(row)));
+      items.length === 0 ? make("p", { class: "dim" }, none) : make("ul", { class: "list" }, items.map(row)));
   }
 
   function row(item) {
@@ -269,12 +280,24 @@ const caseView = (() => {
   function code(data, told) {
     const all = [...told.goldens, ...told.findings].filter(wanted);
     if (data.files.length === 0) {
-      const why = data.code ? "No code is at hand for this case." : "This page was drawn without the suite at hand, so it has no code. `karat report RUN -o report.html` has it.";
+      const why = data.code ? "No golden and no finding names a file of this case that is at hand as text." : "This page was drawn without the suite at hand, so it has no code. `karat report` shows it for a run, or with --suite.";
       return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));
     }
     const ends = (item) => item.info.line_end ?? item.info.line_start;
+    // A golden may name files by a pattern: then it lies where it was found, or in every file that fits.
+    const lies = (item, path) => {
+      const stated = item.info.file;
+      if (stated === path || stated == null || !/[*?[]/.test(stated)) return stated === path;
+      if (item.other?.info.file) return item.other.info.file === path;
+      const pattern = stated.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*\*\/?/g, "\u0001").replace(/\*/g, "[^/]*").replace(/\?/g, "[^/]").replaceAll("\u0001", ".*");
+      try {
+        return new RegExp(`^${pattern}$`).test(path);
+      } catch {
+        return false;
+      }
+    };
     const file = (of) => {
-      const here = all.filter((item) => item.info.file === of.path && item.info.line_start != null);
+      const here = all.filter((item) => lies(item, of.path) && item.info.line_start != null);
       const rows = [];
       let last = 0;
       const gap = (next) => {
@@ -320,5 +343,7 @@ const caseView = (() => {
       keys[event.key]();
     }
   });
-  return { open, place };
+  // Whoever goes back is told where they were.
+  const leave = (tell) => now && tell(now.at, now.tool);
+  return { open, leave, place };
 })();

@@ -167,11 +167,11 @@ const grid = (() => {
     const stop = (r, c) => (r === focus[0] && c === focus[1] ? 0 : -1);
     const line = make("div", { role: "row", class: "row", "aria-rowindex": place + 2 },
       make("div", { role: "rowheader", class: "first" },
-        make("a", { href: link(), title: index.names[at] ?? id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
+        make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
       index.tools.map((name, tool) => {
         const c = cell(tool, at);
         const [main, of, mark] = says(at, c);
-        const long = `${name}: ${main}${of ? `, ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
+        const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
         return make("div", { role: "gridcell", class: shade(c) },
           make("a", { href: link(tool), title: long, "aria-label": long, tabindex: stop(place, tool + 1), "data-at": `${place},${tool + 1}` },
             main, of && make("small", {}, of), mark && make("b", { class: "warn" }, mark)));
@@ -212,5 +212,16 @@ const grid = (() => {
     draw();
   });
   show();
-  return { recall, rows: () => rows, tool: () => (state.tool === "" ? null : Number(state.tool)), redraw: () => { drawn = ""; draw(); } };
+  // Back from a case, one is where one left.
+  const focusOn = (at, tool) => {
+    const place = rows.indexOf(at);
+    if (place < 0) return;
+    focus = [place, tool + 1];
+    const one = height();
+    if (place * one < box.scrollTop || (place + 2) * one > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, (place - 3) * one);
+    drawn = "";
+    draw();
+    space.querySelector(`[data-at="${focus.join(",")}"]`)?.focus({ preventScroll: true });
+  };
+  return { recall, remember, focusOn, rows: () => rows, tool: () => (state.tool === "" ? null : Number(state.tool)), redraw: () => { drawn = ""; draw(); } };
 })();

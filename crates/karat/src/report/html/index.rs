@@ -1,8 +1,9 @@
 //! What the grid of cases and tools needs: small numbers in columns, so that thousands of cases are read in a moment.
 
-use crate::format::report::{CaseResultV1, ReportV1, ToolV1};
+use crate::format::report::{CaseResultV1, ReportV1, ToolV1, TrialResultV1};
 use crate::report::number::{rank_metric, ranked, title};
 use karat_core::metric::table::{Direction, find};
+use karat_core::profile::Method;
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use serde::Serialize;
@@ -46,7 +47,7 @@ struct Column {
 /// The index of a report.
 pub(super) fn of<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
     let metric = rank_metric(report);
-    let tools = ranked(report);
+    let (tools, verdicts) = (ranked(report), report.profile.method == Method::Verdict);
     let mut by: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
     let fields: BTreeSet<&str> = report.cases.iter().flat_map(|case| case.fields.keys()).map(String::as_str).collect();
     for field in fields {
@@ -66,8 +67,8 @@ pub(super) fn of<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
     by.retain(|_, values| values.iter().any(|values| !values.is_empty()));
     Index {
         suite: &report.suite.name,
-        metric: title(metric),
-        down: find(metric).is_some_and(|metric| metric.direction == Direction::Down),
+        metric: if verdicts { "right verdicts" } else { title(metric) },
+        down: !verdicts && find(metric).is_some_and(|metric| metric.direction == Direction::Down),
         tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
         ids: report.cases.iter().map(|case| case.case.as_str()).collect(),
         names: report.cases.iter().map(|case| case.name.as_deref()).collect(),
@@ -91,7 +92,10 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
     for case in &report.cases {
         let (id, result) = (case.case.as_str(), results.get(case.case.as_str()));
         let trials = result.map_or(&[][..], |result| &result.trials);
-        let value = result.and_then(|result| result.metrics.get(metric)).and_then(|estimate| estimate.value);
+        let value = match report.profile.method {
+            Method::Verdict => right(trials),
+            _ => result.and_then(|result| result.metrics.get(metric)).and_then(|estimate| estimate.value),
+        };
         column.value.push(value.map(|value| (value * 1000.0).round() as i32));
         column.tp.push(trials.iter().map(|trial| trial.tp).sum());
         column.fp.push(trials.iter().map(|trial| trial.fp).sum());
@@ -101,4 +105,10 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         column.flags.push(u8::from(passed) | u8::from(flaky.contains(id)) << 1 | u8::from(lucky.contains(id)) << 2);
     }
     column
+}
+
+/// The share of trials whose verdict is the truth; none where there are no trials.
+fn right(trials: &[TrialResultV1]) -> Option<f64> {
+    let right = trials.iter().filter(|trial| trial.verdict_correct).count();
+    (!trials.is_empty()).then(|| right as f64 / trials.len() as f64)
 }

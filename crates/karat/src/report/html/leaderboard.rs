@@ -145,6 +145,6 @@ fn cost_per_golden(report: &ReportV1, tool: &ToolV1, _: &Column) -> String {
 }
 
 fn dollars(usd: f64) -> String {
-    let shown = if usd != 0.0 && usd.abs() < 0.01 { format!("{usd:.4}") } else { format!("{usd:.2}") };
+    let shown = if usd != 0.0 && usd.abs() < 1.0 { format!("{usd:.4}") } else { format!("{usd:.2}") };
     format!("<td class=\"n\" data-sort=\"{usd}\">{shown}</td>")
 }

@@ -16,9 +16,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
     leaderboard::draw(report, out);
     figures::quality(exhibit, out);
     figures::significance(exhibit, out);
-    if report.profile.method != Method::Verdict {
-        cases(report, left_out, out);
-    }
+    cases(report, left_out, out);
     slices::draw(exhibit, out);
     figures::confidence(exhibit, out);
     figures::trend(exhibit, out);
@@ -34,7 +32,7 @@ fn head(report: &ReportV1, out: &mut String) {
         "<header class=\"about\">\n<h1>{}</h1>\n<p class=\"dim\">{}, {} · {} · profile {}</p>\n\
          <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
          <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
-         <noscript><p class=\"careful\">Scripts are off: figures and tables are complete, single cases cannot be opened.</p></noscript>\n",
+         <noscript><p class=\"careful\">Scripts are off: leaderboard, figures and slices are here; the cases need scripts.</p></noscript>\n",
         text(&report.suite.name),
         count(report.suite.cases, "case"),
         count(report.suite.issues, "golden"),
@@ -73,11 +71,15 @@ fn careful(report: &ReportV1, out: &mut String) {
 
 fn cases(report: &ReportV1, left_out: Option<&str>, out: &mut String) {
     out.push_str("<section id=\"cases\" aria-labelledby=\"cases-title\">\n<h2 id=\"cases-title\">Case by case</h2>\n");
-    out.push_str(&format!(
-        "<p class=\"dim\">{} of each case, and how many of its required goldens were found over all trials. \
-         A case without goldens counts false alarms. Open a cell to see the code.</p>\n",
-        text(title(rank_metric(report)))
-    ));
+    let metric = text(title(rank_metric(report)));
+    let shown = match report.profile.method {
+        Method::Verdict => "The share of right verdicts about each case, over all trials.".to_owned(),
+        _ => format!(
+            "{metric} of each case, and how many of its required goldens were found over all trials. A case without goldens counts \
+             false alarms. Open a cell to see the code."
+        ),
+    };
+    out.push_str(&format!("<p class=\"dim\">{shown}</p>\n"));
     if let Some(note) = left_out {
         out.push_str(&format!("<p class=\"dim\">{}</p>\n", text(note)));
     }

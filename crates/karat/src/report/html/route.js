@@ -4,13 +4,18 @@ const overview = document.getElementById("overview");
 const title = document.title;
 let left = 0;
 
+let asked = 0;
 const route = async () => {
+  asked += 1;
+  const own = asked;
   const [path, query] = location.hash.slice(1).split("?");
   const [, kind, id] = path.split("/");
   const at = kind === "case" && id !== undefined ? placeOf.get(decoded(id)) : undefined;
   if (at !== undefined) {
     if (!overview.hidden) left = scrollY;
-    await caseView.open(at, new URLSearchParams(query ?? ""));
+    await caseView.open(at, new URLSearchParams(query ?? ""), () => own === asked);
+    // Somebody may have gone on while the case was unpacked.
+    if (own !== asked) return;
     const was = overview.hidden;
     overview.hidden = true;
     caseView.place.hidden = false;
@@ -24,14 +29,19 @@ const route = async () => {
   document.title = title;
   if (kind === "cases" && grid) {
     if (query !== undefined || !returns) grid.recall(new URLSearchParams(query ?? ""));
+    else grid.remember();
     grid.redraw();
     if (returns) scrollTo(0, left);
     else document.getElementById("cases")?.scrollIntoView();
+    if (returns) caseView.leave(grid.focusOn);
   } else if (returns) {
     grid?.redraw();
     scrollTo(0, left);
   }
-  if (kind === "case") document.getElementById("grid-told")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
+  if (kind === "case") {
+    document.getElementById("grid-told")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
+    document.getElementById("cases")?.scrollIntoView();
+  }
 };
 const decoded = (text) => {
   try {
@@ -49,6 +59,16 @@ if (toc) {
     if (name && section.id !== "careful") toc.append(make("a", { href: `#${section.id}` }, name), " ");
   }
 }
+
+// Paper cannot be unfolded.
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("details:not([open])")];
+  for (const one of closed) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of closed) one.open = false;
+});
 
 addEventListener("hashchange", route);
 await route();

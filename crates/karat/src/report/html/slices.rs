@@ -46,13 +46,17 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         };
         figures::slices(exhibit, dimension, metric, out);
         let caption = format!("{} by {}", text(title(metric)), text(dimension));
-        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">cases</th>"));
+        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
         out.push_str("</tr></thead><tbody>\n");
         let mut rows: Vec<(&&str, &usize)> = values.iter().collect();
         rows.sort_by_key(|(value, cases)| (severity(dimension, value), std::cmp::Reverse(**cases), **value));
         for (value, cases) in rows.iter().take(MOST_VALUES) {
-            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{cases}</td>", text(value)));
+            // A clean case has no recall and no F1, so fewer cases may speak than there are.
+            let estimates = tools.iter().filter_map(|tool| tool.by.get(*dimension)?.get(**value)?.metrics.get(metric));
+            let n = estimates.map(|estimate| estimate.n).max().unwrap_or_default();
+            let of = if n < **cases { format!("{n} of {cases}") } else { n.to_string() };
+            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{of}</td>", text(value)));
             for tool in &tools {
                 let slice = tool.by.get(*dimension).and_then(|values| values.get(**value));
                 let value = slice.and_then(|slice| slice.metrics.get(metric)).and_then(|estimate| estimate.value);

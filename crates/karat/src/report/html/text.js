@@ -10,13 +10,19 @@ const make = (tag, attributes = {}, ...children) => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
+    // What a field holds is compared with the data, and never shown as markup.
+    else if (name === "value" && tag === "option") element.value = value;
     else if (name === "class") element.className = value;
     else element.setAttribute(name, value === true ? "" : plain(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : document.createTextNode(plain(child)))));
+  element.append(...nodes(children));
   return element;
 };
+
+// What is to be shown: elements as they are, all else as text, and nothing for what is not there.
+const nodes = (children) => children.flat(Infinity)
+  .filter((child) => child !== null && child !== undefined && child !== false && child !== "")
+  .map((child) => (child instanceof Node ? child : document.createTextNode(plain(child))));
 
 // A text of any length: what is long is folded.
 const folded = (text, most = 700) => {

@@ -64,7 +64,8 @@ pub(super) fn legend(svg: &mut Svg, tools: &[Drawn<'_>], (left, top): (f64, f64)
 /// Sentences beneath a plot; how high they are is given back.
 pub(super) fn notes(svg: &mut Svg, notes: &[String], (left, top): (f64, f64), width: f64) -> f64 {
     const ROW: f64 = 15.0;
-    let lines = notes.iter().flat_map(|note| words::wrap(note, width, SMALL));
+    // Pages draw with the system's letters, which may be wider than those that are measured here.
+    let lines = notes.iter().flat_map(|note| words::wrap(note, 0.85 * width, SMALL));
     let mut height = 0.0;
     for line in lines {
         height += ROW;

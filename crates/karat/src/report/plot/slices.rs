@@ -50,7 +50,8 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
     for (value, slice) in tools.iter().filter_map(|drawn| drawn.tool.by.get(dimension)).flatten() {
         if figure(slice).is_some() {
             let cases = values.entry(value).or_default();
-            *cases = (*cases).max(slice.cases);
+            // A clean case has no recall and no F1, so fewer cases may speak than there are.
+            *cases = (*cases).max(slice.metrics.get(id).map_or(0, |estimate| estimate.n));
         }
     }
     let mut order: Vec<(&str, usize)> = values.into_iter().collect();
