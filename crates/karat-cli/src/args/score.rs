@@ -9,7 +9,7 @@ pub(crate) struct OutputArgs {
     /// Write the report to a file too; the extension says the format (.html .json .md .csv .xml .sarif .txt); may be given again.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
-    /// Print this format instead of the table: table, json, markdown, csv, junit, sarif.
+    /// Print this format instead of the table: table, json, markdown, html, csv, junit, sarif.
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub(crate) format: Option<String>,
     /// Print the report as JSON.

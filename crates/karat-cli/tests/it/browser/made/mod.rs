@@ -79,7 +79,9 @@ fn a_crowd_of_tools_is_ranked() {
 fn hostile_text_runs_where_nothing_is_escaped() {
     let Some(browser) = browser() else { return };
     let hostile = hostile::payload("here");
-    let project = Project::new().with("raw.html", format!("<!doctype html><title>raw</title>{hostile}"));
+    // Without what leads away from the page before anybody can look at it.
+    let raw = hostile.replace("<meta", "<nothing");
+    let project = Project::new().with("raw.html", format!("<!doctype html><title>raw</title>{raw}"));
     let raw = browser.page(&address(&project.path("raw.html")));
     raw.until(&format!("({}) !== null", hostile::CANARY));
     assert!(!raw.complaints().is_empty());
