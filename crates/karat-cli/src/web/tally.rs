@@ -188,7 +188,7 @@ impl Tally {
             .iter()
             .map(|((tool, outcome, reason), (times, case))| Reason { tool, outcome, reason, times: *times, case })
             .collect();
-        failures.sort_by(|a, b| b.times.cmp(&a.times));
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.times));
         let more_failures = failures.len().saturating_sub(REASONS);
         failures.truncate(REASONS);
         Progress {
