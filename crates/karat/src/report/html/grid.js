@@ -174,7 +174,7 @@ const grid = (() => {
         const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
         return make("div", { role: "gridcell", class: shade(c) },
           make("a", { href: link(tool), title: long, "aria-label": long, tabindex: stop(place, tool + 1), "data-at": `${place},${tool + 1}` },
-            main, of && make("small", {}, of), mark && make("b", { class: "warn" }, mark)));
+            main, of && [" ", make("small", {}, of)], mark && make("b", { class: "warn" }, mark)));
       }));
     line.style.transform = `translateY(${place * one}px)`;
     return line;
