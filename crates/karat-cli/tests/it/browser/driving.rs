@@ -65,9 +65,10 @@ fn hands_do_what_hands_do() {
     tab.emulate(Screen::PHONE);
     tab.click("#b");
     tab.wait_text("li:last-child", "click true touch");
+    tab.before_pages("window.early = 7");
     tab.reload();
     tab.wait_text("li:last-child", "late");
-    assert_eq!(tab.count("li"), 1);
+    assert_eq!((tab.count("li"), tab.eval("early")), (1, json!(7)));
 }
 
 #[test]

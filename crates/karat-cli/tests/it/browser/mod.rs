@@ -3,8 +3,11 @@
 mod assessed;
 mod driver;
 mod driving;
+mod hostile;
 mod made;
+mod reported;
 mod served;
+mod serving;
 
 use crate::project::{Project, skipped};
 use driver::{Browser, Tab};

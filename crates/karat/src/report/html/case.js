@@ -186,9 +186,9 @@ const caseView = (() => {
       make("span", { class: `state ${item.state}` }, `${says}${other}`), " ",
       make("span", { class: "what" }, info.title.slice(0, 300)), " ",
       make("span", { class: "dim place" }, `${[info.acceptance === "required" ? null : info.acceptance, info.severity, where(info)].filter(Boolean).join(" · ").slice(0, 200)}`));
-    const hover = (on) => () => mark(item.key, on);
-    button.addEventListener("mouseenter", hover(true));
-    button.addEventListener("mouseleave", hover(false));
+    button.addEventListener("mouseenter", () => mark(item.key, true));
+    // What is open stays marked, wherever the mouse goes.
+    button.addEventListener("mouseleave", () => mark(item.key, button.getAttribute("aria-expanded") === "true"));
     return make("li", {}, button, make("div", { class: "more", hidden: true, id: `more-${item.key}` }));
   }
 
@@ -209,9 +209,10 @@ const caseView = (() => {
     mark(key, false);
   }
   function reveal(key) {
+    // A key from an address may be anything, and only one that is known may be looked for.
     const item = by(key);
-    const button = place.querySelector(`button.item[data-item="${key}"]`);
-    if (!item || !button) return;
+    const button = item && place.querySelector(`button.item[data-item="${key}"]`);
+    if (!button) return;
     for (const opened of place.querySelectorAll('button.item[aria-expanded="true"]')) close(opened.dataset.item);
     for (const line of place.querySelectorAll(".on")) line.classList.remove("on");
     button.setAttribute("aria-expanded", "true");

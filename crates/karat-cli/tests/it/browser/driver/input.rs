@@ -90,6 +90,29 @@ impl Tab {
         self.call("Input.dispatchKeyEvent", about);
     }
 
+    /// Goes from one thing to the next with the Tab key, as people without a mouse do, until it is reached.
+    #[track_caller]
+    pub(crate) fn tab_to(&self, selector: &str) {
+        let reached = format!("document.activeElement?.matches({}) ?? false", json!(selector));
+        for _ in 0..200 {
+            if self.eval(&reached) == true {
+                return;
+            }
+            self.press("Tab");
+        }
+        panic!("{selector} is not reached with the Tab key\n{}", self.shown());
+    }
+
+    /// Chooses from a list by typing the beginning of what is to be chosen.
+    #[track_caller]
+    pub(crate) fn choose(&self, selector: &str, label: &str) {
+        self.wait_for(selector);
+        self.eval(&format!("document.querySelector({}).focus()", json!(selector)));
+        self.type_text(label);
+        let chosen = format!("document.querySelector({}).selectedOptions[0]?.text ?? ''", json!(selector));
+        self.until(&format!("({chosen}).startsWith({})", json!(label)));
+    }
+
     /// Types a text key by key into whatever has the focus; what no key writes is put in as an input method does.
     #[track_caller]
     pub(crate) fn type_text(&self, text: &str) {

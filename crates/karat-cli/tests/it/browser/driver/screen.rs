@@ -77,8 +77,10 @@ impl Tab {
                const scrolls = (e) => e && e !== document.body && e !== document.documentElement &&
                  (getComputedStyle(e).overflowX !== 'visible' || scrolls(e.parentElement));
                return [...document.body.querySelectorAll('*')]
-                 .filter((e) => e.getBoundingClientRect().right > {width} + 0.5 && !scrolls(e.parentElement))
-                 .map((e) => Math.round(e.getBoundingClientRect().right) + ' px: ' + e.outerHTML.slice(0, 160))
+                 .map((e) => [e, e.getBoundingClientRect()])
+                 .map(([e, box]) => [e, Math.round(box.left + Math.max(box.width, e.scrollWidth))])
+                 .filter(([e, right]) => right > {width} && !scrolls(e))
+                 .map(([e, right]) => right + ' px: ' + e.outerHTML.slice(0, 160))
                  .concat('the page is ' + document.scrollingElement.scrollWidth + ' px wide').slice(-12);
              }})()"
         );
@@ -86,6 +88,29 @@ impl Tab {
         let wide: Vec<&str> = wide.as_array().into_iter().flatten().filter_map(|e| e.as_str()).collect();
         let screen = self.screen.get();
         assert!(wide.is_empty(), "{} does not fit on {screen}, {width} px:\n{}", self.url(), wide.join("\n"));
+    }
+
+    /// What a printer would cut off: things wider than the paper, or than the frame they could be scrolled in.
+    #[track_caller]
+    pub(crate) fn cut_on_paper(&self) -> Vec<String> {
+        let before = self.screen.get();
+        let sheet = |width| Screen { name: "paper", width, height: width * 297 / 210, ..Screen::LAPTOP };
+        // A4 at 96 dots to the inch, less Chromium's margins; what is wider is made smaller, down to one half.
+        self.emulate(sheet(718));
+        self.on_paper(true);
+        let wide =
+            self.eval("document.scrollingElement.scrollWidth").as_u64().and_then(|wide| u32::try_from(wide).ok());
+        self.emulate(sheet(wide.unwrap_or(718).clamp(718, 2 * 718)));
+        self.on_paper(true);
+        let cut = self.eval(
+            "[...document.querySelectorAll('main, main *')].filter((e) => e.checkVisibility() &&
+               (e.getBoundingClientRect().right > innerWidth + 1 ||
+                getComputedStyle(e).overflowX !== 'visible' && e.scrollWidth > e.clientWidth + 1))
+             .map((e) => e.scrollWidth + ' in ' + e.clientWidth + ' px: ' + e.outerHTML.slice(0, 160)).slice(0, 8)",
+        );
+        self.on_paper(false);
+        self.emulate(before);
+        cut.as_array().into_iter().flatten().map(|e| e.as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// The screen as a picture.

@@ -55,6 +55,18 @@ impl Tab {
         self.patience.set(patience);
     }
 
+    /// Turns scripts of pages off, or on again.
+    #[track_caller]
+    pub(crate) fn scripts(&self, on: bool) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({ "value": !on }));
+    }
+
+    /// Runs a script before any of a page's own, in every page from now on.
+    #[track_caller]
+    pub(crate) fn before_pages(&self, js: &str) {
+        self.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": js }));
+    }
+
     /// Goes to an address, and waits until it is loaded.
     #[track_caller]
     pub(crate) fn go(&self, url: &str) {

@@ -18,6 +18,8 @@ pub(crate) struct Large {
 }
 
 impl Large {
+    /// What a report must be able to hold.
+    pub(crate) const BENCHMARK: Self = Self { cases: 5_000, tools: 10, with_code: 200 };
     /// More columns than a screen has room for.
     pub(crate) const CROWD: Self = Self { cases: 60, tools: 50, with_code: 6 };
 
