@@ -10,7 +10,7 @@
     reason = "a benchmark prints, and may stop at the first fault"
 )]
 
-#[expect(dead_code, reason = "tests use all of it, and a benchmark needs a part")]
+#[expect(dead_code, unused_imports, reason = "tests use all of it, and a benchmark needs a part")]
 #[path = "../tests/it/browser/driver/mod.rs"]
 mod driver;
 
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 
     let empty = folder.path().join("empty.html");
     let script = "document.documentElement.dataset.ready = 'true';";
-    let page = Page { title: "empty", nav: "", body: "", styles: &[], scripts: &[script], connects: false };
+    let page = Page { title: "empty", scripts: &[script], ..Page::default() };
     std::fs::write(&empty, page.draw()).unwrap();
 
     println!("| page   |       MB | parsed, ms | ready, ms |");
