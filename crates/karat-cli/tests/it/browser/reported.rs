@@ -174,7 +174,7 @@ fn misses_are_stepped_through_there_and_back() {
             let before = here();
             act();
             tab.until(&format!(
-                "location.hash !== {0} && !/item=(first|last)/.test(location.hash) && document.querySelector('#case [aria-expanded=true]') !== null
+                "location.hash !== {0} && document.querySelector('#case').dataset.shown === location.hash && document.querySelector('#case [aria-expanded=true]') !== null
                  || document.querySelector('#case .said').textContent.includes({1})",
                 json!(before),
                 json!(ends)

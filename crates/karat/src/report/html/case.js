@@ -52,6 +52,7 @@ const caseView = (() => {
     const show = shown.includes(query.get("show")) ? query.get("show") : "everything";
     now = { at, data, tool: chosen, trial, show, item: query.get("item"), story: story(data, chosen, trial) };
     draw();
+    place.dataset.shown = location.hash;
     document.title = `${plain(data.id)} · ${plain(index.suite)}`;
   }
 
@@ -64,11 +65,19 @@ const caseView = (() => {
     return `#/case/${encodeURIComponent(index.ids[to.at])}?${query}`;
   };
   const go = (change) => (location.hash = address(change));
+  // What is open stands in the address, and is no step of its own.
+  const keep = (item) => {
+    now.item = item;
+    history.replaceState(history.state, "", address({ item }));
+    place.dataset.shown = location.hash;
+  };
 
   // The misses of the chosen tool, one after the other: in all trials of this case, then in all other cases that the grid shows.
   const missesOf = (data, tool) => (data.tools[tool] ?? []).flatMap((one) =>
     data.goldens.flatMap((golden, at) => (one.result.misses.some((miss) => miss.golden === golden.id) ? [{ trial: one.result.trial, item: `g${at}` }] : [])));
-  function step(by) {
+  function step(by, patience = 200) {
+    // Keys may come faster than cases are unpacked, and none is lost.
+    if (place.dataset.shown !== location.hash && patience > 0) return setTimeout(() => step(by, patience - 1), 10);
     const misses = missesOf(now.data, now.tool);
     const here = misses.findIndex((miss) => miss.trial === now.trial && miss.item === now.item);
     // From anything else one goes on with the first miss of this trial, or back to what comes before it.
@@ -100,7 +109,7 @@ const caseView = (() => {
     if (now.item === "first" || now.item === "last") {
       const missed = missesOf(data, now.tool).filter((miss) => miss.trial === now.trial);
       now.item = (now.item === "first" ? missed[0] : missed.at(-1))?.item ?? null;
-      history.replaceState(history.state, "", address({ item: now.item }));
+      keep(now.item);
     }
     const facts = [data.verdict, ...Object.entries(data.fields).map(([name, value]) => `${name}: ${value}`), ...data.categories];
     place.replaceChildren(...nodes([
@@ -197,8 +206,7 @@ const caseView = (() => {
     const isOpen = place.querySelector(`[data-item="${key}"]`)?.getAttribute("aria-expanded") === "true";
     if (isOpen) close(key);
     else {
-      now.item = key;
-      history.replaceState(history.state, "", address({ item: key }));
+      keep(key);
       reveal(key);
     }
   }
@@ -258,7 +266,7 @@ const caseView = (() => {
     }
     return out;
   }
-  const jump = (item) => make("button", { type: "button", class: "quiet", click: () => { now.item = item.key; history.replaceState(history.state, "", address({ item: item.key })); reveal(item.key); } }, item.sign);
+  const jump = (item) => make("button", { type: "button", class: "quiet", click: () => { keep(item.key); reveal(item.key); } }, item.sign);
   const flags = (of) => (of.flags?.length ? ` · ${of.flags.join(", ").replace(/_/g, " ")}` : "");
 
   function parts(of) {
@@ -313,7 +321,7 @@ const caseView = (() => {
         rows.push(make("div", { class: `line ${kinds}`, "data-items": on.map((item) => item.key).join(" ") || undefined, "data-line": number },
           make("span", { class: "no" }, number),
           make("span", { class: "signs" }, signs.slice(0, 6).map((item) => make("button", { type: "button", class: `sign ${item.kind} ${item.state}`, title: `${item.sign}, ${words[item.state]}: ${item.info.title.slice(0, 200)}`, "data-item": item.key,
-            mouseenter: () => mark(item.key, true), mouseleave: () => now.item !== item.key && mark(item.key, false), click: () => { now.item = item.key; history.replaceState(history.state, "", address({ item: item.key })); reveal(item.key); } }, item.sign)),
+            mouseenter: () => mark(item.key, true), mouseleave: () => now.item !== item.key && mark(item.key, false), click: () => { keep(item.key); reveal(item.key); } }, item.sign)),
             signs.length > 6 && `+${signs.length - 6}`),
           make("code", {}, painted(text, colours))));
       }
