@@ -354,5 +354,6 @@ const caseView = (() => {
   });
   // Whoever goes back is told where they were.
   const leave = (tell) => now && tell(now.at, now.tool);
-  return { open, leave, place };
+  const look = () => now?.item && reveal(now.item);
+  return { open, leave, look, place };
 })();

@@ -20,6 +20,8 @@ const route = async () => {
     overview.hidden = true;
     caseView.place.hidden = false;
     if (!was) scrollTo(0, 0);
+    // What is hidden cannot be scrolled to, so what is open is looked for once more.
+    if (!was) caseView.look();
     if (!new URLSearchParams(query ?? "").get("item")) caseView.place.querySelector("h1")?.focus({ preventScroll: true });
     return;
   }
