@@ -4,6 +4,7 @@ mod assessed;
 mod driver;
 mod driving;
 mod hostile;
+mod labelling;
 mod made;
 mod reported;
 mod served;
