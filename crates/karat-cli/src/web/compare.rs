@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::markup::{escaped, time};
+use super::named::{called, found, kept};
 use super::reply::Reply;
-use super::run::{called, found, kept};
 use super::state::State;
 use super::summary::{made, state_of};
 use axum::Router;

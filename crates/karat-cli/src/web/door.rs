@@ -2,7 +2,6 @@
 
 use super::fault::Fault;
 use super::reply::Reply;
-use super::state::State;
 use super::token::Token;
 use crate::exit::Failure;
 use axum::extract::{Request, State as Shared};
@@ -11,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use karat::report::page::{Page, text};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// What is asked of everyone who comes in.
 #[derive(Debug)]
@@ -147,8 +147,7 @@ impl Door {
 }
 
 /// Lets a request in, or tells it why not.
-pub(super) async fn enter(Shared(state): Shared<State>, request: Request, next: Next) -> Response {
-    let door = state.door();
+pub(super) async fn enter(Shared(door): Shared<Arc<Door>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if let Some(fault) = door.refused_host(headers, request.uri()) {
         return fault.into_response();
@@ -157,7 +156,11 @@ pub(super) async fn enter(Shared(state): Shared<State>, request: Request, next: 
     if let Some(token) = &door.token {
         if let Some(shown) = shown_in_address(request.uri()) {
             let clean = without_token(request.uri());
-            return if token.is(shown) { welcome(door, token, &clean, site) } else { stranger(&clean).into_response() };
+            return if token.is(shown) {
+                welcome(&door, token, &clean, site)
+            } else {
+                stranger(&clean).into_response()
+            };
         }
         if !door.is_shown(token, headers) {
             return stranger(&without_token(request.uri())).into_response();

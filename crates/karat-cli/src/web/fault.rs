@@ -1,19 +1,19 @@
 //! What went wrong with a request: a status, and a sentence that says what to do.
 
-use super::reply::Reply;
 use crate::exit::{Exit, Failure};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use karat::report::page::{Page, THEME, text};
 use karat::store::StoreError;
 
 /// Why a request gets no other answer. It becomes a page, or JSON where a script asks, on its way out.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    status: StatusCode,
-    said: String,
+    /// The status of the answer.
+    pub(super) status: StatusCode,
+    /// What happened and what to do, in sentences.
+    pub(super) said: String,
     /// What else may be done about it, as markup.
-    more: String,
+    pub(super) more: String,
 }
 
 impl Fault {
@@ -26,53 +26,6 @@ impl Fault {
     pub(crate) fn with(mut self, more: String) -> Self {
         self.more = more;
         self
-    }
-
-    /// The status.
-    pub(crate) fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    /// As what was asked for: a page, or JSON.
-    pub(super) fn drawn(&self, json: bool, nav: &str) -> Reply {
-        let reply = if json {
-            Reply::json(&serde_json::json!({ "error": self.said, "status": self.status.as_u16() }))
-        } else {
-            let title = title(self.status);
-            let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", text(&self.said), self.more);
-            let styles = [super::STYLE];
-            Reply::page(&Page {
-                title,
-                nav,
-                body: &body,
-                styles: &styles,
-                scripts: &[THEME],
-                connects: true,
-                ..Page::default()
-            })
-        };
-        match self.status {
-            StatusCode::UNAUTHORIZED => {
-                reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""))
-            }
-            StatusCode::SERVICE_UNAVAILABLE => reply.with(header::RETRY_AFTER, HeaderValue::from_static("5")),
-            _ => reply,
-        }
-        .status(self.status)
-    }
-}
-
-fn title(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::MULTIPLE_CHOICES => "Several runs may be meant",
-        StatusCode::UNAUTHORIZED => "A token is needed",
-        StatusCode::FORBIDDEN => "Not allowed",
-        StatusCode::NOT_FOUND => "Not found",
-        StatusCode::METHOD_NOT_ALLOWED => "Nothing can be changed here",
-        StatusCode::CONFLICT => "Not as things are",
-        StatusCode::SERVICE_UNAVAILABLE => "Not at this moment",
-        status if status.is_server_error() => "This did not work",
-        _ => "This cannot be asked",
     }
 }
 

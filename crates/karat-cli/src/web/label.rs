@@ -4,12 +4,11 @@
 
 mod adopt;
 mod pages;
-mod sheet;
-
-pub(super) use sheet::Sheet;
 
 use super::fault::Fault;
+use super::named::found;
 use super::reply::Reply;
+use super::sheet::Sheet;
 use super::state::State;
 use axum::extract::{Path, Query, State as Shared};
 use axum::http::StatusCode;
@@ -21,7 +20,6 @@ use karat::report::number::count;
 use karat::store::{Again, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sheet::sheet;
 use std::sync::Arc;
 
 pub(super) fn routes() -> Router<State> {
@@ -150,6 +148,18 @@ async fn undo(
         Ok(told)
     });
     Ok(Reply::json(&told.await?))
+}
+
+/// What can be labelled of a run. Whatever anybody says does not change it.
+async fn sheet(state: &State, reference: String, kind: LabelKind) -> Result<Arc<Sheet>, Fault> {
+    open_for_labels(state)?;
+    let run = state.read(move |store| Ok(found(store, &reference)?.0)).await?;
+    // Of a run that goes on there is more to label every while.
+    let moment = if run.has_report { None } else { Some(state.while_it_goes()) };
+    let key = format!("{} {kind:?} {:?} {moment:?}", run.id, run.ended_ms);
+    let own = state.clone();
+    let made = async move { own.draw(move |store| Sheet::of(store, &run, kind).map(Arc::new)).await };
+    state.sheets().get(key, made).await
 }
 
 /// How far somebody has come, as the top of the page shows it.

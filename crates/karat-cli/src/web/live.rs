@@ -1,8 +1,8 @@
 //! A run as it goes.
 
 use super::fault::Fault;
+use super::named::{called, found};
 use super::reply::Reply;
-use super::run::{called, found};
 use super::state::State;
 use super::summary::state_of;
 use super::tally::Tally;
@@ -10,24 +10,14 @@ use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::routing::get;
 use karat::report::page::{Page, THEME, text};
-use karat::store::{RunId, RunInfo, Store};
+use karat::store::{RunInfo, Store};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::SystemTime;
 
 pub(super) fn routes() -> Router<State> {
     Router::new().route("/runs/{run}/live", get(page)).route("/runs/{run}/progress.json", get(progress))
 }
-
-/// What is known of runs that somebody follows, the latest followed at the end.
-#[derive(Debug, Default)]
-pub(super) struct Followed(Mutex<Vec<(RunId, Counted)>>);
-
-/// What was counted so far; nothing before the first look.
-type Counted = Arc<Mutex<Option<Tally>>>;
-
-/// So many runs are followed at once; others are counted from their beginning.
-const MOST: usize = 16;
 
 async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let run = state.read(move |store| Ok(found(store, &reference)?.0)).await?;
@@ -90,19 +80,4 @@ fn told(state: &State, store: &mut Store, run: &RunInfo) -> Result<Value, Fault>
         value.extend(progress);
     }
     Ok(value)
-}
-
-impl Followed {
-    fn tally(&self, run: &RunId) -> Counted {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (id, tally) = match all.iter().position(|(id, _)| id == run) {
-            Some(at) => all.remove(at),
-            None => (run.clone(), Arc::default()),
-        };
-        let own = Arc::clone(&tally);
-        all.push((id, tally));
-        let over = all.len().saturating_sub(MOST);
-        all.drain(..over);
-        own
-    }
 }

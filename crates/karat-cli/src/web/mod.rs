@@ -1,20 +1,24 @@
 //! `karat serve`: pages over the store.
 //!
 //! A request comes in by [`listen`], where slow clients are cut off; passes the [`door`], where hosts, tokens and writing
-//! requests are checked; is answered by one of the files below, each with its `routes`; and leaves by [`reply`], where every
+//! requests are checked; is answered by one of the files below, each with its `routes`; and leaves by [`leave`], where every
 //! answer gets the same headers and every fault a page.
 
 mod compare;
 mod door;
 mod fault;
+mod followed;
 mod kept;
 mod label;
+mod leave;
 mod listen;
 mod live;
 mod markup;
+mod named;
 mod reply;
 mod run;
 mod runs;
+mod sheet;
 mod state;
 mod summary;
 mod tally;
@@ -50,8 +54,8 @@ pub(crate) fn router(state: State) -> Router {
             Fault::new(StatusCode::METHOD_NOT_ALLOWED, "This address takes no request of that kind.")
         })
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
-        .layer(from_fn_with_state(state.clone(), door::enter))
-        .layer(from_fn_with_state(state.clone(), reply::leave))
+        .layer(from_fn_with_state(state.door(), door::enter))
+        .layer(from_fn_with_state(state.clone(), leave::leave))
         .with_state(state)
 }
 

@@ -1,15 +1,10 @@
-//! Answers, and the headers that every one of them has.
+//! Answers.
 
-use super::fault::Fault;
-use super::state::State;
-use axum::body::{Bytes, to_bytes};
-use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
+use axum::body::Bytes;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use karat::report::page::Page;
 use serde::Serialize;
-use std::time::Duration;
 
 /// An answer, whole.
 #[derive(Clone, Debug)]
@@ -24,14 +19,8 @@ struct Parts {
     more: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// Nobody waits longer than this for an answer.
-const PATIENCE: Duration = Duration::from_secs(90);
-
 /// What is no page runs nothing and loads nothing.
 const NOTHING: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
-
-/// The longest message of a refused request that is worth showing.
-const LONGEST_MESSAGE: usize = 4096;
 
 impl Reply {
     /// A page.
@@ -102,52 +91,4 @@ impl IntoResponse for Reply {
 
 /// Marks an answer that is a [`Reply`], and so is whole.
 #[derive(Clone)]
-struct Whole;
-
-/// The last that is done to every answer: faults become pages, nobody waits for ever, and the headers are there.
-pub(super) async fn leave(Shared(state): Shared<State>, request: Request, next: Next) -> Response {
-    let safe = matches!(*request.method(), Method::GET | Method::HEAD);
-    let path = request.uri().path();
-    let json = !safe || path.ends_with(".json") || path.starts_with("/api/");
-    let response = tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
-        let said = "This took too long, perhaps because much is asked for at once; try again in a while.";
-        Fault::new(StatusCode::SERVICE_UNAVAILABLE, said).into_response()
-    });
-    let mut response = whole(response, json, &state).await;
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (header::CACHE_CONTROL, "no-store, private"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
-}
-
-/// The answer as it is, or what a fault or a refusal looks like.
-async fn whole(mut response: Response, json: bool, state: &State) -> Response {
-    if response.extensions().get::<Whole>().is_some() {
-        return response;
-    }
-    let allow = response.headers().get(header::ALLOW).cloned();
-    let fault = match response.extensions_mut().remove::<Fault>() {
-        Some(fault) => fault,
-        // What extractors refuse they refuse in plain words.
-        None => {
-            let status = response.status();
-            let said = to_bytes(response.into_body(), LONGEST_MESSAGE).await.unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).trim().to_owned();
-            let said = if said.is_empty() { format!("The answer is {status}.") } else { said };
-            Fault::new(status, said)
-        }
-    };
-    let mut response = fault.drawn(json, &state.nav("")).into_response();
-    if let Some(allow) = allow {
-        response.headers_mut().insert(header::ALLOW, allow);
-    }
-    response
-}
+pub(super) struct Whole;

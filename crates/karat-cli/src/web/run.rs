@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::markup::escaped;
+use super::named::{called, found, kept};
 use super::reply::Reply;
 use super::state::State;
 use super::summary::{made, state_of};
@@ -19,7 +20,7 @@ use karat::report::exhibit::{Earlier, Exhibit, Sources};
 use karat::report::html::Document;
 use karat::report::page::{Page, text};
 use karat::scoring;
-use karat::store::{RunInfo, RunState, Store, StoreError};
+use karat::store::{RunInfo, RunState, Store};
 use karat::suite::LoadedSuite;
 use karat_core::ids::JudgeName;
 use karat_core::trial::Trial;
@@ -69,34 +70,6 @@ async fn json(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
         }
     });
     Ok(Reply::json_text(kept.await?))
-}
-
-/// The run that somebody means, and all others. No trial is looked at.
-pub(super) fn found(store: &mut Store, reference: &str) -> Result<(RunInfo, Vec<RunInfo>), StoreError> {
-    let id = store.identify(reference)?;
-    let all = store.overview()?;
-    match all.iter().find(|run| run.id == id).cloned() {
-        Some(run) => Ok((run, all)),
-        // It was removed between the two questions.
-        None => Err(StoreError::NoRun { reference: reference.to_owned(), hint: String::new() }),
-    }
-}
-
-/// What people call a run.
-pub(super) fn called(run: &RunInfo) -> &str {
-    run.name.as_deref().unwrap_or(&run.short_id)
-}
-
-/// The report that a run ended with.
-pub(super) fn kept(store: &mut Store, run: &RunInfo) -> Result<Option<ReportV1>, Fault> {
-    let Some(bytes) = store.report(&run.id)? else { return Ok(None) };
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-        let said = format!(
-            "The report of run {} cannot be read ({error}). Score the run again with `karat score {}`, or use the version of Karat that made it ({}).",
-            run.short_id, run.short_id, run.karat
-        );
-        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, said)
-    })
 }
 
 /// Finished runs of the same suite from before, the newest first.

@@ -96,7 +96,7 @@ const NONE_YET: &str = "<div class=\"empty\"><p>No run is stored yet. This one t
     <pre>karat run starter</pre><p class=\"dim\">Reload the page when it has begun.</p></div>\n";
 
 fn row(state: &State, store: &mut Store, run: &RunInfo) -> String {
-    let summary = state.summary(store, run);
+    let summary = state.summaries().of(store, run);
     let word = state_of(store, run);
     let link = format!("/runs/{}", run.id);
     let name = run.name.as_deref().map(|name| format!("<span class=\"name\">{}</span><br>", text(name)));

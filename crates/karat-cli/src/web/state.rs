@@ -2,10 +2,10 @@
 
 use super::door::Door;
 use super::fault::Fault;
+use super::followed::Followed;
 use super::kept::Kept;
-use super::label::Sheet;
-use super::live::Followed;
 use super::reply::Reply;
+use super::sheet::Sheet;
 use super::summary::Summaries;
 use axum::http::StatusCode;
 use karat::store::{Store, StoreError};
@@ -21,7 +21,7 @@ pub(crate) struct State(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
-    door: Door,
+    door: Arc<Door>,
     readers: Arc<Semaphore>,
     drawers: Arc<Semaphore>,
     lists: Arc<Kept<Reply>>,
@@ -52,7 +52,7 @@ impl State {
     pub(crate) fn new(folder: PathBuf, door: Door) -> Self {
         Self(Arc::new(Inner {
             folder,
-            door,
+            door: Arc::new(door),
             readers: Arc::new(Semaphore::new(READERS)),
             drawers: Arc::new(Semaphore::new(DRAWERS)),
             lists: Kept::new(32, 16 << 20, Reply::size),
@@ -70,8 +70,8 @@ impl State {
     }
 
     /// What is asked of everyone who comes in.
-    pub(crate) fn door(&self) -> &Door {
-        &self.0.door
+    pub(super) fn door(&self) -> Arc<Door> {
+        Arc::clone(&self.0.door)
     }
 
     /// Whether labels can be given here.
@@ -152,7 +152,7 @@ impl State {
                 tries += 1;
                 let before = stamp(&folder);
                 let result = open(&folder).map_err(Fault::from).and_then(|mut store| work(&mut store));
-                let torn = matches!(&result, Err(fault) if fault.status().is_server_error());
+                let torn = matches!(&result, Err(fault) if fault.status.is_server_error());
                 if !torn || tries == TIMES || before == stamp(&folder) {
                     return result;
                 }

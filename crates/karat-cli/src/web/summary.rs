@@ -1,6 +1,5 @@
 //! A run at a glance, read once: what has ended does not change.
 
-use super::state::State;
 use karat::format::report::ReportV1;
 use karat::report::number::{headline, rank_metric, ranked, title};
 use karat::run::drive::failed;
@@ -46,12 +45,11 @@ pub(crate) struct Summaries(Mutex<BTreeMap<(RunId, i64), Arc<Summary>>>);
 /// So many are kept; then it begins anew.
 const MOST: usize = 4_096;
 
-impl State {
+impl Summaries {
     /// A run at a glance. What is damaged is told in its place, so that the other runs are still shown.
-    pub(crate) fn summary(&self, store: &mut Store, run: &RunInfo) -> Arc<Summary> {
+    pub(crate) fn of(&self, store: &mut Store, run: &RunInfo) -> Arc<Summary> {
         let key = (run.id.clone(), run.ended_ms.unwrap_or_default());
-        let Summaries(kept) = self.summaries();
-        if let Some(there) = kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(there) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Arc::clone(there);
         }
         let tools = store.plan(&run.id).map(|plan| plan.tools.into_iter().map(|tool| tool.name).collect());
@@ -60,7 +58,7 @@ impl State {
         // One that goes on has another summary soon, and what could not be read may be mended.
         let sound = summary.made.is_some() && matches!(summary.best, Best::Of { .. });
         if run.state != RunState::Running && sound {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.len() >= MOST {
                 kept.clear();
             }

@@ -1,7 +1,8 @@
 //! Pages whose every link leads somewhere.
 
 use super::links::Targets;
-use super::markdown::{self, Outline};
+use super::markdown;
+use super::outline::Outline;
 use super::plan::Entry;
 use super::source::Source;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A page within the site: navigation, what is on it, and what comes before and after.
 
 use super::check::Drawn;
-use super::markdown::Outline;
+use super::outline::Outline;
 use super::{plan, search};
 use karat::report::page::{Page, THEME, text};
 

@@ -1,6 +1,6 @@
 //! Where links lead: to another page, to a file that is put beside the pages, or to the repository.
 
-use super::markdown::Outline;
+use super::outline::Outline;
 use super::{plan, schemas};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -8,6 +8,7 @@ mod check;
 mod layout;
 mod links;
 mod markdown;
+mod outline;
 mod plan;
 mod schemas;
 mod search;

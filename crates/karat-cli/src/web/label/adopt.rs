@@ -1,10 +1,10 @@
 //! Extras that people confirmed, added to the suite as goldens.
 
 use super::super::fault::Fault;
+use super::super::named::found;
 use super::super::reply::Reply;
-use super::super::run::found;
+use super::super::sheet::bench;
 use super::super::state::State;
-use super::sheet::bench;
 use super::{annotator, open_for_labels};
 use crate::labelling::Bench;
 use axum::Json;

@@ -2,8 +2,8 @@
 
 use super::super::fault::Fault;
 use super::super::markup::escaped;
+use super::super::named::{called, found};
 use super::super::reply::Reply;
-use super::super::run::{called, found};
 use super::super::state::State;
 use super::super::{STYLE, TOKEN};
 use super::{KINDS, Who, annotator, kind_of, labels, open_for_labels};

@@ -1,9 +1,6 @@
 //! What can be labelled of a run, made once for everybody.
 
-use super::super::fault::Fault;
-use super::super::run::found;
-use super::super::state::State;
-use super::open_for_labels;
+use super::fault::Fault;
 use crate::args::RuleArgs;
 use crate::labelling::Bench;
 use crate::stored::{self, StoredRun};
@@ -12,7 +9,6 @@ use karat::judge::labels::desk::{Item, Queue};
 use karat::store::{RunInfo, Store};
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
 
 /// Everything of a run that can be labelled, of one kind.
 pub(crate) struct Sheet {
@@ -27,37 +23,26 @@ impl fmt::Debug for Sheet {
 }
 
 impl Sheet {
+    /// Everything of one kind.
+    pub(super) fn of(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Self, Fault> {
+        let bench = bench(store, run, |loaded| loaded)?;
+        let queue = match kind {
+            LabelKind::Pair => bench.pairs(None)?,
+            LabelKind::Extra => bench.extras(),
+            LabelKind::Audit => bench.audits(),
+        };
+        Ok(Self { bench, queue })
+    }
+
     /// What is shown of an item: nothing of who reported it, and nothing of what anybody thinks.
     pub(super) fn shown(&self, item: &Item) -> Value {
         item.as_json(&|case, path| self.bench.loaded.source(case, path))
     }
 
     /// About how much memory it takes, in findings.
-    pub(in crate::web) fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         self.queue.items().len() + self.bench.trials.iter().map(|trial| 1 + trial.findings.len()).sum::<usize>()
     }
-}
-
-/// What can be labelled of a run. Whatever anybody says does not change it.
-pub(super) async fn sheet(state: &State, reference: String, kind: LabelKind) -> Result<Arc<Sheet>, Fault> {
-    open_for_labels(state)?;
-    let run = state.read(move |store| Ok(found(store, &reference)?.0)).await?;
-    // Of a run that goes on there is more to label every while.
-    let moment = if run.has_report { None } else { Some(state.while_it_goes()) };
-    let key = format!("{} {kind:?} {:?} {moment:?}", run.id, run.ended_ms);
-    let own = state.clone();
-    let made = async move { own.draw(move |store| made(store, &run, kind).map(Arc::new)).await };
-    state.sheets().get(key, made).await
-}
-
-fn made(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Sheet, Fault> {
-    let bench = bench(store, run, |loaded| loaded)?;
-    let queue = match kind {
-        LabelKind::Pair => bench.pairs(None)?,
-        LabelKind::Extra => bench.extras(),
-        LabelKind::Audit => bench.audits(),
-    };
-    Ok(Sheet { bench, queue })
 }
 
 /// A run's trials by its own rules, held against its suite or another state of it.
