@@ -6,7 +6,7 @@ use crate::format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
 use crate::report::number::count;
 use karat_core::golden::Acceptance;
 use karat_core::metric::counts::Counts;
-use karat_core::profile::{FailedTrials, Profile};
+use karat_core::profile::Profile;
 use karat_core::stats::cluster::{Correction, standard_error};
 use karat_core::stats::paired::{minimum_detectable, sample_size};
 use karat_core::stats::summary::sample_std;
@@ -144,7 +144,7 @@ fn of_trials(taken: Taken<'_>, id: &str) -> Vec<Observation> {
     let mut found = Vec::new();
     for (info, result) in report.cases.iter().zip(&tool.cases) {
         let case = numbers.get(info.case.as_str()).copied().unwrap_or_default();
-        for trial in &result.trials {
+        for trial in result.counted() {
             if let Some(value) = value(id, info, trial, &profile) {
                 found.push(Observation { case, trial: trial.trial as usize, judge: 0, value });
             }
@@ -167,9 +167,6 @@ fn pair_of_trials(a: Taken<'_>, b: Taken<'_>, id: &str, difference: impl Fn(f64,
 /// A metric of one trial; none where it has no value, or trials do not have one.
 fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) -> Option<f64> {
     let reported = trial.outcome == Outcome::Reported;
-    if !reported && profile.failed_trials == FailedTrials::Exclude {
-        return None;
-    }
     let clean = !info.issues.iter().any(|issue| issue.acceptance == Acceptance::Required);
     let yes = |holds: bool| Some(if holds { 1.0 } else { 0.0 });
     match id {

@@ -131,8 +131,8 @@ fn only_judges_that_are_asked_reach_the_network() {
         &[
             serve,
             "crates/karat-cli/src/web/kept.rs",
+            "crates/karat-cli/src/web/leave.rs",
             listen,
-            "crates/karat-cli/src/web/reply.rs",
             "crates/karat-cli/src/web/state.rs",
             "crates/karat/src/judge/engine.rs",
             "crates/karat/src/judge/engine/budget.rs",

@@ -35,7 +35,7 @@ pub struct Rules {
     pub margin: f64,
     /// How often a difference of the minimum detectable size would be found.
     pub power: f64,
-    /// How many samples and permutations are drawn.
+    /// How many samples are drawn, and how many permutations at least.
     pub resamples: usize,
     /// Where they come from; none takes a seed from the data.
     pub seed: Option<u64>,
@@ -46,6 +46,18 @@ impl Default for Rules {
         Self { level: 0.95, margin: MARGIN, power: 0.8, resamples: RESAMPLES, seed: None }
     }
 }
+
+impl Rules {
+    /// How many permutations are drawn for each of so many pairs of sides. The smallest p value that `m` of them can show is
+    /// `1/(m+1)`, and an adjusted one is that times the pairs: with too few, no difference however large would be found.
+    pub fn permutations(&self, pairs: usize) -> usize {
+        let needed = (2.0 * pairs as f64 / (1.0 - self.level)).ceil().min(MOST_PERMUTATIONS);
+        self.resamples.max(needed as usize)
+    }
+}
+
+/// More are never drawn of one pair, however high the level.
+const MOST_PERMUTATIONS: f64 = 1e7;
 
 /// One metric of two sides.
 #[derive(Clone, Debug)]
@@ -98,7 +110,8 @@ pub struct Compared {
 /// alone raise false alarms more often than they say. *Equivalent* needs an interval within the margin. Everything else
 /// is inconclusive.
 pub fn compare(family: &[Comparand<'_>], rules: &Rules) -> Vec<Compared> {
-    let mut all: Vec<Compared> = family.iter().map(|comparand| one(comparand, rules)).collect();
+    let permutations = rules.permutations(family.len());
+    let mut all: Vec<Compared> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
     // Pairs that cannot be tested are no part of the family.
     let tested: Vec<usize> = (0..all.len()).filter(|at| all[*at].p.is_some()).collect();
     let p: Vec<f64> = tested.iter().filter_map(|at| all[*at].p).collect();
@@ -112,7 +125,7 @@ pub fn compare(family: &[Comparand<'_>], rules: &Rules) -> Vec<Compared> {
 }
 
 /// Everything of one pair of sides but what depends on the others.
-fn one(comparand: &Comparand<'_>, rules: &Rules) -> Compared {
+fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compared {
     let pairs = &comparand.pairs;
     let n = pairs.len();
     // Clusters that do not fit their pairs would put cases into the wrong ones; then every case stands alone.
@@ -133,7 +146,7 @@ fn one(comparand: &Comparand<'_>, rules: &Rules) -> Compared {
         b,
         difference: difference.map(|d| if all_equal { 0.0 } else { d }),
         interval,
-        p: difference.and_then(|_| pairs.p(clusters, rules)),
+        p: difference.and_then(|_| pairs.p(clusters, permutations, rules.seed)),
         p_holm: None,
         effect: cohens_dz(&by_pair),
         detectable: error.and_then(|error| minimum_detectable(error, rules.level, rules.power)),

@@ -139,16 +139,14 @@ impl Pairs<'_> {
     }
 
     /// The p value of a permutation: signs of differences flip, or the sides of cases are swapped; of clusters, all at once.
-    pub(super) fn p(&self, clusters: Option<&[usize]>, rules: &Rules) -> Option<f64> {
+    pub(super) fn p(&self, clusters: Option<&[usize]>, permutations: usize, seed: Option<u64>) -> Option<f64> {
         match self {
             Self::Values(values) => {
                 let near = |d: f64| if d.abs() <= SAME { 0.0 } else { d };
                 let differences: Vec<f64> = values.iter().map(|[a, b]| near(b - a)).collect();
-                sign_flip(&differences, clusters, rules.resamples, rules.seed).map(|test| test.p)
+                sign_flip(&differences, clusters, permutations, seed).map(|test| test.p)
             }
-            Self::Sums { rows, columns, value } => {
-                swaps::p(rows, *columns, *value, clusters, rules.resamples, rules.seed)
-            }
+            Self::Sums { rows, columns, value } => swaps::p(rows, *columns, *value, clusters, permutations, seed),
         }
     }
 }

@@ -66,6 +66,16 @@ fn the_more_pairs_of_sides_the_more_it_takes() {
     assert_eq!(compare(&family, &Rules::default())[1].verdict, Verdict::Better);
 }
 
+#[test]
+fn a_large_family_draws_enough_to_tell_anything_apart() {
+    // Every case is better by far, so that only the number of draws bounds p.
+    let pairs: Vec<[f64; 2]> = (0..40).map(|n| [0.1, 0.8 + 0.001 * f64::from(n)]).collect();
+    let family: Vec<Comparand<'_>> = (0..300).map(|_| values(pairs.clone(), Direction::Up)).collect();
+    let few = Rules { resamples: 1_000, ..Rules::default() };
+    assert!(compare(&family, &few).iter().all(|compared| compared.verdict == Verdict::Better));
+    assert_eq!((few.permutations(1), few.permutations(300)), (1_000, 12_000));
+}
+
 fn ratio(sums: &[f64]) -> Option<f64> {
     (sums[1] > 0.0).then(|| sums[0] / sums[1])
 }
@@ -98,11 +108,11 @@ fn swaps_are_counted_as_by_hand() {
     // Three cases; verdicts right and wrong. Of the 8 ways only none and all swapped lie 3/3 apart.
     let rows = vec![[vec![(1, 1.0)], vec![(0, 1.0), (1, 1.0)]]; 3];
     let pairs = Pairs::Sums { rows, columns: 2, value: &ratio };
-    assert_eq!(pairs.p(None, &Rules::default()), Some(0.25));
-    assert_eq!(pairs.p(Some(&[0, 0, 0]), &Rules::default()), Some(1.0));
+    assert_eq!(pairs.p(None, 10_000, None), Some(0.25));
+    assert_eq!(pairs.p(Some(&[0, 0, 0]), 10_000, None), Some(1.0));
     // A case on which nothing sets the two apart flips nothing.
     let same = vec![[vec![(0, 1.0), (1, 1.0)], vec![(0, 1.0), (1, 1.0)]]; 3];
-    assert_eq!(Pairs::Sums { rows: same, columns: 2, value: &ratio }.p(None, &Rules::default()), Some(1.0));
+    assert_eq!(Pairs::Sums { rows: same, columns: 2, value: &ratio }.p(None, 10_000, None), Some(1.0));
 }
 
 #[test]
@@ -110,7 +120,7 @@ fn drawn_swaps_agree_with_drawn_signs() {
     let values = improved(60, 0.01);
     let differences: Vec<f64> = values.iter().map(|[a, b]| b - a).collect();
     let signs = sign_flip(&differences, None, 10_000, None).unwrap().p;
-    let swaps = as_sums(&values).p(None, &Rules::default()).unwrap();
+    let swaps = as_sums(&values).p(None, 10_000, None).unwrap();
     assert!((signs - swaps).abs() < 0.02, "{signs} {swaps}");
 }
 

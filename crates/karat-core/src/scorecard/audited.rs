@@ -1,13 +1,18 @@
 //! What an audit says of a trial, as far as metrics need it.
 
+use crate::ids::FindingId;
 use crate::judgement::{AuditDecision, Classification, TypeMatch};
 use crate::matching::decisions::Decisions;
 use crate::metric::findings_quality::Classes;
 use crate::profile::Profile;
 
-/// The part of an audit that metrics are made of.
+/// The part of an audit that metrics are made of, and what readers want to know of the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audited {
+    /// Index of the judgement, whose words it is told in.
+    pub judgement: Option<usize>,
+    /// What it calls every finding.
+    pub findings: Vec<(FindingId, Classification)>,
     /// How many findings are of each class.
     pub classes: Classes,
     /// Whether the audit says that the target was found.
@@ -31,6 +36,8 @@ impl Audited {
         // Scores are about a target that was found; without one they mean nothing.
         let target = audit.target.as_ref().filter(|target| target.found);
         Self {
+            judgement: decisions.audited_by.map(|(_, index)| index),
+            findings: audit.findings.iter().map(|found| (found.finding.clone(), found.classification)).collect(),
             classes,
             target_found: target.is_some(),
             type_match: target.and_then(|target| target.type_match),

@@ -4,8 +4,7 @@ use crate::format::baseline::{BaselineToolV1, BaselineV1};
 use crate::format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
 use karat_core::comparison::Tally;
 use karat_core::golden::Acceptance;
-use karat_core::profile::{FailedTrials, Profile};
-use karat_core::trial::Outcome;
+use karat_core::profile::Profile;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,8 +61,7 @@ impl Side {
     pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
         let resolved: Option<Profile> =
             serde_json::to_value(&report.profile).ok().and_then(|printed| serde_json::from_value(printed).ok());
-        let excluded = resolved.as_ref().is_some_and(|profile| profile.failed_trials == FailedTrials::Exclude);
-        let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| (info.case.clone(), case(info, result, excluded));
+        let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| (info.case.clone(), case(info, result));
         Self {
             label: label.into(),
             tool: tool.tool.clone(),
@@ -149,9 +147,8 @@ fn judges(report: &ReportV1) -> Vec<String> {
     own.map(|judge| judge.judge.clone()).collect()
 }
 
-fn case(info: &CaseInfoV1, result: &CaseResultV1, excluded: bool) -> CaseSide {
-    let trials: Vec<&TrialResultV1> =
-        result.trials.iter().filter(|trial| !excluded || trial.outcome == Outcome::Reported).collect();
+fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
+    let trials: Vec<&TrialResultV1> = result.counted().collect();
     let mut goldens = format!("{:?}", info.verdict);
     let (mut found, mut titles) = (BTreeMap::new(), BTreeMap::new());
     for issue in &info.issues {

@@ -9,7 +9,8 @@ pub use corrected::{CorrectedMetricV1, CorrectedToolV1, CorrectedV1};
 pub use extras::{PooledExtraV1, PooledMemberV1};
 pub use measured::{AgreementV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1};
 pub use trial::{
-    CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1, TrialResultV1,
+    AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1,
+    TrialResultV1,
 };
 
 use super::comparison::RanksV1;
@@ -412,4 +413,11 @@ pub struct CaseResultV1 {
     pub sums: BTreeMap<String, f64>,
     /// The trials, by number.
     pub trials: Vec<TrialResultV1>,
+}
+
+impl CaseResultV1 {
+    /// The trials that enter the metrics.
+    pub fn counted(&self) -> impl Iterator<Item = &TrialResultV1> {
+        self.trials.iter().filter(|trial| trial.counted)
+    }
 }

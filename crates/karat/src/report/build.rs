@@ -3,10 +3,10 @@
 mod extras;
 
 use crate::format::report::{
-    BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
-    CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1, JudgeSpentV1,
-    JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1, PartsV1,
-    ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    AuditInfoV1, BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1,
+    CorrectedV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1,
+    JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1,
+    PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
@@ -19,7 +19,9 @@ use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::{Operating, Sweep};
 use karat_core::metric::table;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, ToolScore, TrialScore};
+use karat_core::scorecard::{
+    Audited, CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, ToolScore, TrialScore,
+};
 use karat_core::stats::correct::{Corrected, Refused};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
@@ -265,6 +267,7 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
     TrialResultV1 {
         trial: score.number,
         outcome: score.outcome,
+        counted: score.counted,
         notes: score.line.map_or_else(Vec::new, |line| scored.trials[line].notes.clone()),
         verdict: score.verdict,
         verdict_correct: score.verdict_correct,
@@ -306,7 +309,20 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
             })
             .collect(),
         acceptable: result.acceptable.iter().map(matched).collect(),
+        audit: score.audited.as_ref().and_then(|audited| audit_info(audited, scored.judgements)),
     }
+}
+
+fn audit_info(audited: &Audited, judgements: &[Judgement]) -> Option<AuditInfoV1> {
+    Some(AuditInfoV1 {
+        judgement: judgement_info(judgements.get(audited.judgement?)?),
+        target_found: audited.target_found,
+        type_match: audited.type_match,
+        rcir: audited.rcir,
+        ava: audited.ava,
+        fsv: audited.fsv,
+        findings: audited.findings.iter().map(|(finding, class)| (finding.to_string(), *class)).collect(),
+    })
 }
 
 /// A pair that was looked at; the caller names its other side.

@@ -9,10 +9,10 @@ use anstyle::{AnsiColor, Style};
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::key;
-use karat_core::judgement::{Decision, Judgement};
+use karat_core::judgement::{AuditDecision, Decision, Judgement};
 use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss, Parts};
 use karat_core::profile::{Method, Profile, Unstated};
-use karat_core::scorecard::{CaseScore, TrialScore};
+use karat_core::scorecard::{Audited, CaseScore, TrialScore};
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
 use unicode_width::UnicodeWidthStr;
@@ -159,6 +159,29 @@ fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
     page.beside(0, &[(&title, BOLD)], &facts);
     if let Some(name) = &telling.case.name {
         page.quote(0, name, DIM);
+    }
+    if let Some(audited) = &trial.audited {
+        tell_audit(page, telling, audited);
+    }
+}
+
+/// What an audit makes of the whole response.
+fn tell_audit(page: &mut Page<'_>, telling: &Telling<'_>, audited: &Audited) {
+    let heard = audited.judgement.and_then(|index| telling.judgements.get(index));
+    let mut facts =
+        vec![if audited.target_found { "the target was found" } else { "the target was not found" }.to_owned()];
+    facts.extend(audited.type_match.map(|fit| format!("type {}", fit.as_str().replace('_', " "))));
+    let scores = [("root cause", audited.rcir), ("attack vector", audited.ava), ("fix", audited.fsv)];
+    facts.extend(scores.iter().filter_map(|(name, score)| Some(format!("{name} {:.2}", (*score)?))));
+    let who = heard.map_or_else(String::new, |heard| format!(" by {}", harmless(heard.judge.as_str())));
+    let style = if audited.target_found { GOOD } else { BAD };
+    page.out.push('\n');
+    for line in grid::wrap(&format!("Audit{who}: {}", facts.join(" · ")), page.look.width) {
+        let painted = page.paint(&line, style);
+        page.line(0, &painted);
+    }
+    if let Some(Decision::Audit(AuditDecision { explanation: Some(words), .. })) = heard.map(|heard| &heard.decision) {
+        page.quote_whole(2, words, DIM);
     }
 }
 

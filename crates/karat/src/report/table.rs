@@ -235,7 +235,7 @@ fn isolation(report: &ReportV1, look: &Look) -> String {
     format!("  {}\n", paint(&grid::fit(&harmless(&line), look.width.saturating_sub(2)), DIM, look))
 }
 
-/// F1 and goldens found, case by case; of a large suite the cases that went worst.
+/// The metric that ranks tools and goldens found, case by case; of a large suite the cases that went worst.
 fn cases(report: &ReportV1, look: &Look) -> String {
     let tools = ranked(report);
     let fitting = |cell: usize| (look.width.saturating_sub(30) / cell).max(1);
@@ -246,11 +246,11 @@ fn cases(report: &ReportV1, look: &Look) -> String {
     let large = order.len() > MOST_CASES;
     if large {
         let mean = |case: usize| {
-            let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], "f1")).collect();
+            let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], rank_metric(report))).collect();
             karat_core::stats::summary::mean(&values)
         };
         // Cases that went perfectly are nothing to look at.
-        order.retain(|&case| mean(case).is_some_and(|f1| f1 < 1.0));
+        order.retain(|&case| mean(case).is_some_and(|figure| figure < 1.0));
         order.sort_by(|&a, &b| mean(a).unwrap_or(1.0).total_cmp(&mean(b).unwrap_or(1.0)).then(a.cmp(&b)));
         order.truncate(10);
     }
@@ -258,6 +258,11 @@ fn cases(report: &ReportV1, look: &Look) -> String {
         return String::new();
     }
     let heading = if large { "The ten cases that went worst" } else { "Case by case" };
+    // F1 is what everybody expects; anything else has to be named.
+    let heading = match rank_metric(report) {
+        "f1" => heading.to_owned(),
+        id => format!("{heading}, by {}", title(id)),
+    };
     let mut header = vec![Cell::left("case").styled(DIM)];
     let widest = if short { 14 } else { 18 };
     header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), widest)).styled(DIM)));
@@ -267,7 +272,7 @@ fn cases(report: &ReportV1, look: &Look) -> String {
         row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
         rows.push(row);
     }
-    let mut out = format!("\n{}\n{}", paint(heading, BOLD, look), grid::draw(&rows, look.width, look.colour));
+    let mut out = format!("\n{}\n{}", paint(&heading, BOLD, look), grid::draw(&rows, look.width, look.colour));
     if shown.len() < tools.len() {
         let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
         out.push_str(&format!("  {}\n", paint(&note, DIM, look)));
@@ -286,24 +291,24 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
         return match value(result, "clean_pass") {
             Some(1.0) => Cell::left("clean").styled(GOOD),
             Some(_) => {
-                let alarms: usize = result.trials.iter().map(|t| t.fp).sum();
+                let alarms: usize = result.counted().map(|t| t.fp).sum();
                 let words = if short { format!("{alarms} false") } else { count(alarms, "false alarm") };
                 Cell::left(if alarms > 0 { words } else { "failed".to_owned() }).styled(BAD)
             }
             None => Cell::left("–").styled(DIM),
         };
     }
-    let found: usize = result.trials.iter().map(|t| t.tp).sum();
-    let all: usize = result.trials.iter().map(|t| t.tp + t.r#fn).sum();
-    let f1 = value(result, "f1");
-    let style = match f1 {
-        Some(f1) if f1 >= 0.8 => GOOD,
-        Some(f1) if f1 < 0.4 => BAD,
+    let found: usize = result.counted().map(|t| t.tp).sum();
+    let all: usize = result.counted().map(|t| t.tp + t.r#fn).sum();
+    let figure = value(result, rank_metric(report));
+    let style = match figure {
+        Some(figure) if figure >= 0.8 => GOOD,
+        Some(figure) if figure < 0.4 => BAD,
         Some(_) => Style::new(),
         None => DIM,
     };
     let word = if short { "" } else { " found" };
-    Cell::left(format!("{}  {found}/{all}{word}", three(f1))).styled(style)
+    Cell::left(format!("{}  {found}/{all}{word}", three(figure))).styled(style)
 }
 
 /// Goldens that no tool found in any trial.

@@ -1,11 +1,13 @@
 //! One trial: its findings, and what became of everything.
 
 use karat_core::golden::Severity;
+use karat_core::judgement::{Classification, TypeMatch};
 use karat_core::matching::outcome::Flag;
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +16,9 @@ pub struct TrialResultV1 {
     pub trial: u32,
     /// How it ended.
     pub outcome: Outcome,
+    /// Whether it enters the metrics; trials that failed may be left out by the profile.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub counted: bool,
     /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -43,6 +48,42 @@ pub struct TrialResultV1 {
     pub duplicates: Vec<DuplicateV1>,
     /// Findings that report acceptable goldens.
     pub acceptable: Vec<MatchV1>,
+    /// What an audit says of it, where one was heard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditInfoV1>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// What an audit says of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditInfoV1 {
+    /// Who says it, and in which words.
+    #[serde(flatten)]
+    pub judgement: JudgementInfoV1,
+    /// Whether the target was found.
+    pub target_found: bool,
+    /// How well the claimed type fits the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rcir: Option<f64>,
+    /// Attack vector validity, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ava: Option<f64>,
+    /// Fix suggestion validity, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fsv: Option<f64>,
+    /// What it calls every finding, by the finding.
+    pub findings: BTreeMap<String, Classification>,
 }
 
 /// A finding, as far as a reader needs it.

@@ -13,7 +13,7 @@ const caseView = (() => {
     const told = data.tools[tool]?.find((one) => one.result.trial === trial);
     const result = told?.result;
     const goldens = data.goldens.map((golden, at) => ({ kind: "golden", key: `g${at}`, sign: `G${at + 1}`, info: golden, text: golden.text, state: "open" }));
-    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `F${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra" }));
+    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `F${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra", called: result.audit?.findings[finding.id] }));
     const golden = new Map(goldens.map((item) => [item.info.id, item]));
     const finding = new Map(findings.map((item) => [item.info.id, item]));
     const join = (match, state) => {
@@ -73,7 +73,8 @@ const caseView = (() => {
   };
 
   // The misses of the chosen tool, one after the other: in all trials of this case, then in all other cases that the grid shows.
-  const missesOf = (data, tool) => (data.tools[tool] ?? []).flatMap((one) =>
+  const counts = (one) => one.result.counted !== false;
+  const missesOf = (data, tool) => (data.tools[tool] ?? []).filter(counts).flatMap((one) =>
     data.goldens.flatMap((golden, at) => (one.result.misses.some((miss) => miss.golden === golden.id) ? [{ trial: one.result.trial, item: `g${at}` }] : [])));
   function step(by, patience = 200) {
     // Keys may come faster than cases are unpacked, and none is lost.
@@ -145,10 +146,10 @@ const caseView = (() => {
     const row = (golden, at) => make("tr", { class: unasked(golden) && "unasked" },
       make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140), unasked(golden) && make("span", { class: "dim" }, ` (${unasked(golden)})`)),
       index.tools.map((name, tool) => {
-        const trials = data.tools[tool] ?? [];
+        const trials = (data.tools[tool] ?? []).filter(counts);
         const found = trials.filter((one) => [...one.result.matches, ...one.result.acceptable].some((match) => match.golden === golden.id)).length;
-        const state = found === 0 ? "none" : found === trials.length ? "all" : "some";
-        const sign = { none: "○", some: "◐", all: "●" }[state];
+        const state = trials.length === 0 ? "" : found === 0 ? "none" : found === trials.length ? "all" : "some";
+        const sign = { none: "○", some: "◐", all: "●" }[state] ?? "";
         const on = tool === now.tool ? "true" : undefined;
         return make("td", { class: `n ${state}`, "aria-current": on },
           make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: found in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
@@ -173,10 +174,21 @@ const caseView = (() => {
     const result = told.result;
     if (!result) return make("p", { class: "careful" }, "There is no such trial.");
     const facts = [];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome}: it is no report. What it did not find counts as the profile says, as missed unless failed trials are excluded.`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome.replace(/_/g, " ")}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
+    if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));
     return make("div", {}, facts);
+  }
+
+  // What an audit makes of the whole response, in figures and in its own words.
+  function audit(of) {
+    const scores = [["root cause", of.rcir], ["attack vector", of.ava], ["fix", of.fsv]].filter(([, value]) => value != null);
+    const type = of.type_match ? ` Its type is ${{ exact: "named exactly", semantic: "named in other words", partial: "named in part", wrong: "named wrongly", not_mentioned: "not named" }[of.type_match] ?? of.type_match}.` : "";
+    return make("section", { class: "audit", "aria-label": "The audit" },
+      make("p", {}, make("strong", {}, "The audit: "), `${of.target_found ? "the target was found." : "the target was not found."}${type}`),
+      scores.length > 0 && make("dl", { class: "parts" }, scores.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, make("meter", { min: 0, max: 1, value, "aria-label": `${name} ${three(value)}` }), ` ${value.toFixed(2)}`)])),
+      judgement(of));
   }
 
   function list(title, all, nothing) {
@@ -240,6 +252,7 @@ const caseView = (() => {
   function why(item) {
     const out = [];
     if (item.text) out.push(folded(item.text));
+    if (item.called) out.push(make("p", {}, "The audit calls it ", make("strong", {}, item.called.toLowerCase().replace(/_/g, " ")), "."));
     if (item.info.rule_id) out.push(make("p", { class: "dim" }, `rule ${item.info.rule_id.slice(0, 200)}`));
     if (item.info.category) out.push(make("p", { class: "dim" }, `category ${item.info.category.slice(0, 200)}${item.info.acceptance && item.info.acceptance !== "required" ? ` · ${item.info.acceptance}` : ""}`));
     const pair = item.pair;
@@ -249,7 +262,8 @@ const caseView = (() => {
       if (item.other) out.push(make("p", {}, other));
       out.push(make("p", {}, `Score ${three(pair.score)}${pair.decided_by ? `, decided by ${pair.decided_by.replace(/_/g, " ")}` : ""}${flags(pair)}`));
       if (pair.parts) out.push(parts(pair.parts));
-      if (pair.judgement) out.push(judgement(pair.judgement));
+      // The words of an audit stand above everything it speaks of.
+      if (pair.judgement && !now.story.result?.audit) out.push(judgement(pair.judgement));
       if (pair.runner_up) out.push(candidate("Runner-up", pair.runner_up));
     }
     if (item.miss) {

@@ -97,9 +97,10 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
             _ => result.and_then(|result| result.metrics.get(metric)).and_then(|estimate| estimate.value),
         };
         column.value.push(value.map(|value| (value * 1000.0).round() as i32));
-        column.tp.push(trials.iter().map(|trial| trial.tp).sum());
-        column.fp.push(trials.iter().map(|trial| trial.fp).sum());
-        column.missed.push(trials.iter().map(|trial| trial.r#fn).sum());
+        let counted = || trials.iter().filter(|trial| trial.counted);
+        column.tp.push(counted().map(|trial| trial.tp).sum());
+        column.fp.push(counted().map(|trial| trial.fp).sum());
+        column.missed.push(counted().map(|trial| trial.r#fn).sum());
         column.failed.push(trials.iter().filter(|trial| trial.outcome != Outcome::Reported).count());
         let passed = result.is_some_and(|result| result.pass);
         column.flags.push(u8::from(passed) | u8::from(flaky.contains(id)) << 1 | u8::from(lucky.contains(id)) << 2);
@@ -107,8 +108,9 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
     column
 }
 
-/// The share of trials whose verdict is the truth; none where there are no trials.
+/// The share of trials whose verdict is the truth; none where no trial counts.
 fn right(trials: &[TrialResultV1]) -> Option<f64> {
-    let right = trials.iter().filter(|trial| trial.verdict_correct).count();
-    (!trials.is_empty()).then(|| right as f64 / trials.len() as f64)
+    let counted: Vec<&TrialResultV1> = trials.iter().filter(|trial| trial.counted).collect();
+    let right = counted.iter().filter(|trial| trial.verdict_correct).count();
+    (!counted.is_empty()).then(|| right as f64 / counted.len() as f64)
 }

@@ -16,10 +16,22 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
             "tools are held against each other by {by} here; for another metric use `karat compare --all-pairs --metric {id}`"
         )));
     }
-    let tools = subject::tools(exhibit, choice)?;
+    let mut tools = subject::tools(exhibit, choice)?;
     let comparison = exhibit.comparison.as_ref().filter(|_| tools.len() > 1).ok_or_else(|| {
         Nothing("it takes two tools that were scored on the same cases to hold them against each other".to_owned())
     })?;
+    let all = tools.len();
+    let is_in = |drawn: &Drawn<'_>| {
+        comparison.comparisons.iter().any(|pair| [&pair.a, &pair.b].iter().any(|side| side.tool == drawn.name()))
+    };
+    tools.retain(is_in);
+    let left_out = all - tools.len();
+    if tools.len() < 2 {
+        return Err(Nothing(format!(
+            "only the best of so many tools are held against each other here, and {left_out} of those chosen are not among \
+             them; `karat compare --all-pairs` takes the time to compare all"
+        )));
+    }
     let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
     let names = widest.clamp(60.0, 190.0);
@@ -61,7 +73,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         }
     }
     let foot = top + side + 8.0;
-    let remarks = [
+    let mut remarks = vec![
         format!(
             "Each row against each column by {}: + better, − worse, = equivalent, ? the data cannot tell.",
             title(id)
@@ -71,6 +83,13 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
             comparison.margin
         ),
     ];
+    if left_out > 0 {
+        remarks.push(format!(
+            "The best {} of {all} tools: to tell so many pairs apart on so many cases takes long. `karat compare --all-pairs` \
+             takes the time.",
+            tools.len()
+        ));
+    }
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), width - 20.0) + 6.0;
     Ok(vec![Plot {
         title: format!("Who is better than whom by {}", title(id)),

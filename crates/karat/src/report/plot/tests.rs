@@ -238,6 +238,27 @@ fn matrices_read_the_same_from_both_sides() {
 }
 
 #[test]
+fn matrices_of_very_many_tools_show_the_best_and_say_so() {
+    let names: Vec<String> = (0..6).map(|at| format!("t{at}")).collect();
+    let made: Vec<Made<'_>> =
+        names.iter().enumerate().map(|(at, name)| Made { name, f1: Some(0.9 - 0.1 * at as f64) }).collect();
+    let report = report(&made);
+    let mut exhibit = exhibit(&report);
+    let kept = ["t0", "t1", "t2"];
+    let is_kept = |tool: &str| kept.contains(&tool);
+    let comparison = exhibit.comparison.as_mut().unwrap();
+    comparison.comparisons.retain(|pair| is_kept(&pair.a.tool) && is_kept(&pair.b.tool));
+    let draw = |tools: &[&str]| {
+        let choice = Choice { tools: tools.iter().map(|&name| name.to_owned()).collect(), ..Choice::default() };
+        (kind("significance").unwrap().draw)(&exhibit, &choice)
+    };
+    let drawn = draw(&[]).unwrap()[0].inline();
+    assert!(drawn.contains(">t2<") && !drawn.contains(">t3<") && drawn.contains("The best 3 of 6 tools"), "{drawn}");
+    assert!(!draw(&["t0", "t1"]).unwrap()[0].inline().contains("The best"));
+    assert!(draw(&["t0", "t5"]).unwrap_err().to_string().contains("1 of those chosen are not among them"));
+}
+
+#[test]
 fn pictures_of_two_kinds() {
     let lines = |svg: String| svg.replace("><", ">\n<");
     for (name, plot) in drawn(&two()).into_iter().filter(|(name, _)| ["intervals", "cost-quality"].contains(name)) {
