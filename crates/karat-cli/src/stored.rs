@@ -24,17 +24,21 @@ pub(crate) struct StoredRun {
     pub(crate) plan: PlanV1,
     pub(crate) loaded: LoadedSuite,
     pub(crate) trials: Vec<StoredTrial>,
+    /// How many trials are done, whether they are looked at or not.
+    done: usize,
     pub(crate) facts: BTreeMap<ToolName, ToolFactsV1>,
 }
 
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder where that has not changed, else
-/// as the run remembers it.
+/// as the run remembers it, with the code of those cases whose code has not changed.
 pub(crate) fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
     let info = store.find(reference)?;
     let plan = store.plan(&info.id)?;
     let loaded = match load(locate(&plan.suite.place)) {
         Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
-        _ => remembered(store, &info)?,
+        // Goldens may have come or gone, and the code that trials saw may be there still.
+        Ok(changed) => remembered(store, &info)?.with_code_of(changed),
+        Err(_) => remembered(store, &info)?,
     };
     with_suite(store, info, plan, loaded)
 }
@@ -54,7 +58,7 @@ pub(crate) fn with_suite(
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
     trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
     let facts = store.tools(&info.id)?;
-    Ok(StoredRun { info, plan, loaded, trials, facts })
+    Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts })
 }
 
 fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
@@ -138,6 +142,24 @@ impl StoredRun {
         told
     }
 
+    /// Leaves out what is not done of a run that goes on: cases on which a tool that has begun still has trials to make. A trial
+    /// that was not made yet is no miss, and tools are compared on the same cases. How many are left.
+    pub(crate) fn keep_what_is_done(&mut self) -> usize {
+        let mut made: HashMap<(&str, &str), u32> = HashMap::new();
+        for stored in &self.trials {
+            *made.entry((stored.trial.tool.as_str(), stored.trial.case.as_str())).or_default() += 1;
+        }
+        let begun: HashSet<&str> = made.keys().map(|(tool, _)| *tool).collect();
+        let begun: Vec<_> = self.plan.tools.iter().filter(|tool| begun.contains(tool.name.as_str())).collect();
+        let is_done = |case: &&String| {
+            begun.iter().all(|tool| made.get(&(tool.name.as_str(), case.as_str())).is_some_and(|n| *n >= tool.trials))
+        };
+        let done: HashSet<String> = self.plan.cases.iter().filter(is_done).cloned().collect();
+        self.loaded.restrict(&done.iter().map(String::as_str).collect());
+        self.trials.retain(|stored| done.contains(stored.trial.case.as_str()));
+        done.len()
+    }
+
     /// The rules: those asked for, else those of the run.
     pub(crate) fn profile(&self, rules: &RuleArgs) -> Result<Profile, Failure> {
         if rules.profile.is_some() || !rules.sets.is_empty() {
@@ -160,7 +182,7 @@ impl StoredRun {
     /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
     pub(crate) fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
         let mut notes = Vec::new();
-        let (planned, done) = (self.info.planned as usize, self.trials.len());
+        let (planned, done) = (self.info.planned as usize, self.done);
         if done < planned {
             notes.push(format!("the run is not finished: {done} of {planned} trials are done"));
         }

@@ -5,7 +5,6 @@ use crate::spent::Spent;
 use crate::whole::KARAT;
 use karat::checkout::{Template, remove_tree};
 use karat::format::run::{PlanV1, TrialDetailV1};
-use karat::format::snapshot::SnapshotV1;
 use karat::profile;
 use karat::run::plan::{Request, Wanted, plan};
 use karat::run::record::{Artifact, TrialRecord};
@@ -130,7 +129,7 @@ struct Kept {
 impl Kept {
     fn begin(folder: &Path, loaded: &LoadedSuite, tool: &str) -> Self {
         let mut store = Store::create(folder).expect("a store");
-        let suite_snapshot = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config)).expect("a snapshot");
+        let suite_snapshot = serde_json::to_vec(&loaded.snapshot()).expect("a snapshot");
         let new = NewRun { name: None, plan: planned(loaded, tool), suite_snapshot, scratch: None };
         let run = store.begin(&new).expect("a run");
         Self { store, run }

@@ -85,21 +85,24 @@ fn before<'r>(run: &RunInfo, all: &'r [RunInfo]) -> Vec<&'r RunInfo> {
 
 fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let (run, all) = found(store, id)?;
-    let nav = nav(state, store, &run);
-    let shown = match kept(store, &run)? {
+    let (shown, labelled) = match kept(store, &run)? {
         Some(report) => match labelled_since(store, &run, &report) {
-            Some(shown) => shown,
-            None => Shown { report, sources: sources(store, &run) },
+            Some(shown) => (shown, true),
+            None => (Shown { report, sources: sources(store, &run) }, false),
         },
-        None => unfinished(store, &run)?,
+        None => match unfinished(store, &run)? {
+            Some(shown) => (shown, false),
+            None => return Ok(Reply::see(&format!("/runs/{}/live", run.id))),
+        },
     };
+    let nav = nav(state, store, &run, labelled);
     let earlier = earlier(store, &shown.report, &before(&run, &all));
     let Some((loaded, trials)) = &shown.sources else {
-        return Ok(html(&gather(&shown.report, earlier, None), &run, &nav));
+        return Ok(html(gather(&shown.report, earlier, None), &run, &nav));
     };
     let code = |case: &_, path: &_| loaded.source(case, path);
     let sources = Sources { suite: &loaded.suite, trials, code: &code };
-    Ok(html(&gather(&shown.report, earlier, Some(sources)), &run, &nav))
+    Ok(html(gather(&shown.report, earlier, Some(sources)), &run, &nav))
 }
 
 /// A report, and the texts and code beside it where they can be read.
@@ -133,18 +136,26 @@ fn labelled_since(store: &mut Store, run: &RunInfo, report: &ReportV1) -> Option
     Some(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
 }
 
-/// What can be said of a run that has not ended. Nobody is asked anything for that: what models said is heard from the ledger.
-fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Shown, Fault> {
+/// What can be said of a run that has not ended, on the cases that are done; nothing where none is. Nobody is asked anything for
+/// that: what models said is heard from the ledger.
+fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Option<Shown>, Fault> {
     let mut stored = stored::run(store, run.id.as_str())?;
     let profile = stored.profile(&RuleArgs::default())?;
+    let all = stored.plan.cases.len();
+    let done = stored.keep_what_is_done();
+    if done == 0 {
+        return Ok(None);
+    }
     let mut work = stored.work(profile, None);
+    work.notes
+        .push(format!("so far {done} of {all} cases are done by every tool that has begun; the others are left out"));
     let recorded = AskArgs { judge_cache: "only".to_owned(), ..stored.asking(&AskArgs::default()) };
     if let Err(failure) = sit(store, &stored, &recorded, &mut work) {
         work.notes.push(format!("no judge is asked before the run has ended: {}", failure.told()));
         sit(store, &stored, &AskArgs { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
     }
     let scoring = scoring::run(&stored.loaded, work);
-    Ok(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
+    Ok(Some(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) }))
 }
 
 fn sit(store: &mut Store, run: &StoredRun, args: &AskArgs, work: &mut scoring::Work) -> Result<(), Failure> {
@@ -169,14 +180,11 @@ fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec
     found
 }
 
-/// What stands above the report: where the page belongs, and whether the run has ended.
-fn nav(state: &State, store: &mut Store, run: &RunInfo) -> String {
+/// What stands above the report: where the page belongs, whether the run has ended, and whether people have labelled since.
+fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> String {
     let link = format!("/runs/{}", escaped(run.id.as_str()));
     let word = state_of(store, run);
-    let own = format!(
-        "<span>{}</span><a href=\"{link}/report.json\">JSON</a><a href=\"{link}/live\">Progress</a>",
-        text(called(run))
-    );
+    let own = format!("<a href=\"{link}/report.json\">JSON</a><a href=\"{link}/live\">Progress</a>");
     let done = made(store, &run.id).map_or_else(|_| "some".to_owned(), |made| made.done.to_string());
     let going = match word {
         "running" => format!(
@@ -189,14 +197,20 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo) -> String {
             text(&run.short_id)
         ),
         "stopped" => format!("This run was stopped: {done} of {} trials are done.", run.planned),
+        _ if labelled => format!(
+            "This page hears what people have labelled since the run ended. <a href=\"{link}/report.json\">JSON</a>, the list \
+             of runs and comparisons are as it ended; <kbd>karat score {}</kbd> hears them too.",
+            text(&run.short_id)
+        ),
         _ => String::new(),
     };
     let going = if going.is_empty() { going } else { format!("<p class=\"going\" role=\"status\">{going}</p>") };
     format!("{}{own}{going}", state.plain_nav(""))
 }
 
-fn html(exhibit: &Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
-    let document = Document::of(exhibit);
+fn html(exhibit: Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
+    let exhibit = Exhibit { name: Some(called(run).to_owned()), ..exhibit };
+    let document = Document::of(&exhibit);
     let title = format!("{} · {}", called(run), exhibit.report.suite.name);
     let page = document.page(nav);
     let styles = [page.styles, &[super::STYLE]].concat();

@@ -2,11 +2,12 @@
 
 use super::case::CaseV1;
 use super::config::ConfigV1;
+use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Change, Suite};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The cases and rules of a suite, without its code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,16 +30,20 @@ pub struct SnapshotCaseV1 {
     /// First and last line of everything the change touched, by file; absent where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched: Option<BTreeMap<String, Vec<(u32, u32)>>>,
+    /// A hash of its code, to know the same code again; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl SnapshotV1 {
     /// The suite as it stands.
-    pub fn of(suite: &Suite, config: &ConfigV1) -> Self {
+    pub fn of(suite: &Suite, config: &ConfigV1, code: &HashMap<CaseId, String>) -> Self {
+        let case = |case: &Case| SnapshotCaseV1 { code: code.get(&case.id).cloned(), ..SnapshotCaseV1::from(case) };
         Self {
             config: config.clone(),
             name: suite.name.clone(),
             digest: suite.digest.clone(),
-            cases: suite.cases.iter().map(SnapshotCaseV1::from).collect(),
+            cases: suite.cases.iter().map(case).collect(),
         }
     }
 
@@ -56,11 +61,16 @@ impl From<&Case> for SnapshotCaseV1 {
             .change
             .as_ref()
             .map(|change| change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect());
-        Self { case: CaseV1::from(case), touched }
+        Self { case: CaseV1::from(case), touched, code: None }
     }
 }
 
 impl SnapshotCaseV1 {
+    /// The case, and the hash of its code.
+    pub fn code_by_id(&self) -> Option<(CaseId, String)> {
+        Some((CaseId::from(self.case.id.as_str()), self.code.clone()?))
+    }
+
     fn into_case(self) -> Case {
         let lines = |all: Vec<(u32, u32)>| all.into_iter().map(|(start, end)| Lines { start, end }).collect();
         let change = self.touched.map(|touched| Change {
@@ -79,7 +89,7 @@ mod tests {
     #[test]
     fn a_suite_comes_back_as_it_was() {
         let loaded = load(locate("starter")).unwrap();
-        let text = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config)).unwrap();
+        let text = serde_json::to_vec(&loaded.snapshot()).unwrap();
         let back: SnapshotV1 = serde_json::from_slice(&text).unwrap();
         let (suite, config) = back.into_suite();
         assert!(suite.cases.iter().any(|case| case.change.as_ref().is_some_and(|change| !change.touched.is_empty())));

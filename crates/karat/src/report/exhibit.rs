@@ -10,6 +10,8 @@ use karat_core::trial::Trial;
 
 /// A report with all that can be shown beside it. What is not at hand is not shown, and a page says so.
 pub struct Exhibit<'a> {
+    /// What people call it, such as a run's name; the suite's name where there is none.
+    pub name: Option<String>,
     /// The report.
     pub report: &'a ReportV1,
     /// Every two tools held against each other by the metric that ranks them; none with a single tool.
@@ -43,6 +45,6 @@ pub struct Sources<'a> {
 impl<'a> Exhibit<'a> {
     /// A report, and nothing beside it.
     pub fn of(report: &'a ReportV1) -> Self {
-        Self { report, comparison: None, variance: Vec::new(), earlier: Vec::new(), sources: None }
+        Self { name: None, report, comparison: None, variance: Vec::new(), earlier: Vec::new(), sources: None }
     }
 }

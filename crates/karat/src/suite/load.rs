@@ -57,6 +57,7 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     let mut digest = blake3::Hasher::new();
     let mut folders = HashMap::new();
     let mut after_files = HashMap::new();
+    let mut code = HashMap::new();
     let mut stated_in = BTreeMap::new();
     for (stated, tree) in stated.into_iter().zip(trees) {
         let shown = files.display(stated.folder.as_deref().unwrap_or_default());
@@ -72,6 +73,7 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
                     );
                 }
                 digest.update(&tree::digest(&case, &tree));
+                code.extend(tree.code().map(|hash| (case.id.clone(), hash)));
                 case.change = tree.change;
                 if stated.folder.is_some() {
                     after_files.insert(case.id.clone(), tree.after.into_iter().collect());
@@ -87,7 +89,7 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     faults.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    (LoadedSuite { suite, config, files, notes, folders, after_files, stated_in }, faults)
+    (LoadedSuite { suite, config, files, notes, folders, after_files, code, stated_in }, faults)
 }
 
 /// A case with the place it was stated at.

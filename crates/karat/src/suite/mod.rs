@@ -16,7 +16,7 @@ pub use load::{load, load_what_is_there};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Fault, Segment, Source, toml};
 use crate::format::config::ConfigV1;
-use crate::format::snapshot::SnapshotV1;
+use crate::format::snapshot::{SnapshotCaseV1, SnapshotV1};
 use files::Files;
 use karat_core::ids::CaseId;
 use karat_core::path::{FilePattern, RepoPath};
@@ -40,6 +40,8 @@ pub struct LoadedSuite {
     folders: HashMap<CaseId, String>,
     /// The files of each such case as its change left them.
     after_files: HashMap<CaseId, HashSet<String>>,
+    /// A hash of the code of each case that comes with it.
+    code: HashMap<CaseId, String>,
     /// The file that states each case, and the line in it, for messages.
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
 }
@@ -60,13 +62,12 @@ impl LoadedSuite {
             return None;
         }
         let folder = self.folders.get(case)?;
-        let bytes = self.files.read(&format!("{folder}/after/{path}")).ok()??;
-        String::from_utf8(bytes).ok()
+        as_text(self.files.read(&format!("{folder}/after/{path}")).ok()??)
     }
 
     /// The text of a file that lies in the suite under this very path, or that one case only has.
     pub fn source_anywhere(&self, path: &RepoPath) -> Option<String> {
-        let inside = || String::from_utf8(self.files.read(path.as_str()).ok()??).ok();
+        let inside = || as_text(self.files.read(path.as_str()).ok()??);
         let mut having = self.suite.cases.iter().filter(|case| self.has_file(&case.id, path));
         match (having.next(), having.next()) {
             (Some(only), None) => self.source(&only.id, path),
@@ -74,10 +75,17 @@ impl LoadedSuite {
         }
     }
 
+    /// The suite as a run is to remember it.
+    pub fn snapshot(&self) -> SnapshotV1 {
+        SnapshotV1::of(&self.suite, &self.config, &self.code)
+    }
+
     /// A suite without its code, as a run remembers it.
     pub fn remembered(snapshot: SnapshotV1) -> Self {
+        let code = snapshot.cases.iter().filter_map(SnapshotCaseV1::code_by_id).collect();
         let (suite, config) = snapshot.into_suite();
         Self {
+            code,
             suite,
             config,
             files: Files::Disk(PathBuf::new()),
@@ -86,6 +94,15 @@ impl LoadedSuite {
             after_files: HashMap::new(),
             stated_in: BTreeMap::new(),
         }
+    }
+
+    /// The same with the code of those cases whose code has not changed since, wherever the suite is now.
+    pub fn with_code_of(mut self, mut now: Self) -> Self {
+        let same = |case: &CaseId| self.code.get(case).is_some_and(|hash| now.code.get(case) == Some(hash));
+        now.folders.retain(|case, _| same(case));
+        now.after_files.retain(|case, _| same(case));
+        (self.files, self.folders, self.after_files) = (now.files, now.folders, now.after_files);
+        self
     }
 
     /// Keeps these cases only.
@@ -145,11 +162,61 @@ impl LoadedSuite {
     }
 }
 
+/// Text as people read it. Of text in an older encoding what is not ASCII is replaced, so that its lines can still be shown.
+fn as_text(bytes: Vec<u8>) -> Option<String> {
+    let mut text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.as_bytes().contains(&0) => return None,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Some(text)
+}
+
 /// A folder on disk, or a suite shipped in the binary when there is no such folder.
 pub fn locate(place: &str) -> Files {
     let path = Path::new(place);
     match starter::embedded(place) {
         Some(embedded) if !path.exists() => embedded,
         _ => Files::Disk(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn written(folder: &Path, golden: &str, code: &[u8]) -> LoadedSuite {
+        fs::create_dir_all(folder.join("cases/c/after")).unwrap();
+        fs::write(folder.join("cases/c/after/a.py"), code).unwrap();
+        let case = format!(
+            "id: c\nverdict: vulnerable\nissues:\n  - id: g\n    title: {golden}\n    file: a.py\n    line_start: 1\n"
+        );
+        fs::write(folder.join("cases/c/case.yaml"), case).unwrap();
+        load(Files::Disk(folder.to_owned())).unwrap_or_else(|faults| panic!("{faults}"))
+    }
+
+    #[test]
+    fn a_run_knows_the_code_that_it_saw_though_goldens_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let then = written(folder.path(), "one", b"x = 1\n").snapshot();
+        let (case, path) = (CaseId::from("c"), RepoPath::new("a.py").unwrap());
+        let seen = |golden: &str, code: &[u8]| {
+            let now = LoadedSuite::remembered(then.clone()).with_code_of(written(folder.path(), golden, code));
+            assert_eq!(now.suite.cases[0].goldens[0].title.as_deref(), Some("one"), "goldens are those of the run");
+            now.source(&case, &path)
+        };
+        assert_eq!(seen("another", b"x = 1\n").as_deref(), Some("x = 1\n"));
+        assert_eq!(seen("one", b"x = 2\n"), None);
+    }
+
+    #[test]
+    fn code_in_an_older_encoding_can_be_read() {
+        assert_eq!(as_text(b"caf\xe9\n".to_vec()).as_deref(), Some("caf\u{fffd}\n"));
+        assert_eq!(as_text(b"\xef\xbb\xbfx\n".to_vec()).as_deref(), Some("x\n"));
+        assert_eq!(as_text(b"\xff\x00".to_vec()), None);
     }
 }

@@ -59,15 +59,31 @@ pub(super) fn read(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
     Ok(tree)
 }
 
+impl Tree {
+    /// A hash of the code alone; none where there is none.
+    pub(super) fn code(&self) -> Option<String> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        self.add_to(&mut hasher);
+        Some(hasher.finalize().to_hex().to_string())
+    }
+
+    fn add_to(&self, hasher: &mut blake3::Hasher) {
+        for (name, hash) in &self.hashes {
+            hasher.update(name.as_bytes());
+            hasher.update(&[0]);
+            hasher.update(hash.as_bytes());
+        }
+    }
+}
+
 /// A hash of all that a case says and holds.
 pub(super) fn digest(case: &Case, tree: &Tree) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     // The mirror's serialisation is the canonical form: same meaning, same bytes.
     hasher.update(&serde_json::to_vec(&CaseV1::from(case)).unwrap_or_default());
-    for (name, hash) in &tree.hashes {
-        hasher.update(name.as_bytes());
-        hasher.update(&[0]);
-        hasher.update(hash.as_bytes());
-    }
+    tree.add_to(&mut hasher);
     *hasher.finalize().as_bytes()
 }

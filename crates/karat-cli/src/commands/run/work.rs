@@ -8,7 +8,6 @@ use crate::signals::cancel_on_signals;
 use crate::store_place;
 use crate::terminal::{note, tell};
 use karat::format::run::{PlanV1, ToolFactsV1};
-use karat::format::snapshot::SnapshotV1;
 use karat::run::drive::{Drive, Task, drive, tell as tell_all};
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat::run::execute::{Executor, Loaded, Ready};
@@ -126,7 +125,7 @@ fn begin(
     loaded: &LoadedSuite,
     scratch: &Path,
 ) -> Result<RunId, Failure> {
-    let snapshot = serde_json::to_vec(&SnapshotV1::of(&loaded.suite, &loaded.config));
+    let snapshot = serde_json::to_vec(&loaded.snapshot());
     let suite_snapshot = snapshot.map_err(|error| Failure::io("the suite", error.into()))?;
     Ok(store.begin(&NewRun {
         name: args.name.clone(),

@@ -79,8 +79,8 @@ fn what_is_not_there_is_said_with_what_to_do() {
         assert!(answer.body.contains(text), "{path} does not say {text:?}: {}", answer.body);
     };
     check("/nothing", 404, "no such page");
-    check("/runs/nightly", 404, "there is no run `nightly`".replace("there", "There").as_str());
-    check("/runs/secnod", 404, "did you mean `second`");
+    check("/runs/nightly", 404, "There is no run <code>nightly</code>");
+    check("/runs/secnod", 404, "did you mean <code>second</code>");
     check("/runs/nightly/report.json", 404, "\"error\"");
     check("/runs/0", 300, "type more of the id");
     check("/compare", 400, "Two runs are needed");
@@ -181,6 +181,38 @@ fn an_unfinished_run_shows_what_there_is() {
     let page = server.page(&format!("/runs/{run}"));
     assert!(page.contains("This run was interrupted") && page.contains("karat run --resume"), "{page}");
     assert_eq!(server.get(&format!("/runs/{run}/report.json")).status, 404);
+}
+
+#[test]
+fn what_was_not_made_yet_is_no_miss() {
+    let project = two_runs();
+    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let other = serde_id(&project, &ids(&project)[0]);
+    let (mut plan, suite_snapshot) = (store.plan(&other).unwrap(), store.suite_snapshot(&other).unwrap());
+    plan.tools.truncate(1);
+    (plan.tools[0].name, plan.tools[0].trials) = ("slow".to_owned(), 2);
+    plan.cases.truncate(2);
+    let [done, half] = plan.cases.as_slice() else { panic!("two cases are needed") };
+    let (done, half) = (done.clone(), half.clone());
+    let new = NewRun { name: Some("half-way".to_owned()), plan, suite_snapshot, scratch: None };
+    let run = store.begin(&new).unwrap();
+    let _lock = store.lock(&run).unwrap();
+    let made = |case: &str, number: u32| {
+        let mut record = record(case, 1, "reported", None);
+        record.trial.number = number;
+        record
+    };
+    store.save(&run, &[made(&half, 1)]).unwrap();
+    let server = Server::start(&project, &[]);
+    // No case is done, so there is nothing to say of how good the tool is.
+    let early = server.get("/runs/half-way");
+    assert_eq!((early.status, early.header("location")), (303, Some(format!("/runs/{run}/live").as_str())));
+    store.save(&run, &[made(&done, 1), made(&done, 2)]).unwrap();
+    drop(server);
+    let page = Server::start(&project, &[]).page("/runs/half-way");
+    assert!(page.contains("so far 1 of 2 cases are done by every tool that has begun"), "{page}");
+    assert!(page.contains("3 of 4 trials are done"), "{page}");
+    assert!(page.contains("1 case, ") && !page.contains("count as skipped"), "{page}");
 }
 
 fn serde_id(project: &Project, run: &str) -> karat::store::RunId {

@@ -1,17 +1,18 @@
 //! The page from top to bottom: what to be careful of, who is how good, and why.
 
 use super::{figures, judges, leaderboard, slices};
-use crate::format::report::{EstimateV1, ReportV1};
+use crate::format::report::{EstimateV1, ReportV1, ToolV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{count, headline, rank_metric, ranked, three, title};
 use crate::report::page::text;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
+use std::collections::BTreeMap;
 
 /// Everything but the view of a single case.
 pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut String) {
     let report = exhibit.report;
-    head(report, out);
+    head(exhibit, out);
     careful(report, out);
     leaderboard::draw(report, out);
     figures::quality(exhibit, out);
@@ -27,13 +28,17 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
     method(report, out);
 }
 
-fn head(report: &ReportV1, out: &mut String) {
+fn head(exhibit: &Exhibit<'_>, out: &mut String) {
+    let report = exhibit.report;
+    let (title, suite) = match &exhibit.name {
+        Some(name) => (text(name), format!("{} · ", text(&report.suite.name))),
+        None => (text(&report.suite.name), String::new()),
+    };
     out.push_str(&format!(
-        "<header class=\"about\">\n<h1>{}</h1>\n<p class=\"dim\">{}, {} · {} · profile {}</p>\n\
+        "<header class=\"about\">\n<h1>{title}</h1>\n<p class=\"dim\">{suite}{}, {} · {} · profile {}</p>\n\
          <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
          <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
          <noscript><p class=\"careful\">Scripts are off: leaderboard, figures and slices are here; the cases need scripts.</p></noscript>\n",
-        text(&report.suite.name),
         count(report.suite.cases, "case"),
         count(report.suite.issues, "golden"),
         count(report.tools.len(), "tool"),
@@ -157,18 +162,49 @@ fn all_metrics(report: &ReportV1, out: &mut String) {
         out.push_str("<thead><tr><th>metric</th><th class=\"n\">value</th><th>95 % interval</th><th class=\"n\">n</th><th>remark</th></tr></thead><tbody>\n");
         let scopes = [("", &tool.metrics), ("pooled ", &tool.micro)];
         for (scope, metrics) in scopes {
-            for (id, estimate) in metrics {
-                let remark = estimate.undefined.as_deref().or(estimate.no_ci.as_deref()).or(estimate.method.as_deref());
-                let span = estimate.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3}–{high:.3}"));
+            let mut defined: Vec<_> = metrics.iter().filter(|(_, estimate)| estimate.value.is_some()).collect();
+            defined.sort_by_key(|(id, _)| title(id).to_lowercase());
+            for (id, estimate) in defined {
+                let remark = estimate.no_ci.clone().or_else(|| estimate.method.as_deref().map(in_words));
+                let span = estimate.ci.map_or_else(
+                    || "–".to_owned(),
+                    |[low, high]| format!("{} to {}", three(Some(low)), three(Some(high))),
+                );
                 out.push_str(&format!(
                     "<tr><th scope=\"row\">{scope}{}</th><td class=\"n\">{}</td><td class=\"i\">{span}</td><td class=\"n\">{}</td><td class=\"dim\">{}</td></tr>\n",
-                    text(title(id)), three(estimate.value), estimate.n, text(remark.unwrap_or_default())
+                    text(title(id)), three(estimate.value), estimate.n, text(&remark.unwrap_or_default())
                 ));
             }
         }
-        out.push_str("</tbody></table></div></details>\n");
+        out.push_str("</tbody></table></div>\n");
+        out.push_str(&not_measured(tool));
+        out.push_str("</details>\n");
     }
     out.push_str("</section>\n");
+}
+
+/// What has no value, by why it has none.
+fn not_measured(tool: &ToolV1) -> String {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (id, estimate) in tool.metrics.iter().filter(|(_, estimate)| estimate.value.is_none()) {
+        by_reason.entry(estimate.undefined.as_deref().unwrap_or("undefined")).or_default().push(title(id));
+    }
+    let line = |(reason, mut names): (&str, Vec<&str>)| {
+        names.sort_by_key(|name| name.to_lowercase());
+        format!("<li>{} ({}): {}</li>", text(reason), names.len(), text(&names.join(", ")))
+    };
+    let lines: String = by_reason.into_iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("<p class=\"dim\">Not measured:</p><ul class=\"dim\">{lines}</ul>\n") }
+}
+
+/// The name of a method as people write it.
+fn in_words(method: &str) -> String {
+    let words = method.split('-').map(|word| match word {
+        "bca" => "BCa",
+        "wilson" => "Wilson",
+        plain => plain,
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// How the numbers came about, for whoever wants to repeat them.
@@ -179,6 +215,6 @@ fn method(report: &ReportV1, out: &mut String) {
         "<section id=\"method\" aria-labelledby=\"method-title\"><h2 id=\"method-title\">How</h2>\n\
          <p>{} % intervals by {} resamples ({}), proportions by {}{cluster}. Seed {}. Suite digest <code>{}</code>.</p>\n\
          <p class=\"dim\">The same input gives the same report; <code>karat report</code> draws it again, and the JSON report has every number unrounded.</p></section>\n",
-        how.level * 100.0, how.resamples, text(&how.bootstrap), text(&how.proportions), report.seed, text(&report.suite.digest),
+        how.level * 100.0, how.resamples, text(&in_words(&how.bootstrap)), text(&in_words(&how.proportions)), report.seed, text(&report.suite.digest),
     ));
 }
