@@ -55,6 +55,7 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
             weighted_recall(case, found, &profile.severity_weights)
         }
         "precision_lower" | "precision_upper" => precision_bound(id, case, trial, profile),
+        "target_detection_rate" | "partial_credit_detection" if trial.unaudited => Err(Undefined("no audit")),
         "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or_else(reason),
         "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or_else(reason),
         // A trial that failed discovered nothing.

@@ -82,8 +82,11 @@ impl TrialScore {
             Some(stated_verdict(case, trial))
         };
         let audited = audit.map(|audit| Audited::new(audit, decisions));
+        // Who reported nothing found nothing, and nobody needs to look.
+        let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.findings.is_empty();
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
             Some(target) => Some(target.found),
+            None if unaudited => None,
             // An audit of a vulnerable case that speaks of no target did not see it found.
             None => target_matched(case, &result, profile)
                 .or((audited.is_some() && case.verdict == Verdict::Vulnerable).then_some(false)),
@@ -119,7 +122,7 @@ impl TrialScore {
             strange_judgements: decisions.strangers.len(),
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
-            unaudited: profile.method == Method::Audit && !failed && audit.is_none(),
+            unaudited,
             differing_keys: if profile.method == Method::Identity {
                 trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
             } else {

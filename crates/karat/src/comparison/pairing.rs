@@ -4,6 +4,7 @@ use super::side::{CaseSide, Side};
 use crate::format::comparison::LeftOutV1;
 use crate::report::number::count;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two sides on the cases they share.
 pub(super) struct Paired<'a> {
@@ -129,11 +130,25 @@ fn rules_differ(a: &Side, b: &Side) -> String {
         return format!("{names}, whose values differ: score both by the same, or write the baseline anew");
     }
     let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-    let every: std::collections::BTreeSet<&String> = a.rules.keys().chain(b.rules.keys()).collect();
-    let differ = every.into_iter().filter(|name| a.rules.get(*name) != b.rules.get(*name));
+    let (a, b) = (flat(&a.rules), flat(&b.rules));
+    let every: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differ = every.into_iter().filter(|name| a.get(*name) != b.get(*name));
     let told: Vec<String> =
-        differ.map(|name| format!("{name} is {} and {}", shown(a.rules.get(name)), shown(b.rules.get(name)))).collect();
+        differ.map(|name| format!("{name} is {} and {}", shown(a.get(name)), shown(b.get(name)))).collect();
     let few = told.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     let more = if told.len() > 3 { format!(" and {} more values differ", told.len() - 3) } else { String::new() };
     format!("{names} ({few}{more}): score both by the same")
+}
+
+/// Values by the names that `--set` takes, such as `credit.partial`.
+fn flat(rules: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    fn add(name: String, value: &Value, into: &mut BTreeMap<String, Value>) {
+        match value {
+            Value::Object(entries) => entries.iter().for_each(|(key, own)| add(format!("{name}.{key}"), own, into)),
+            plain => drop(into.insert(name, plain.clone())),
+        }
+    }
+    let mut all = BTreeMap::new();
+    rules.iter().for_each(|(name, value)| add(name.clone(), value, &mut all));
+    all
 }
