@@ -1,7 +1,7 @@
 //! Two runs held against each other.
 
 use super::fault::Fault;
-use super::markup::{escaped, time};
+use super::markup::{escaped, said, time};
 use super::named::{called, found, kept};
 use super::reply::Reply;
 use super::state::State;
@@ -44,8 +44,9 @@ struct Asked {
 
 async fn page(Shared(state): Shared<State>, Query(asked): Query<Asked>) -> Result<Reply, Fault> {
     let (Some(a), Some(b)) = (asked.a.filter(|a| !a.is_empty()), asked.b.filter(|b| !b.is_empty())) else {
-        let said = "Two runs are needed: /compare?a=RUN&b=RUN. They can be chosen on the first page.";
-        return Err(Fault::new(StatusCode::BAD_REQUEST, said));
+        let said = "Two runs are needed, as in `/compare?a=RUN&b=RUN`.";
+        let more = "<p>They can be chosen among <a href=\"/\">all runs</a>.</p>\n".to_owned();
+        return Err(Fault::new(StatusCode::BAD_REQUEST, said).with(more));
     };
     let intersection = asked.intersection > 0;
     let (a, b) = state.read(move |store| Ok((found(store, &a)?.0, found(store, &b)?.0))).await?;
@@ -80,9 +81,11 @@ fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: boo
     match compare(&pairs, &request) {
         Ok(comparison) => Ok(reply(state, &(body + &compared(&comparison, runs)), StatusCode::OK)),
         Err(refusal) => {
-            let again = (!intersection).then(|| address(a, b, true));
-            // The flag that the command line would take is a link here.
-            let said = refusal.to_string().replace(BY_FLAG, "");
+            // The flag that the command line would take is a link here, where it helps.
+            let said = refusal.to_string();
+            let same_rules = pairs.iter().all(|(a, b)| a.profile_digest == b.profile_digest);
+            let again = (same_rules && said.contains(BY_FLAG)).then(|| address(a, b, true));
+            let said = said.replace(BY_FLAG, "");
             Ok(refused(state, body, &[said], again))
         }
     }
@@ -104,7 +107,7 @@ fn reply(state: &State, body: &str, status: StatusCode) -> Reply {
 
 /// Why nothing is compared, and what may be done instead.
 fn refused(state: &State, body: String, reasons: &[String], again: Option<String>) -> Reply {
-    let reasons: String = reasons.iter().map(|reason| format!("<p>{}</p>\n", text(reason))).collect();
+    let reasons: String = reasons.iter().map(|reason| format!("<p>{}</p>\n", said(reason))).collect();
     let again = again
         .map(|link| format!("<p><a href=\"{}\">Compare the cases whose goldens are the same</a></p>\n", text(&link)));
     let body = format!(
@@ -189,35 +192,42 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
         if pair.a.tool == pair.b.tool { pair.a.tool.clone() } else { format!("{} → {}", pair.a.tool, pair.b.tool) };
     let ends = pair.metrics.iter().flat_map(|one| one.ci.into_iter().flatten().chain(one.difference)).map(f64::abs);
     let reach = ends.filter(|end| end.is_finite()).fold(NARROWEST, f64::max);
-    let rows: String = pair.metrics.iter().map(|one| row(one, reach, comparison.margin)).collect();
+    // To the next twentieth, so that the scale says what it shows.
+    let reach = (reach / 0.05 - 1e-9).ceil() * 0.05;
+    let (same, differ): (Vec<&DifferenceV1>, Vec<&DifferenceV1>) =
+        pair.metrics.iter().partition(|one| one.ci == Some([0.0, 0.0]));
+    let rows: String = differ.iter().map(|one| row(one, reach, comparison.margin)).collect();
     let level = 100.0 * comparison.level;
+    let adjusted = match comparison.comparisons.len() {
+        1 => String::new(),
+        n => format!(" · p adjusted for {n} pairs of tools (Holm)"),
+    };
     let mut out = format!(
-        "<section><h2>{}</h2>\n<p class=\"dim\">{} · profile {} · differences within ± {} count as none</p>\n\
-         <table class=\"cards\">\n<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">From</th>\
-         <th scope=\"col\" class=\"n\">To</th><th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">{level:.0} % interval, − {reach:.2} to + {reach:.2}</th>\
-         <th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">Effect</th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n",
+        "<section><h2>{}</h2>\n<p class=\"dim\">{} · profile {} · differences within ± {} count as none{adjusted}</p>\n",
         text(&name),
         count(pair.cases, "case"),
         text(&comparison.profile),
         comparison.margin,
     );
-    if let Some(n) = pair.metrics.iter().filter(|one| one.unreliable).map(|one| one.n).min() {
+    if !differ.is_empty() {
         out.push_str(&format!(
-            "<p class=\"warn\">Some of these rest on {}, which is too few to rely on; {RELIABLE_N} are wanted.</p>\n",
-            count(n, "case")
+        "<table class=\"cards\">\n<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">From</th>\
+         <th scope=\"col\" class=\"n\">To</th><th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">{level:.0} % interval, − {reach:.2} to + {reach:.2}</th>\
+         <th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\"><abbr title=\"Cohen's dz: the mean difference of cases in their standard deviations\">Effect</abbr></th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n",
         ));
     }
-    let goldens = &pair.goldens;
-    out.push_str(&format!(
-        "<p>Both find {}, neither finds {}; <span class=\"good\">{} gained</span>, <span class=\"bad\">{} lost</span> (p {}).</p>\n<div class=\"moves\">{}{}</div>\n",
-        count(goldens.both, "golden"),
-        goldens.neither,
-        goldens.gained.len(),
-        goldens.lost.len(),
-        p_value(Some(goldens.p)),
-        moved("Gained", &goldens.gained, pair, runs),
-        moved("Lost", &goldens.lost, pair, runs)
-    ));
+    let named = |all: &[&DifferenceV1]| all.iter().map(|one| text(title(&one.metric))).collect::<Vec<_>>().join(", ");
+    if !same.is_empty() {
+        out.push_str(&format!("<p>The same in every case: {}.</p>\n", named(&same)));
+    }
+    let few: Vec<&DifferenceV1> = differ.into_iter().filter(|one| one.unreliable).collect();
+    if let Some(n) = few.iter().map(|one| one.n).min() {
+        out.push_str(&format!(
+            "<p class=\"warn\">Too few cases to rely on, {n} at least where {RELIABLE_N} are wanted: {}.</p>\n",
+            named(&few)
+        ));
+    }
+    out.push_str(&goldens(pair, runs));
     if !pair.moved.is_empty() {
         let item = |one: &karat::format::comparison::CaseMovedV1| {
             format!(
@@ -235,6 +245,24 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
     }
     out.push_str("</section>\n");
     out
+}
+
+/// What became of goldens: one is found where more trials report it than do not.
+fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> String {
+    let goldens = &pair.goldens;
+    let (both, neither) = (count(goldens.both, "golden"), goldens.neither);
+    if goldens.gained.is_empty() && goldens.lost.is_empty() {
+        return format!("<p>Both find the same {both}, and neither finds {neither}.</p>\n");
+    }
+    format!(
+        "<p>Both find {both}, neither finds {neither}; <span class=\"good\">{} gained</span>, <span class=\"bad\">{} lost</span> (p {}). \
+         <span class=\"dim\">A golden is found where most trials report it.</span></p>\n<div class=\"moves\">{}{}</div>\n",
+        goldens.gained.len(),
+        goldens.lost.len(),
+        p_value(Some(goldens.p)),
+        moved("Gained", &goldens.gained, pair, runs),
+        moved("Lost", &goldens.lost, pair, runs)
+    )
 }
 
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {

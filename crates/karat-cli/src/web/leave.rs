@@ -1,6 +1,7 @@
 //! The way out: faults become pages, nobody waits for ever, and every answer has its headers.
 
 use super::fault::Fault;
+use super::markup::said;
 use super::reply::{Reply, Whole};
 use super::state::State;
 use axum::body::to_bytes;
@@ -8,11 +9,12 @@ use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use karat::report::page::{Page, THEME, text};
+use karat::report::page::{Page, THEME};
 use std::time::Duration;
 
-/// Nobody waits longer than this for an answer.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Nobody waits longer than this for an answer, and no connection ends before it. What takes longer is made on, and is there
+/// when it is asked for again.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// The longest message of a refused request that is worth showing.
 const LONGEST_MESSAGE: usize = 4096;
@@ -23,7 +25,7 @@ pub(super) async fn leave(Shared(state): Shared<State>, request: Request, next: 
     let path = request.uri().path();
     let json = !safe || path.ends_with(".json") || path.starts_with("/api/");
     let response = tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
-        let said = "This took too long, perhaps because much is asked for at once; try again in a while.";
+        let said = "This takes a while, and goes on being made; try again in a moment.";
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, said).into_response()
     });
     let mut response = whole(response, json, &state).await;
@@ -71,7 +73,7 @@ fn drawn(fault: &Fault, json: bool, nav: &str) -> Reply {
         Reply::json(&serde_json::json!({ "error": fault.said, "status": fault.status.as_u16() }))
     } else {
         let title = title(fault.status);
-        let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", text(&fault.said), fault.more);
+        let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", said(&fault.said), fault.more);
         let styles = [super::STYLE];
         Reply::page(&Page {
             title,

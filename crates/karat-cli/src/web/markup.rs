@@ -23,3 +23,27 @@ pub(crate) fn time(ms: i64) -> String {
         text(short)
     )
 }
+
+/// What is said, with what stands between backticks as code.
+pub(crate) fn said(words: &str) -> String {
+    let shown = text(words);
+    let parts: Vec<&str> = shown.split('`').collect();
+    // One that stands alone is a sign like any other.
+    if parts.len() % 2 == 0 {
+        return shown;
+    }
+    let part =
+        |(at, part): (usize, &&str)| if at % 2 == 1 { format!("<code>{part}</code>") } else { (*part).to_owned() };
+    parts.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_code_and_never_markup() {
+        assert_eq!(said("no run `<b>`; `x` has"), "no run <code>&lt;b&gt;</code>; <code>x</code> has");
+        assert_eq!(said("a ` alone"), "a ` alone");
+    }
+}

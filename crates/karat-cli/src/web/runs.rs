@@ -197,7 +197,9 @@ fn choose(runs: &[&RunInfo]) -> String {
     // One that has not ended cannot be compared yet.
     let ended: Vec<&RunInfo> = runs.iter().copied().filter(|run| run.has_report).collect();
     let newest = ended.first().copied().unwrap_or(runs[0]);
-    let before = ended.iter().skip(1).find(|run| run.suite == newest.suite).copied().unwrap_or(runs[1]);
+    let others = || runs.iter().copied().filter(|run| run.id != newest.id);
+    let fits = |run: &&RunInfo| run.has_report && run.suite == newest.suite;
+    let before = others().find(fits).or_else(|| others().next()).unwrap_or(newest);
     let options = |chosen: &RunInfo| -> String {
         let option = |run: &&RunInfo| {
             let selected = if run.id == chosen.id { " selected" } else { "" };

@@ -15,7 +15,7 @@ mod tests;
 
 use super::Look;
 use super::exhibit::Exhibit;
-use super::page::{Page, THEME};
+use super::page::{PLAIN, Page, THEME};
 use super::plot;
 use pack::Packed;
 
@@ -58,8 +58,9 @@ impl Document {
 
 const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
 
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     THEME,
+    PLAIN,
     include_str!("html/text.js"),
     include_str!("html/data.js"),
     include_str!("html/leaderboard.js"),

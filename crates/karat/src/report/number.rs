@@ -81,13 +81,17 @@ pub fn goodness(estimate: &EstimateV1) -> Option<f64> {
 pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
     let value = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
     let Some(own) = value(tool) else { return false };
-    report.tools.len() > 1 && report.tools.iter().all(|other| value(other).is_none_or(|v| v <= own))
+    let all = || report.tools.iter().filter_map(value);
+    // Where all are equal, none is better than another.
+    all().all(|v| v <= own) && all().any(|v| v < own)
 }
 
 /// Which ranks cannot be told apart, in a sentence; nothing where all can.
 pub fn undecided(report: &ReportV1) -> Option<String> {
     let ranking = report.ranking.as_ref().filter(|ranking| !ranking.undecided.is_empty())?;
-    Some(format!("By {}: {}", title(&ranking.metric), ranking.statement))
+    let mut said = ranking.statement.chars();
+    let first = said.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+    Some(format!("By {}, {first}{}", title(&ranking.metric), said.as_str()))
 }
 
 /// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.

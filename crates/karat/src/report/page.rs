@@ -1,6 +1,7 @@
 //! The shell of every page: one self-contained document, light and dark, for a screen of any width, a printer and a screen
 //! reader. Its policy names the very scripts and styles that it holds, so nothing else in it can run.
 
+use crate::diagnostic::stand_in;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -99,16 +100,15 @@ pub fn text(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() || is_turning(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c if stand_in(c).is_some() => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             c => out.push(c),
         }
     }
     out
 }
 
-fn is_turning(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
+/// `plain(text)` for scripts: what [`text`] does to characters that cannot be seen or turn the direction of writing.
+pub const PLAIN: &str = include_str!("page/plain.js");
 
 /// A switch between light, dark and what the system says, for pages with scripts. It looks for a button of class `theme`.
 pub const THEME: &str = include_str!("page/theme.js");
@@ -121,6 +121,22 @@ mod tests {
 
     fn page<'a>(title: &'a str, scripts: &'a [&'a str]) -> Page<'a> {
         Page { title, scripts, ..Page::default() }
+    }
+
+    #[test]
+    fn scripts_hide_the_same_characters_as_the_terminal() {
+        let class = PLAIN.split_once("/[").unwrap().1.split_once("]/gu").unwrap().0;
+        // Each part is a character, or two with a hyphen between; all are written by their numbers.
+        let numbers = class.replace("\\u", " ").replace(['{', '}'], "");
+        let mut hidden = std::collections::BTreeSet::new();
+        for part in numbers.replace("- ", "-").split_whitespace() {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| u32::from_str_radix(text, 16).unwrap();
+            hidden.extend(number(from)..=number(to));
+        }
+        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| !matches!(c, '\n' | '\t')) {
+            assert_eq!(hidden.contains(&u32::from(c)), stand_in(c).is_some(), "{c:?}");
+        }
     }
 
     #[test]

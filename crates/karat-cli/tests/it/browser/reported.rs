@@ -159,6 +159,32 @@ fn a_case_shows_its_code_with_everything_on_its_lines() {
 }
 
 #[test]
+fn a_trap_is_told_on_both_sides() {
+    let Some(browser) = browser() else { return };
+    let starter = Starter::scored();
+    let tab = starter.open(&browser, "#/case/py-order-search-sqli?tool=noisy-scanner&trial=1&item=g3");
+    let open = tab.text("#case button.item[aria-expanded=true]");
+    assert!(open.contains("fell into it: R1") && open.contains("trap"), "{open}");
+    assert!(tab.text("#case .more").contains("this trial did: R1"), "{}", tab.text("#case .more"));
+    let told = tab.texts("#case .who tr.unasked td.fell");
+    assert!(told.iter().any(|cell| cell.contains("3/3")), "{told:?}");
+    // Green is for what was rightly found.
+    assert!(tab.count("#case .line.is-bad[data-line='23']") == 1 && tab.count("#case .line.is-good") > 0);
+    tab.quiet();
+}
+
+#[test]
+fn what_is_skipped_to_is_no_other_view() {
+    let Some(browser) = browser() else { return };
+    let starter = Starter::scored();
+    let tab = starter.open(&browser, "#/case/py-order-search-sqli?tool=noisy-scanner");
+    tab.eval("document.querySelector('.skip').click()");
+    assert_eq!(tab.eval("document.activeElement.id"), "main");
+    assert_eq!(tab.text("#case h1"), "py-order-search-sqli");
+    tab.quiet();
+}
+
+#[test]
 fn misses_are_stepped_through_there_and_back() {
     let Some(browser) = browser() else { return };
     let starter = Starter::scored();

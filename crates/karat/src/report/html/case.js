@@ -13,7 +13,7 @@ const caseView = (() => {
     const told = data.tools[tool]?.find((one) => one.result.trial === trial);
     const result = told?.result;
     const goldens = data.goldens.map((golden, at) => ({ kind: "golden", key: `g${at}`, sign: `G${at + 1}`, info: golden, text: golden.text, state: "open" }));
-    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `F${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra", called: result.audit?.findings[finding.id] }));
+    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `R${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra", called: result.audit?.findings[finding.id] }));
     const golden = new Map(goldens.map((item) => [item.info.id, item]));
     const finding = new Map(findings.map((item) => [item.info.id, item]));
     const join = (match, state) => {
@@ -25,10 +25,16 @@ const caseView = (() => {
     for (const match of result?.acceptable ?? []) join(match, "acceptable");
     for (const repeat of result?.duplicates ?? []) join(repeat, "repeat");
     for (const miss of result?.misses ?? []) Object.assign(golden.get(miss.golden) ?? {}, { state: "miss", miss });
-    for (const extra of result?.extras ?? []) Object.assign(finding.get(extra.finding) ?? {}, { state: extra.flags.includes("trap") ? "trap" : "extra", extra });
+    for (const extra of result?.extras ?? []) {
+      const report = finding.get(extra.finding);
+      const trap = isTrap(extra) ? golden.get(extra.best?.golden) : undefined;
+      Object.assign(report ?? {}, { state: isTrap(extra) ? "trap" : "extra", extra, other: trap });
+      if (trap) Object.assign(trap, { state: "trap", other: report });
+    }
     return { told, result, goldens, findings, golden, finding };
   }
 
+  const isTrap = (extra) => extra.flags.includes("trap");
   const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported" };
   const wanted = (item) => {
     if (now.show === "misses") return item.state === "miss";
@@ -147,12 +153,15 @@ const caseView = (() => {
       make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140), unasked(golden) && make("span", { class: "dim" }, ` (${unasked(golden)})`)),
       index.tools.map((name, tool) => {
         const trials = (data.tools[tool] ?? []).filter(counts);
-        const found = trials.filter((one) => [...one.result.matches, ...one.result.acceptable].some((match) => match.golden === golden.id)).length;
-        const state = trials.length === 0 ? "" : found === 0 ? "none" : found === trials.length ? "all" : "some";
-        const sign = { none: "○", some: "◐", all: "●" }[state] ?? "";
+        const trap = golden.acceptance === "trap";
+        const hits = (result) => (trap ? result.extras.filter((extra) => isTrap(extra) && extra.best?.golden === golden.id) : [...result.matches, ...result.acceptable].filter((match) => match.golden === golden.id));
+        const found = trials.filter((one) => hits(one.result).length > 0).length;
+        const share = trials.length === 0 ? "" : found === 0 ? "none" : found === trials.length ? "all" : "some";
+        const sign = { none: "○", some: "◐", all: "●" }[share] ?? "";
+        const state = trap ? (found > 0 ? "fell" : "") : share;
         const on = tool === now.tool ? "true" : undefined;
         return make("td", { class: `n ${state}`, "aria-current": on },
-          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: found in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
+          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: ${trap ? "fell into it" : "found"} in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
       }));
     return make("details", { open: index.tools.length <= 8, class: "who" }, make("summary", {}, "Who found what"),
       make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small" },
@@ -163,18 +172,20 @@ const caseView = (() => {
   function filters(data) {
     const choice = (label, name, options, value, change) => make("label", {}, make("span", {}, label), make("select", { name, change: (event) => go(change(event.target.value)) },
       options.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text))));
-    const trials = (data.tools[now.tool] ?? []).map((one) => [String(one.result.trial), `trial ${one.result.trial}: ${one.result.outcome}, ${one.result.tp} found, ${one.result.fn} missed, ${one.result.fp} false`]);
+    const ended = (result) => (result.outcome === "reported" ? `${result.tp} found, ${result.fn} missed, ${result.fp} false` : ending(result));
+    const trials = (data.tools[now.tool] ?? []).map((one) => [String(one.result.trial), `${one.result.trial}: ${ended(one.result)}`]);
     return make("form", { class: "filters", "aria-label": "What is shown", submit: (event) => event.preventDefault() },
       choice("Tool", "tool", index.tools.map((tool, at) => [String(at), tool]), now.tool, (value) => ({ tool: Number(value), trial: null })),
       trials.length > 0 && choice("Trial", "trial", trials, now.trial, (value) => ({ trial: Number(value) })),
       choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
   }
 
+  const ending = (result) => result.outcome.replace(/_/g, " ");
   function trialFacts(told) {
     const result = told.result;
     if (!result) return make("p", { class: "careful" }, "There is no such trial.");
-    const facts = [];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${result.outcome.replace(/_/g, " ")}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
+    const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${ending(result)}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));
@@ -186,7 +197,7 @@ const caseView = (() => {
     const scores = [["root cause", of.rcir], ["attack vector", of.ava], ["fix", of.fsv]].filter(([, value]) => value != null);
     const type = of.type_match ? ` Its type is ${{ exact: "named exactly", semantic: "named in other words", partial: "named in part", wrong: "named wrongly", not_mentioned: "not named" }[of.type_match] ?? of.type_match}.` : "";
     return make("section", { class: "audit", "aria-label": "The audit" },
-      make("p", {}, make("strong", {}, "The audit: "), `${of.target_found ? "the target was found." : "the target was not found."}${type}`),
+      now.data.verdict === "vulnerable" && make("p", {}, make("strong", {}, "The audit: "), `${of.target_found ? "the target was found." : "the target was not found."}${type}`),
       scores.length > 0 && make("dl", { class: "parts" }, scores.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, make("meter", { min: 0, max: 1, value, "aria-label": `${name} ${three(value)}` }), ` ${value.toFixed(2)}`)])),
       judgement(of));
   }
@@ -200,8 +211,9 @@ const caseView = (() => {
 
   function row(item) {
     const [info, mine] = [item.info, item.kind];
-    const says = item.kind === "finding" && item.state === "match" ? "match" : words[item.state];
-    const other = item.other ? ` ${item.other.sign}` : "";
+    const says = item.kind === "finding" && item.state === "match" ? "match" : item.kind === "golden" && item.state === "trap" ? "fell into it:" : words[item.state];
+    const called = item.called && item.state === "extra" ? `: ${item.called.toLowerCase().replace(/_/g, " ")}` : "";
+    const other = item.other ? ` ${item.other.sign}` : called;
     const button = make("button", { type: "button", class: "item", "aria-expanded": "false", "data-item": item.key, click: () => toggle(item.key) },
       make("span", { class: `sign ${mine}` }, item.sign), " ",
       make("span", { class: `state ${item.state}` }, `${says}${other}`), " ",
@@ -252,7 +264,7 @@ const caseView = (() => {
   function why(item) {
     const out = [];
     if (item.text) out.push(folded(item.text));
-    if (item.called) out.push(make("p", {}, "The audit calls it ", make("strong", {}, item.called.toLowerCase().replace(/_/g, " ")), "."));
+    if (item.called && item.state !== "extra") out.push(make("p", {}, "The audit calls it ", make("strong", {}, item.called.toLowerCase().replace(/_/g, " ")), "."));
     if (item.info.rule_id) out.push(make("p", { class: "dim" }, `rule ${item.info.rule_id.slice(0, 200)}`));
     if (item.info.category) out.push(make("p", { class: "dim" }, `category ${item.info.category.slice(0, 200)}${item.info.acceptance && item.info.acceptance !== "required" ? ` · ${item.info.acceptance}` : ""}`));
     const pair = item.pair;
@@ -270,6 +282,11 @@ const caseView = (() => {
       out.push(make("h3", {}, "Missed"), make("p", {}, `${item.miss.why}${flags(item.miss)}`));
       if (item.miss.best) out.push(candidate("Best candidate", item.miss.best));
     }
+    if (item.kind === "golden" && item.state === "trap") {
+      out.push(make("h3", {}, "A known false alarm"), make("p", {}, "To report it is a fault, and this trial did: ", item.other ? jump(item.other) : "", "."));
+    }
+    const beyond = now.data.files.find((file) => file.path === item.info.file && item.info.line_start > file.length);
+    if (beyond) out.push(make("p", { class: "careful" }, `The file has ${many(beyond.length, "line")}: this place lies beyond its end.`));
     if (item.extra) {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
       if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
@@ -303,26 +320,19 @@ const caseView = (() => {
   function code(data, told) {
     const all = [...told.goldens, ...told.findings].filter(wanted);
     if (data.files.length === 0) {
-      const why = data.code ? "No golden and no finding names a file of this case that is at hand as text." : "This page was drawn without the suite at hand, so it has no code. `karat report` shows it for a run, or with --suite.";
+      const why = data.code ? "None of the files that goldens and findings name is at hand as text: the case comes without its code, or its code has changed since the trials were made." : "This page was drawn without the suite at hand, so it has no code. `karat report` shows it for a run, or with --suite.";
       return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));
     }
     const ends = (item) => item.info.line_end ?? item.info.line_start;
     // A golden may name files by a pattern: then it lies where it was found, or in every file that fits.
     const lies = (item, path) => {
-      const stated = item.info.file;
-      if (stated === path || stated == null || !/[*?[]/.test(stated)) return stated === path;
-      if (item.other?.info.file) return item.other.info.file === path;
-      const pattern = stated.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*\*\/?/g, "\u0001").replace(/\*/g, "[^/]*").replace(/\?/g, "[^/]").replaceAll("\u0001", ".*");
-      try {
-        return new RegExp(`^${pattern}$`).test(path);
-      } catch {
-        return false;
-      }
+      if (item.info.files === undefined) return item.info.file === path;
+      return item.other?.info.file ? item.other.info.file === path : item.info.files.includes(path);
     };
     const file = (of) => {
       const here = all.filter((item) => lies(item, of.path) && item.info.line_start != null);
       const rows = [];
-      let last = 0;
+      let [last, widest] = [0, 0];
       const gap = (next) => {
         if (next > last + 1) rows.push(make("div", { class: "gap" }, `⋮ ${many(next - last - 1, "line")}`));
       };
@@ -331,7 +341,9 @@ const caseView = (() => {
         last = number;
         const on = here.filter((item) => item.info.line_start <= number && number <= ends(item));
         const signs = on.filter((item) => item.info.line_start === number);
-        const kinds = [...new Set(on.map((item) => item.kind))].join(" ");
+        widest = Math.max(widest, Math.min(signs.length, 7));
+        const tone = on.some((item) => item.state === "trap") ? "is-bad" : on.some((item) => item.state === "match" || item.state === "acceptable") ? "is-good" : "";
+        const kinds = [...new Set(on.map((item) => item.kind)), tone].filter(Boolean).join(" ");
         rows.push(make("div", { class: `line ${kinds}`, "data-items": on.map((item) => item.key).join(" ") || undefined, "data-line": number },
           make("span", { class: "no" }, number),
           make("span", { class: "signs" }, signs.slice(0, 6).map((item) => make("button", { type: "button", class: `sign ${item.kind} ${item.state}`, title: `${item.sign}, ${words[item.state]}: ${item.info.title.slice(0, 200)}`, "data-item": item.key,
@@ -340,7 +352,10 @@ const caseView = (() => {
           make("code", {}, painted(text, colours))));
       }
       gap(of.length + 1);
-      return make("section", { class: "file" }, make("h3", {}, of.path), make("div", { class: "lines scroll", tabindex: 0, role: "group", "aria-label": `Code of ${of.path}` }, rows));
+      const lines = make("div", { class: "lines scroll", tabindex: 0, role: "group", "aria-label": `Code of ${of.path}` }, make("div", {}, rows));
+      lines.style.setProperty("--digits", String(last).length);
+      lines.style.setProperty("--signs", Math.max(1, widest));
+      return make("section", { class: "file" }, make("h3", {}, of.path), lines);
     };
     return make("section", { class: "files" }, make("h2", {}, "Code"), data.files.map(file));
   }

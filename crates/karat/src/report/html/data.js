@@ -44,8 +44,7 @@ const cell = (tool, at) => {
     fp: column.fp[at],
     missed: column.missed[at],
     failed: column.failed[at],
-    passed: (column.flags[at] & 1) > 0,
-    flaky: (column.flags[at] & 2) > 0,
-    lucky: (column.flags[at] & 4) > 0,
+    flaky: (column.flags[at] & 1) > 0,
+    lucky: (column.flags[at] & 2) > 0,
   };
 };

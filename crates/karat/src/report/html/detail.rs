@@ -102,6 +102,9 @@ struct GoldenData<'a> {
     #[serde(flatten)]
     info: &'a IssueInfoV1,
     text: Option<String>,
+    /// The shown files that it may lie in, where it names them by a pattern.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<String>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -136,7 +139,13 @@ pub(super) fn case<'a>(exhibit: &'a Exhibit<'_>, lookup: &Lookup<'a>, at: usize,
     };
     let golden = |golden: &'a IssueInfoV1| {
         let stated = stated.and_then(|case| case.goldens.iter().find(|own| own.id.as_str() == golden.id));
-        GoldenData { info: golden, text: text_of(stated.and_then(|own| own.description.as_deref()), &golden.title) }
+        let pattern = stated.and_then(|own| own.file.as_ref()).filter(|pattern| pattern.is_glob());
+        let fits = |file: &&FileData| pattern.is_some_and(|pattern| file.fits(pattern));
+        GoldenData {
+            info: golden,
+            text: text_of(stated.and_then(|own| own.description.as_deref()), &golden.title),
+            files: pattern.map(|_| files.iter().filter(fits).map(|file| file.path.clone()).collect()),
+        }
     };
     let trial = |tool: &str, result: &'a TrialResultV1| {
         let told = lookup.trials.get(&(id, tool, result.trial));

@@ -4,7 +4,7 @@ use crate::report::exhibit::Sources;
 use crate::source::colour::colours;
 use crate::source::language::Language;
 use karat_core::ids::CaseId;
-use karat_core::path::RepoPath;
+use karat_core::path::{FilePattern, RepoPath};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,11 +20,18 @@ pub(super) struct Room {
 /// A file, or what is shown of it.
 #[derive(Debug, Serialize)]
 pub(super) struct FileData {
-    path: String,
+    pub(super) path: String,
     /// How many lines it has.
     length: u32,
     /// Number, text, and colours as lengths and letters.
     lines: Vec<(u32, String, String)>,
+}
+
+impl FileData {
+    /// Whether a pattern means this file.
+    pub(super) fn fits(&self, pattern: &FilePattern) -> bool {
+        RepoPath::new(&self.path).is_some_and(|path| pattern.matches(&path))
+    }
 }
 
 /// Places to show in files, the most telling file first.
@@ -34,6 +41,8 @@ pub(super) struct Places {
     of: BTreeMap<String, Vec<(u32, u32)>>,
 }
 
+/// So many lines of a file are shown: a browser takes long to lay out more.
+const MOST_LINES: usize = 4_000;
 /// So many files of a case are shown.
 const MOST_FILES: usize = 24;
 /// So many lines of a place are shown: a finding may claim a whole file.
@@ -75,7 +84,7 @@ fn excerpt(path: &RepoPath, source: &str, places: &[(u32, u32)], room: Room) -> 
     };
     let colours = Language::of_path(path).and_then(|language| colours(language, source)).unwrap_or_default();
     let mut lines = Vec::new();
-    for (number, text) in (1_u32..).zip(source.lines()).filter(|(number, _)| near(*number)) {
+    for (number, text) in (1_u32..).zip(source.lines()).filter(|(number, _)| near(*number)).take(MOST_LINES) {
         let runs = colours.get(number as usize - 1).map_or(&[][..], Vec::as_slice);
         let (text, packed) = line(text, runs);
         lines.push((number, text, packed));

@@ -61,6 +61,8 @@ const grid = (() => {
     make("div", { role: "rowgroup", class: "heads" }, head), space);
   place.append(bar, told, box);
   box.style.setProperty("--tools", index.tools.length);
+  const longest = index.ids.reduce((most, id) => Math.max(most, id.length), 12);
+  box.style.setProperty("--first", `min(${Math.min(longest + 3, 44) * 0.56}rem, 48vw)`);
 
   const height = () => parseFloat(getComputedStyle(box).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
@@ -140,7 +142,7 @@ const grid = (() => {
     const good = index.down ? 1 - c.value : c.value;
     return `v${Math.max(0, Math.min(4, Math.floor(good * 5)))}`;
   };
-  const says = (at, c) => {
+  const says = (c) => {
     const main = c.value === null ? (c.fp > 0 ? `${c.fp} false` : c.failed > 0 ? "failed" : "clean") : c.value.toFixed(2);
     const of = c.tp + c.missed;
     return [main, c.value !== null && of > 0 ? `${c.tp}/${of}` : "", c.failed > 0 ? "!" : ""];
@@ -170,7 +172,7 @@ const grid = (() => {
         make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
       index.tools.map((name, tool) => {
         const c = cell(tool, at);
-        const [main, of, mark] = says(at, c);
+        const [main, of, mark] = says(c);
         const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
         return make("div", { role: "gridcell", class: shade(c) },
           make("a", { href: link(tool), title: long, "aria-label": long, tabindex: stop(place, tool + 1), "data-at": `${place},${tool + 1}` },

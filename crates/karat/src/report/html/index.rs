@@ -1,10 +1,9 @@
 //! What the grid of cases and tools needs: small numbers in columns, so that thousands of cases are read in a moment.
 
 use crate::format::report::{CaseResultV1, ReportV1, ToolV1, TrialResultV1};
-use crate::report::number::{rank_metric, ranked, title};
+use crate::report::number::{rank_metric, ranked};
 use karat_core::metric::table::{Direction, find};
 use karat_core::profile::Method;
-use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,15 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Serialize)]
 pub(super) struct Index<'a> {
     suite: &'a str,
-    /// The metric that cells show.
-    metric: &'a str,
     /// Whether less of it is better.
     down: bool,
     /// From best to worst.
     tools: Vec<&'a str>,
     ids: Vec<&'a str>,
     names: Vec<Option<&'a str>>,
-    safe: Vec<u8>,
     /// The portion that holds the details of each case.
     portion: &'a [usize],
     /// By dimension, such as `language`: the values of each case.
@@ -40,7 +36,7 @@ struct Column {
     fp: Vec<usize>,
     missed: Vec<usize>,
     failed: Vec<usize>,
-    /// Of bits: 1 passed, 2 some goldens found in some trials only, 4 called vulnerable without the target.
+    /// Of bits: 1 some goldens found in some trials only, 2 called vulnerable without the target.
     flags: Vec<u8>,
 }
 
@@ -67,12 +63,10 @@ pub(super) fn of<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
     by.retain(|_, values| values.iter().any(|values| !values.is_empty()));
     Index {
         suite: &report.suite.name,
-        metric: if verdicts { "right verdicts" } else { title(metric) },
         down: !verdicts && find(metric).is_some_and(|metric| metric.direction == Direction::Down),
         tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
         ids: report.cases.iter().map(|case| case.case.as_str()).collect(),
         names: report.cases.iter().map(|case| case.name.as_deref()).collect(),
-        safe: report.cases.iter().map(|case| u8::from(case.verdict == Verdict::Safe)).collect(),
         portion,
         by,
         goldens: report
@@ -102,8 +96,7 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         column.fp.push(counted().map(|trial| trial.fp).sum());
         column.missed.push(counted().map(|trial| trial.r#fn).sum());
         column.failed.push(trials.iter().filter(|trial| trial.outcome != Outcome::Reported).count());
-        let passed = result.is_some_and(|result| result.pass);
-        column.flags.push(u8::from(passed) | u8::from(flaky.contains(id)) << 1 | u8::from(lucky.contains(id)) << 2);
+        column.flags.push(u8::from(flaky.contains(id)) | u8::from(lucky.contains(id)) << 1);
     }
     column
 }

@@ -20,7 +20,11 @@ pub(super) fn draw(report: &ReportV1, out: &mut String) {
     out.push_str("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Leaderboard, may be scrolled sideways\"><table class=\"sortable\">\n<thead><tr>");
     let columns = columns(report);
     for (at, column) in columns.iter().enumerate() {
-        let sorted = if column.ranks { " aria-sort=\"descending\"" } else { "" };
+        let sorted = match (column.ranks, column.less_is_better) {
+            (false, _) => "",
+            (true, true) => " aria-sort=\"ascending\"",
+            (true, false) => " aria-sort=\"descending\"",
+        };
         let down = if column.less_is_better { " data-less=\"\"" } else { "" };
         let class = if at == 0 { "" } else { " class=\"n\"" };
         out.push_str(&format!("<th scope=\"col\"{class}{sorted}{down}>{}</th>", text(&column.title)));
@@ -55,7 +59,10 @@ fn columns(report: &ReportV1) -> Vec<Column> {
     if report.ranking.is_some() {
         columns.push(plain("Rank", true, place));
     }
-    for id in &report.profile.headline {
+    // What ranks tools stands beside their ranks, where also small screens show it.
+    let (first, others): (Vec<&String>, Vec<&String>) =
+        report.profile.headline.iter().partition(|id| *id == rank_metric(report));
+    for id in first.into_iter().chain(others) {
         let less_is_better = find(id).is_some_and(|metric| metric.direction == Direction::Down);
         let ranks = id == rank_metric(report);
         columns.push(Column { title: title(id).to_owned(), id: id.clone(), ranks, less_is_better, cell: metric });
@@ -66,17 +73,20 @@ fn columns(report: &ReportV1) -> Vec<Column> {
         columns.push(plain("FN", true, |_, tool, _| number(tool.counts.r#fn)));
     }
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
-        columns.push(plain("Failed trials", true, failed));
+        columns.push(plain("Failed", true, failed));
     }
     if !report.measured.latency.is_empty() {
         columns.push(plain("Time a case", true, latency));
     }
     if report.measured.cost.values().any(|cost| cost.n > 0) {
         columns.push(plain("USD a case", true, cost));
-        columns.push(plain("USD a golden found", true, cost_per_golden));
+        columns.push(plain("USD a golden", true, cost_per_golden));
     }
     columns
 }
+
+/// Names up to this length stay on one line.
+const SHORT_NAME: usize = 24;
 
 fn name(report: &ReportV1, tool: &ToolV1, _: &Column) -> String {
     let result = match (report.profile.expect_pass, tool.pass) {
@@ -85,7 +95,8 @@ fn name(report: &ReportV1, tool: &ToolV1, _: &Column) -> String {
         (true, false) => " <span class=\"bad\">FAIL</span>",
     };
     let shown = text(&tool.tool);
-    format!("<th scope=\"row\" data-sort=\"{shown}\">{shown}{result}</th>")
+    let short = if tool.tool.chars().count() <= SHORT_NAME { " class=\"short\"" } else { "" };
+    format!("<th scope=\"row\"{short} data-sort=\"{shown}\">{shown}{result}</th>")
 }
 
 fn place(report: &ReportV1, tool: &ToolV1, _: &Column) -> String {

@@ -62,6 +62,14 @@ if (toc) {
   }
 }
 
+// What is skipped to is no other view.
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  const main = document.getElementById("main");
+  main.tabIndex = -1;
+  main.focus();
+});
+
 // Paper cannot be unfolded.
 let closed = [];
 addEventListener("beforeprint", () => {

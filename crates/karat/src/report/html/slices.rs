@@ -1,7 +1,7 @@
 //! Parts of the suite: the same metric by severity, category, language and whatever else cases say of themselves.
 
 use super::figures;
-use crate::format::report::ReportV1;
+use crate::format::report::{ReportV1, ToolV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{rank_metric, ranked, three, title};
 use crate::report::page::text;
@@ -46,11 +46,18 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         };
         figures::slices(exhibit, dimension, metric, out);
         let caption = format!("{} by {}", text(title(metric)), text(dimension));
-        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table><caption>{caption}</caption><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
+        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
         out.push_str("</tr></thead><tbody>\n");
         let mut rows: Vec<(&&str, &usize)> = values.iter().collect();
         rows.sort_by_key(|(value, cases)| (severity(dimension, value), std::cmp::Reverse(**cases), **value));
+        let all = rows.len();
+        let is_defined = |value: &str| {
+            let of_tool = |tool: &&&ToolV1| tool.by.get(*dimension)?.get(value)?.metrics.get(metric)?.value;
+            tools.iter().find_map(|tool| of_tool(&tool)).is_some()
+        };
+        rows.retain(|(value, _)| is_defined(value));
+        let empty = all - rows.len();
         for (value, cases) in rows.iter().take(MOST_VALUES) {
             // A clean case has no recall and no F1, so fewer cases may speak than there are.
             let estimates = tools.iter().filter_map(|tool| tool.by.get(*dimension)?.get(**value)?.metrics.get(metric));
@@ -65,8 +72,12 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
             out.push_str("</tr>\n");
         }
         out.push_str("</tbody></table></div>\n");
-        if values.len() > MOST_VALUES {
-            out.push_str(&format!("<p class=\"dim\">and {} more values</p>\n", values.len() - MOST_VALUES));
+        if rows.len() > MOST_VALUES {
+            out.push_str(&format!("<p class=\"dim\">and {} more values</p>\n", rows.len() - MOST_VALUES));
+        }
+        if empty > 0 {
+            let noun = if empty == 1 { "value has" } else { "values have" };
+            out.push_str(&format!("<p class=\"dim\">{empty} more {noun} no {} here.</p>\n", text(title(metric))));
         }
         out.push_str("</details>\n");
     }

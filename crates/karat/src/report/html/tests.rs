@@ -14,8 +14,9 @@ use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
+use karat_core::profile::{FailedTrials, Profile};
 use karat_core::suite::{Case, Suite};
-use karat_core::trial::Trial;
+use karat_core::trial::{Outcome, Trial};
 use serde_json::Value;
 use std::io::Read;
 
@@ -53,7 +54,7 @@ fn scored(suite: Suite, trials: Vec<Trial>) -> (LoadedSuite, Scoring) {
     (loaded, scoring)
 }
 
-/// The page, with every file a hundred lines long.
+/// The page, with every file a thousand lines long.
 fn page(suite: Suite, trials: Vec<Trial>) -> String {
     let (loaded, scoring) = scored(suite, trials);
     let code =
@@ -104,6 +105,36 @@ fn a_case_has_its_texts_and_the_code_around_its_places() {
     assert_eq!(case["goldens"][0]["text"], "a lock is taken late: described in more words");
     assert_eq!(case["tools"][0][0]["result"]["findings"][0]["title"], "a lock is taken late");
     assert_eq!(case["tools"][0][0]["texts"]["f"], "a lock is taken late is what number 0 says of it");
+}
+
+#[test]
+fn goldens_in_patterns_of_files_name_those_that_fit() {
+    let (mut suite, mut trials) = suite(1, "a lock is taken late");
+    suite.cases[0].goldens[0].file = FilePattern::new("app/*/page.tsx");
+    let mut other = trials[0].findings[0].clone();
+    (trials[0].findings[0].file, other.file) = (RepoPath::new("app/[id]/page.tsx"), RepoPath::new("app/i/x/page.tsx"));
+    other.id = "f2".into();
+    trials[0].findings.push(other);
+    let case = unpacked(&page(suite, trials), "portion-0").unwrap()[0].take();
+    assert_eq!(case["files"].as_array().unwrap().len(), 2, "or the test shows nothing");
+    assert_eq!(case["goldens"][0]["files"], serde_json::json!(["app/[id]/page.tsx"]));
+}
+
+#[test]
+fn trials_that_do_not_count_are_in_no_cell() {
+    let (suite, trials) = suite(1, "a lock is taken late");
+    let failed = Trial { outcome: Outcome::Crashed, number: 2, findings: Vec::new(), ..trials[0].clone() };
+    let shown = |failed_trials: FailedTrials| {
+        let (loaded, _) = scored(suite.clone(), Vec::new());
+        let profile = crate::profile::resolve("karat", &|_| None, &[]).unwrap();
+        let profile = Profile { failed_trials, ..profile };
+        let scoring = scoring::run(&loaded, Work::new(vec![trials[0].clone(), failed.clone()], profile));
+        let index = serde_json::to_value(index::of(&scoring.report, &[0])).unwrap();
+        let cell = |name: &str| index["cells"][0][name][0].as_u64().unwrap();
+        (cell("tp"), cell("missed"), cell("failed"))
+    };
+    assert_eq!(shown(FailedTrials::Miss), (1, 1, 1));
+    assert_eq!(shown(FailedTrials::Exclude), (1, 0, 1));
 }
 
 #[test]

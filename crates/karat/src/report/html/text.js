@@ -1,9 +1,5 @@
 // Everything that others wrote reaches the page through here, as text and never as markup.
 
-// Marks that turn the direction of writing, and what cannot be seen, are shown by their numbers.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-const plain = (text) => String(text).replace(hidden, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
-
 // An element with attributes, listeners and children. Children that are no elements are text.
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
