@@ -8,6 +8,7 @@ use super::{Choice, Nothing, Plot, words};
 use crate::format::report::{ReportV1, SliceV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{count, title};
+use crate::report::slice_order;
 use std::collections::BTreeMap;
 
 const WIDTH: f64 = 520.0;
@@ -56,7 +57,7 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
     }
     let mut order: Vec<(&str, usize)> = values.into_iter().collect();
     let left_out = order.len().saturating_sub(MOST_VALUES);
-    order.sort_by(|a, b| place(a.0).cmp(&place(b.0)).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));
+    slice_order::sort(dimension, &mut order);
     order.truncate(MOST_VALUES);
     let all = order.iter().flat_map(|(value, _)| tools.iter().filter_map(|drawn| of_tool(drawn, value)));
     let all: Vec<f64> = all.map(|figure| figure.value).collect();
@@ -109,9 +110,4 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
         size: (WIDTH, foot + 6.0),
         marks: svg.done(),
     })
-}
-
-/// Severities have an order of their own; other values stand by how many cases they have.
-fn place(value: &str) -> usize {
-    ["critical", "high", "medium", "low", "info"].iter().position(|own| *own == value).unwrap_or(5)
 }
