@@ -49,6 +49,17 @@ pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Fa
     Ok(report)
 }
 
+/// What people call it: a run's name or short id, or the name of a file without its extension.
+pub(crate) fn label(reference: &str, store: &StorePlace) -> Result<String, Failure> {
+    let folder = store.folder.as_deref();
+    if store_place::names_run(reference, folder) {
+        let info = store_place::open(folder)?.find(reference)?;
+        return Ok(info.name.unwrap_or(info.short_id));
+    }
+    let stem = Path::new(reference).file_stem();
+    Ok(stem.map_or_else(|| reference.to_owned(), |stem| stem.to_string_lossy().into_owned()))
+}
+
 impl Source {
     /// The names of its tools.
     pub(crate) fn tools(&self) -> Vec<&str> {

@@ -26,8 +26,17 @@ pub(crate) fn flag(stated: Option<&Path>) -> String {
     stated.map(|folder| format!(" --store {}", word(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Whether something that was typed is a run and not a suite: no folder and no built-in suite goes by it, and a store is there.
+/// Whether something that was typed is a run and not a file or a suite: no file, no folder and no built-in suite goes by it, and
+/// a store is there. What reads as the path of a file is a run only where one is called so.
 pub(crate) fn names_run(text: &str, stated: Option<&Path>) -> bool {
-    let suite = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
-    !suite && Store::is_at(&folder(stated))
+    let is_there = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
+    if is_there || !Store::is_at(&folder(stated)) {
+        return false;
+    }
+    !reads_as_file(text) || open(stated).is_ok_and(|mut store| store.find(text).is_ok())
+}
+
+fn reads_as_file(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    text.contains(std::path::is_separator) || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own))
 }

@@ -36,6 +36,23 @@ impl Outcome {
             Self::Skipped => "skipped",
         }
     }
+
+    /// The same for people, where it stands alone: in a cell, or after a number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed out",
+            other => other.as_str(),
+        }
+    }
+
+    /// The same for people in a sentence, after one trial or after several: `2 trials never ran`.
+    pub fn ended(self) -> &'static str {
+        match self {
+            Self::Unparsable => "left output that cannot be read",
+            Self::Skipped => "never ran",
+            other => other.words(),
+        }
+    }
 }
 
 /// What one execution of a tool on a case brought.
@@ -87,5 +104,18 @@ impl Trial {
             findings: Vec::new(),
             notes: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_words_and_no_codes() {
+        for outcome in Outcome::ALL {
+            assert!(!outcome.words().contains('_') && !outcome.ended().contains('_'), "{outcome:?}");
+        }
+        assert_eq!(Outcome::ALL.map(Outcome::words).join(", "), "reported, crashed, timed out, unparsable, skipped");
     }
 }

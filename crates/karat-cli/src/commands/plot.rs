@@ -3,7 +3,7 @@
 use crate::args::{PlotArgs, PlotFormat};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json, tell};
-use crate::{drawings, sources, store_place};
+use crate::{drawings, sources};
 use karat::diagnostic::harmless;
 use karat::document::suggest;
 use karat::exhibit::gather;
@@ -79,7 +79,7 @@ fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
     let report = sources::report(last, &args.store)?;
     sources::tools(&report, &args.tools, last)?;
     let earlier = |reference: &String| {
-        Ok(Earlier { label: label(reference, args)?, report: sources::report(reference, &args.store)? })
+        Ok(Earlier { label: sources::label(reference, &args.store)?, report: sources::report(reference, &args.store)? })
     };
     let earlier = before.iter().map(earlier).collect::<Result<Vec<_>, Failure>>()?;
     let choice = Choice { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
@@ -88,19 +88,9 @@ fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
         true => gather(&report, earlier, None),
         false => Exhibit { earlier, ..Exhibit::of(&report) },
     };
+    let exhibit = exhibit.called(sources::label(last, &args.store)?);
     let plots = (kind.draw)(&exhibit, &choice).map_err(|why| nothing(why.to_string()))?;
     Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
-}
-
-/// What an earlier report is called: a run's name or short id, or the name of a file without its extension.
-fn label(reference: &str, args: &PlotArgs) -> Result<String, Failure> {
-    let folder = args.store.folder.as_deref();
-    if store_place::names_run(reference, folder) {
-        let info = store_place::open(folder)?.find(reference)?;
-        return Ok(info.name.unwrap_or(info.short_id));
-    }
-    let stem = Path::new(reference).file_stem();
-    Ok(stem.map_or_else(|| reference.to_owned(), |stem| stem.to_string_lossy().into_owned()))
 }
 
 fn bytes(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>, Failure> {

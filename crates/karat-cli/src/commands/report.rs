@@ -41,7 +41,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         )]);
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    outputs::write(Shown { report: &report, from, earlier }, &args.output)?;
+    let label = Some(sources::label(last, &args.store)?);
+    outputs::write(Shown { report: &report, label, from, earlier }, &args.output)?;
     Ok(Exit::Ok)
 }
 
@@ -49,9 +50,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 type From = (LoadedSuite, Vec<Trial>);
 
 fn earlier(reference: &str, args: &ReportArgs) -> Result<Earlier, Failure> {
-    let stem = Path::new(reference).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let label = if Path::new(reference).exists() { stem.unwrap_or_default() } else { reference.to_owned() };
-    Ok(Earlier { label, report: sources::report(reference, &args.store)? })
+    Ok(Earlier { label: sources::label(reference, &args.store)?, report: sources::report(reference, &args.store)? })
 }
 
 /// The report of a run, with its suite and trials where they are to be shown.

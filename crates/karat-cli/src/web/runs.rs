@@ -10,7 +10,7 @@ use axum::extract::{Query, State as Shared};
 use axum::routing::get;
 use karat::report::number::{span, three};
 use karat::report::page::{Page, THEME, text};
-use karat::report::plot::{self, interval};
+use karat::report::plot::{self, column, interval};
 use karat::store::{RunInfo, Store};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -140,7 +140,7 @@ fn best(summary: &Summary) -> String {
                 text(metric),
                 three(*value),
                 span(*ci),
-                interval(*value, *ci, (0.0, 1.0))
+                interval(*value, *ci, column([(*value, *ci)]))
             )
         }
         Best::None => "<span class=\"dim\">–</span>".to_owned(),

@@ -19,6 +19,7 @@ pub mod page;
 pub mod plot;
 pub mod power;
 pub mod sarif;
+pub mod slice_order;
 pub mod table;
 
 use crate::format::report::ReportV1;

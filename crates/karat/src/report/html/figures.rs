@@ -54,7 +54,7 @@ fn section(id: &str, title: &str, exhibit: &Exhibit<'_>, kinds: &[&str], out: &m
 fn figures(name: &str, exhibit: &Exhibit<'_>, choice: &Choice) -> Option<String> {
     let plots = (kind(name)?.draw)(exhibit, choice).ok()?;
     let figure = |plot: &crate::report::plot::Plot| {
-        format!("<figure>{}<figcaption>{}</figcaption></figure>\n", plot.inline(), text(&plot.title))
+        format!("<figure tabindex=\"0\">{}<figcaption>{}</figcaption></figure>\n", plot.inline(), text(&plot.title))
     };
     let (first, rest) = plots.split_at(plots.len().min(MOST_OPEN));
     let mut out: String = first.iter().map(figure).collect();

@@ -5,7 +5,7 @@ use crate::report::number::{
     failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
 };
 use crate::report::page::text;
-use crate::report::plot::interval;
+use crate::report::plot;
 use karat_core::metric::table::{Direction, find};
 use karat_core::profile::Method;
 
@@ -110,10 +110,12 @@ fn metric(report: &ReportV1, tool: &ToolV1, column: &Column) -> String {
     let Some(value) = estimate.value else { return empty(estimate.undefined.as_deref().unwrap_or_default()) };
     let best = if is_best(report, tool, &column.id) { "<b class=\"good\" title=\"best\">★</b> " } else { "" };
     let (ci, why) = (span(estimate.ci), no_interval(estimate));
+    let all = report.tools.iter().filter_map(|tool| headline(report, tool).get(&column.id));
+    let scale = plot::column(all.map(|estimate| (estimate.value, estimate.ci)));
     format!(
         "<td class=\"n\" data-sort=\"{value}\">{best}<span class=\"value\">{}</span><br>{}<br><span class=\"dim small\"{why}>{ci}</span></td>",
         three(Some(value)),
-        interval(Some(value), estimate.ci, (0.0, 1.0)),
+        plot::interval(Some(value), estimate.ci, scale),
     )
 }
 

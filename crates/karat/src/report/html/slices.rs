@@ -5,7 +5,7 @@ use crate::format::report::{ReportV1, ToolV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{rank_metric, ranked, three, title};
 use crate::report::page::text;
-use crate::report::plot::interval;
+use crate::report::plot;
 use karat_core::golden::Severity;
 use std::collections::BTreeMap;
 
@@ -45,6 +45,12 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
             continue;
         };
         figures::slices(exhibit, dimension, metric, out);
+        let figures = |tool: &&ToolV1| {
+            let values = tool.by.get(*dimension).into_iter().flat_map(BTreeMap::values);
+            values.map(|slice| (slice.metrics.get(metric).and_then(|e| e.value), None)).collect::<Vec<_>>()
+        };
+        // All bars of a table share a scale, so that tools can be compared too.
+        let scale = plot::column(tools.iter().flat_map(figures));
         let caption = format!("{} by {}", text(title(metric)), text(dimension));
         out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
@@ -67,7 +73,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
             for tool in &tools {
                 let slice = tool.by.get(*dimension).and_then(|values| values.get(**value));
                 let value = slice.and_then(|slice| slice.metrics.get(metric)).and_then(|estimate| estimate.value);
-                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), interval(value, None, (0.0, 1.0))));
+                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), plot::interval(value, None, scale)));
             }
             out.push_str("</tr>\n");
         }

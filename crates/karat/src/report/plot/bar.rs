@@ -3,13 +3,27 @@
 use super::scale::Scale;
 use super::svg::number;
 
-/// The bar on a scale that all cells of a column share; what has no value is an empty track.
+/// The scale of a column of bars, from all values and intervals in it: 0 to 1, and further where one of them lies beyond.
+pub fn column(figures: impl IntoIterator<Item = (Option<f64>, Option<[f64; 2]>)>) -> (f64, f64) {
+    let ends = figures.into_iter().flat_map(|(value, ci)| value.into_iter().chain(ci.into_iter().flatten()));
+    ends.filter(|end| end.is_finite()).fold((0.0, 1.0), |(low, high), end| (end.min(low), end.max(high)))
+}
+
+/// The bar on a scale that all cells of a [`column`] share; what has no value is an empty track. Where the scale goes on beyond
+/// 0 or 1, a line stands there.
 pub fn interval(value: Option<f64>, ci: Option<[f64; 2]>, scale: (f64, f64)) -> String {
+    let (low, high) = scale;
     let scale = Scale::linear(scale, (2.0, 98.0));
     let mut marks = String::from(
         "<rect class=\"track\" width=\"100\" height=\"16\"/><rect class=\"end\" width=\"1\" height=\"16\"/>\
          <rect class=\"end\" x=\"99\" width=\"1\" height=\"16\"/>",
     );
+    for (end, is_within) in [(0.0, low < 0.0), (1.0, high > 1.0)] {
+        if is_within {
+            let x = number(scale.at(end) - 0.5);
+            marks.push_str(&format!("<rect class=\"end\" x=\"{x}\" width=\"1\" height=\"16\"/>"));
+        }
+    }
     if let Some(value) = value.filter(|value| value.is_finite()) {
         if let Some([low, high]) = ci.filter(|ci| ci.iter().all(|end| end.is_finite())) {
             let (low, high) = (scale.at(low.min(high)), scale.at(high.max(low)));
@@ -34,5 +48,15 @@ mod tests {
         assert!(drawn.contains("x=\"50\" y=\"4\" width=\"48\"") && drawn.contains("x=\"97\""), "{drawn}");
         let turned = interval(Some(-3.0), Some([0.6, 0.4]), (0.0, 1.0));
         assert!(turned.contains("width=\"19.2\"") && turned.contains("x=\"1\" y=\"2\""), "{turned}");
+    }
+
+    #[test]
+    fn a_column_is_as_wide_as_what_stands_in_it() {
+        assert_eq!(column([]), (0.0, 1.0));
+        assert_eq!(column([(Some(0.4), Some([0.2, 0.6])), (None, None)]), (0.0, 1.0));
+        assert_eq!(column([(Some(-0.2), Some([-0.5, 0.1])), (Some(0.3), None)]), (-0.5, 1.0));
+        assert_eq!(column([(Some(1.5), Some([0.9, 3.0])), (Some(f64::NAN), Some([0.0, f64::INFINITY]))]), (0.0, 3.0));
+        let drawn = interval(Some(-1.0), None, column([(Some(-1.0), None)]));
+        assert!(drawn.contains("class=\"end\" x=\"49.5\"") && drawn.contains("class=\"at\" x=\"1\""), "{drawn}");
     }
 }

@@ -79,13 +79,14 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let mut foot = frame.bottom + BELOW + 4.0;
     let shown: Vec<Drawn<'_>> = points.iter().map(|point| point.drawn).collect();
     foot += legend(&mut svg, &shown, (10.0, foot), WIDTH - 20.0) + 4.0;
-    let mut remarks =
-        vec![format!("Lines: {}. Rings: no other tool is both cheaper and better.", subject::level(report))];
+    let mut remarks = vec![format!("Lines: {}. {}", subject::level(report), prices.rings())];
     if prices == Prices::Latency {
-        remarks[0] = format!(
-            "Lines: {}. Rings: no other tool is both faster and better. Nobody states a cost.",
-            subject::level(report)
-        );
+        let costs = tools.iter().filter(|drawn| Prices::Cost.price(report, drawn.name()).is_some());
+        let costs: Vec<&str> = costs.map(Drawn::name).collect();
+        remarks.push(match costs.first() {
+            None => "Nobody states a cost.".to_owned(),
+            Some(only) => format!("Only {only} states a cost, so time is shown."),
+        });
     }
     if !lacking.is_empty() {
         remarks.push(format!("Not shown, for want of {} or a value: {}.", prices.noun(), few(&lacking)));
@@ -100,7 +101,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }])
 }
 
-/// What is paid: money, or time where nobody states money.
+/// What is paid: money, or time where fewer than two tools state money.
 #[derive(Clone, Copy, PartialEq)]
 enum Prices {
     Cost,
@@ -109,11 +110,12 @@ enum Prices {
 
 impl Prices {
     fn of(report: &ReportV1, tools: &[Drawn<'_>]) -> Result<Self, Nothing> {
-        let any = |prices: &Self| tools.iter().any(|drawn| prices.price(report, drawn.name()).is_some());
-        [Self::Cost, Self::Latency].into_iter().find(any).ok_or_else(|| {
+        let known = |prices: &Self| tools.iter().filter(|drawn| prices.price(report, drawn.name()).is_some()).count();
+        // One tool alone is neither cheap nor dear.
+        [Self::Cost, Self::Latency].into_iter().find(|prices| known(prices) > 1).ok_or_else(|| {
             Nothing(
-                "no tool states what its trials cost or how long they took; `karat run` measures time, and submissions may \
-                 state `cost_usd` and `latency_ms`"
+                "it takes two tools that state what their trials cost or how long they took; `karat run` measures time, and \
+                 submissions may state `cost_usd` and `latency_ms`"
                     .to_owned(),
             )
         })
@@ -135,10 +137,17 @@ impl Prices {
         }
     }
 
+    fn rings(self) -> &'static str {
+        match self {
+            Self::Cost => "Rings: no other tool is both cheaper and better.",
+            Self::Latency => "Rings: no other tool is both faster and better.",
+        }
+    }
+
     fn axis(self) -> &'static str {
         match self {
             Self::Cost => "USD per case",
-            Self::Latency => "seconds per case",
+            Self::Latency => "seconds per trial",
         }
     }
 
@@ -146,7 +155,7 @@ impl Prices {
         match self {
             Self::Cost if price < 0.01 => format!("USD {price:.5} per case"),
             Self::Cost => format!("USD {price:.3} per case"),
-            Self::Latency => format!("{price:.2} s per case"),
+            Self::Latency => format!("{price:.2} s per trial"),
         }
     }
 }

@@ -22,8 +22,13 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
     let names = widest.clamp(40.0, 170.0);
     let rows = tools.len() as f64 * ROW;
-    let frame = Frame { left: 10.0 + names + 14.0, top: 6.0, right: WIDTH - 112.0, bottom: 6.0 + rows + 4.0 };
-    let ends = domain(figures.iter().flatten().flat_map(Figure::all));
+    // Pages draw with the system's letters, which may be wider than those that are measured here.
+    let shown = figures.iter().flatten();
+    let values = 1.1 * shown.clone().map(|own| words::width(&three(Some(own.value)), SIZE)).fold(0.0, f64::max);
+    let spans = 1.1 * shown.clone().map(|own| words::width(&span(own.ci), SMALL)).fold(0.0, f64::max);
+    let right = WIDTH - 14.0 - spans - 10.0 - values - 12.0;
+    let frame = Frame { left: 10.0 + names + 14.0, top: 6.0, right, bottom: 6.0 + rows + 4.0 };
+    let ends = domain(shown.flat_map(Figure::all));
     let scale = Scale::linear(ends, (frame.left, frame.right));
     let mut svg = Svg::default();
     frame.x_axis(&mut svg, &scale, &ticks(ends, 5), &subject::axis_title(report, id));
@@ -47,7 +52,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
                 });
                 svg.words("", (frame.right + 12.0, y + 4.5), Anchor::Start, &three(Some(figure.value)));
                 if figure.ci.is_some() {
-                    svg.words("dim small", (WIDTH - 8.0, y + 4.0), Anchor::End, &span(figure.ci));
+                    svg.words("dim small", (WIDTH - 14.0, y + 4.0), Anchor::End, &span(figure.ci));
                 }
                 said.push(words);
             }

@@ -22,7 +22,7 @@ mod trend;
 mod variance;
 mod words;
 
-pub use bar::interval;
+pub use bar::{column, interval};
 pub use picture::Plot;
 pub use raster::Unpainted;
 pub use theme::Theme;
@@ -78,7 +78,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "cost-quality",
         title: "Cost and quality",
-        description: "a metric against USD per case, or against time where nobody states a cost, and the tools that none beats in both",
+        description: "a metric against USD per case, or against time where that is known of more tools, and the tools that none beats in both",
         derived: false,
         draw: cost_quality::draw,
     },
@@ -132,7 +132,8 @@ pub fn kind(name: &str) -> Option<&'static Kind> {
 }
 
 /// The style sheet of plots and of bars in tables, for pages: it needs the variables of the shell.
-pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("plot.css"), include_str!("bar.css"));
+pub const STYLE: &str =
+    concat!(include_str!("palette.css"), include_str!("plot.css"), include_str!("figure.css"), include_str!("bar.css"));
 
 /// What of it pictures that stand alone need.
 const RULES: &str = include_str!("plot.css");

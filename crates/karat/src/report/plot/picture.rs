@@ -23,8 +23,9 @@ impl Plot {
     /// The plot as part of a page, which has [`super::STYLE`]. It is as wide as it was drawn, or as the page has room for.
     pub fn inline(&self) -> String {
         let (width, height) = (number(self.size.0), number(self.size.1));
+        let class = if self.size.0 > WIDE { "plot wide" } else { "plot" };
         format!(
-            "<svg class=\"plot\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {}>{}{}</svg>",
+            "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {}>{}{}</svg>",
             self.named(),
             self.words(),
             self.marks
@@ -70,10 +71,18 @@ impl Plot {
         let (mut marks, mut top) = (String::new(), 0.0);
         for row in plots.chunks(columns) {
             for (column, plot) in row.iter().enumerate() {
-                let (x, y) = (number(column as f64 * (widest + GAP)), number(top));
-                marks.push_str(&format!("<g transform=\"translate({x} {y})\">{}</g>", plot.marks));
+                // Each says what it is; alone, its title stands above it or beneath it already.
+                let mut name = Svg::default();
+                let shown = words::fit(&plot.title, widest - 20.0, SIZE);
+                name.words("strong", (10.0, 15.0), Anchor::Start, &shown);
+                let (x, y, below) = (number(column as f64 * (widest + GAP)), number(top), number(NAME));
+                marks.push_str(&format!(
+                    "<g transform=\"translate({x} {y})\">{}<g transform=\"translate(0 {below})\">{}</g></g>",
+                    name.done(),
+                    plot.marks
+                ));
             }
-            top += row.iter().map(|plot| plot.size.1).fold(0.0, f64::max) + GAP;
+            top += NAME + row.iter().map(|plot| plot.size.1).fold(0.0, f64::max) + GAP;
         }
         let size = (columns as f64 * (widest + GAP) - GAP, top - GAP);
         let description: Vec<&str> = plots.iter().map(|plot| plot.description.as_str()).collect();
@@ -103,10 +112,15 @@ impl Plot {
     }
 }
 
-const MARGIN: f64 = 12.0;
+/// Where the title begins, which is where marks begin.
+const MARGIN: f64 = 10.0;
 /// Room for the title.
 const HEAD: f64 = 52.0;
+/// Room for the name of one of several plots.
+const NAME: f64 = 24.0;
 /// Between two plots.
 const GAP: f64 = 18.0;
+/// A plot that is wider than the least width of figures in the style sheet, 32rem, is not shrunk below it.
+const WIDE: f64 = 512.0;
 /// Plots are put side by side up to this width.
 const WIDEST: f64 = 1120.0;

@@ -3,7 +3,7 @@
 use super::axes::{BELOW, Frame, notes};
 use super::scale::{Scale, ticks};
 use super::subject::{self, Drawn};
-use super::svg::{Anchor, Svg};
+use super::svg::Svg;
 use super::{Choice, Nothing, Plot};
 use crate::format::report::{BinV1, ReportV1};
 use crate::report::exhibit::Exhibit;
@@ -29,11 +29,10 @@ fn of_tool(report: &ReportV1, drawn: &Drawn<'_>) -> Option<Plot> {
     };
     let bins: Vec<&BinV1> = drawn.tool.reliability.iter().filter(is_good).collect();
     let most = bins.iter().map(|bin| bin.weight).reduce(f64::max)?;
-    let frame = Frame { left: 52.0, top: 30.0, right: WIDTH - 16.0, bottom: 262.0 };
+    let frame = Frame { left: 52.0, top: 8.0, right: WIDTH - 16.0, bottom: 240.0 };
     let (x, y) =
         (Scale::linear((0.0, 1.0), (frame.left, frame.right)), Scale::linear((0.0, 1.0), (frame.bottom, frame.top)));
     let mut svg = Svg::default();
-    svg.name((10.0, 16.0), Anchor::Start, drawn.name(), WIDTH - 20.0);
     frame.x_axis(&mut svg, &x, &ticks((0.0, 1.0), 5), "confidence");
     frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "share that is right");
     svg.line("faint", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));

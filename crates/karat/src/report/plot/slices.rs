@@ -1,6 +1,6 @@
 //! A metric of every tool over the parts of the suite, one plot for each dimension.
 
-use super::axes::{BELOW, Frame, legend, notes};
+use super::axes::{BELOW, Frame, few, legend, notes};
 use super::scale::{Scale, domain, ticks};
 use super::subject::{self, Drawn, Figure};
 use super::svg::{Anchor, SIZE, Svg};
@@ -8,7 +8,9 @@ use super::{Choice, Nothing, Plot, words};
 use crate::format::report::{ReportV1, SliceV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{count, title};
-use std::collections::BTreeMap;
+use crate::report::slice_order;
+use karat_core::metric::table::METRICS;
+use std::collections::{BTreeMap, BTreeSet};
 
 const WIDTH: f64 = 520.0;
 /// Of a dimension with more values than this, those with most cases are shown.
@@ -37,10 +39,23 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let first = |dimension: &&str| ids.iter().find_map(|id| of(report, &tools, id, dimension));
     let plots: Vec<Plot> = chosen.iter().filter_map(first).collect();
     if plots.is_empty() {
-        let why = format!("no part of the suite has a value of {}", title(id));
-        return Err(Nothing(format!("{why}; cases are split by severity, category, language and fields of their own")));
+        return Err(Nothing(format!("no part of the suite has a value of {}; {}", title(id), others(&tools, &chosen))));
     }
     Ok(plots)
+}
+
+/// What could be drawn instead.
+fn others(tools: &[Drawn<'_>], dimensions: &[&str]) -> String {
+    let parts = tools.iter().flat_map(|drawn| dimensions.iter().filter_map(|own| drawn.tool.by.get(*own)));
+    let figures = parts.flat_map(BTreeMap::values).flat_map(|slice| &slice.metrics);
+    let valued = figures.filter(|(_, estimate)| subject::of(estimate).is_ok()).map(|(id, _)| id.as_str());
+    let there: BTreeSet<&str> = valued.collect();
+    // In the order of the table of metrics, where the best known come first.
+    let known: Vec<&str> = METRICS.iter().map(|metric| metric.id).filter(|id| there.contains(id)).collect();
+    match known.is_empty() {
+        true => "cases are split by severity, category, language and fields of their own".to_owned(),
+        false => format!("choose another with --metric: {}", few(&known)),
+    }
 }
 
 fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Option<Plot> {
@@ -56,7 +71,7 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
     }
     let mut order: Vec<(&str, usize)> = values.into_iter().collect();
     let left_out = order.len().saturating_sub(MOST_VALUES);
-    order.sort_by(|a, b| place(a.0).cmp(&place(b.0)).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));
+    slice_order::sort(dimension, &mut order);
     order.truncate(MOST_VALUES);
     let all = order.iter().flat_map(|(value, _)| tools.iter().filter_map(|drawn| of_tool(drawn, value)));
     let all: Vec<f64> = all.map(|figure| figure.value).collect();
@@ -68,11 +83,10 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
     // Tools stand below each other within a row, closer the more there are.
     let apart = (54.0 / tools.len() as f64).clamp(2.0, 9.0);
     let row = (apart * tools.len() as f64 + 10.0).max(26.0);
-    let frame = Frame { left: names + 76.0, top: 30.0, right: WIDTH - 20.0, bottom: 30.0 + row * order.len() as f64 };
+    let frame = Frame { left: names + 76.0, top: 6.0, right: WIDTH - 20.0, bottom: 6.0 + row * order.len() as f64 };
     let ends = domain(all);
     let scale = Scale::linear(ends, (frame.left, frame.right));
     let mut svg = Svg::default();
-    svg.words("strong", (10.0, 17.0), Anchor::Start, &words::fit(dimension, WIDTH - 20.0, SIZE));
     for at in (1..order.len()).step_by(2) {
         svg.rect("band", (10.0, frame.top + at as f64 * row), (frame.right - 10.0, row));
     }
@@ -109,9 +123,4 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
         size: (WIDTH, foot + 6.0),
         marks: svg.done(),
     })
-}
-
-/// Severities have an order of their own; other values stand by how many cases they have.
-fn place(value: &str) -> usize {
-    ["critical", "high", "medium", "low", "info"].iter().position(|own| *own == value).unwrap_or(5)
 }

@@ -41,7 +41,7 @@ fn of(report: &ReportV1, drawn: &Drawn<'_>, sweep: &SweepV1) -> Option<Plot> {
     }
     let is_severity = sweep.by == "severity";
     let ends = if is_severity { (0.5, 5.5) } else { domain(stated) };
-    let frame = Frame { left: 52.0, top: 48.0, right: WIDTH - 16.0, bottom: 250.0 };
+    let frame = Frame { left: 52.0, top: 26.0, right: WIDTH - 16.0, bottom: 228.0 };
     // Without a threshold everything is shown, which lies before the lowest one.
     let has_all = points.iter().any(|point| point.threshold.is_none());
     let first = if has_all { frame.left + 40.0 } else { frame.left };
@@ -49,13 +49,12 @@ fn of(report: &ReportV1, drawn: &Drawn<'_>, sweep: &SweepV1) -> Option<Plot> {
     let y = Scale::linear((0.0, 1.0), (frame.bottom, frame.top));
     let place = |point: &OperatingV1| point.threshold.map_or(frame.left + 16.0, |threshold| x.at(threshold));
     let mut svg = Svg::default();
-    svg.name((10.0, 16.0), Anchor::Start, drawn.name(), WIDTH - 20.0);
     let steps = if is_severity {
         SEVERITIES.iter().enumerate().map(|(at, word)| ((at + 1) as f64, (*word).to_owned())).collect()
     } else {
         ticks(ends, 5)
     };
-    frame.x_axis(&mut svg, &x, &steps, &format!("{} from here on", sweep.by));
+    frame.x_axis(&mut svg, &x, &steps, &format!("lowest {} kept", sweep.by));
     if has_all {
         svg.words("dim small", (frame.left + 16.0, frame.bottom + 15.0), Anchor::Middle, "all");
     }
@@ -67,9 +66,9 @@ fn of(report: &ReportV1, drawn: &Drawn<'_>, sweep: &SweepV1) -> Option<Plot> {
         let line: Vec<(f64, f64)> = order.iter().map(|point| (place(point), y.at(value(point)))).collect();
         svg.series(series, |svg| {
             svg.path(class, &line);
-            svg.path(class, &[(left, 34.0), (left + 26.0, 34.0)]);
+            svg.path(class, &[(left, 12.0), (left + 26.0, 12.0)]);
         });
-        svg.words("small", (left + 31.0, 38.0), Anchor::Start, name);
+        svg.words("small", (left + 31.0, 16.0), Anchor::Start, name);
         left += 92.0;
     }
     let best = sweep.best.filter(|best| is_good(&best));

@@ -21,7 +21,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         exhibit.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
-    stops.push(("now", report));
+    stops.push((exhibit.label.as_deref().unwrap_or("now"), report));
     let all: Vec<(Drawn<'_>, Vec<Option<Figure>>)> =
         chosen.iter().map(|drawn| (*drawn, over(&stops, drawn, id))).collect();
     let (shown, lacking): (Vec<_>, Vec<_>) =
@@ -68,18 +68,19 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }
     let mut foot = frame.bottom + 26.0;
     foot += legend(&mut svg, &tools, (10.0, foot), WIDTH - 20.0) + 4.0;
-    let mut remarks = format!("Lines at markers: {}.", subject::level(report));
-    let other = exhibit.earlier.iter().filter(|earlier| earlier.report.suite.digest != report.suite.digest).count();
-    if other > 0 {
-        let reports = count(other, "report");
-        remarks
-            .push_str(&format!(" {reports} rest on another state of the suite: part of a change may come from that."));
+    let mut remarks = Vec::new();
+    if figures.iter().flatten().flatten().any(|figure| figure.ci.is_some()) {
+        remarks.push(match stops.len() <= MOST_WITH_INTERVALS {
+            true => format!("Lines at markers: {}.", subject::level(report)),
+            false => "Intervals of so many reports would hide each other.".to_owned(),
+        });
     }
+    remarks.extend(elsewhere(exhibit));
     if !lacking.is_empty() {
         let names: Vec<&str> = lacking.iter().map(|(drawn, _)| drawn.name()).collect();
-        remarks.push_str(&format!(" Without a value: {}.", few(&names)));
+        remarks.push(format!("Without a value: {}.", few(&names)));
     }
-    foot += notes(&mut svg, &[remarks], (10.0, foot), WIDTH - 20.0);
+    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
     Ok(vec![Plot {
         title: format!("{} over {} reports", title(id), stops.len()),
         description: format!("{}.", said.join("; ")),
@@ -87,6 +88,24 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         size: (WIDTH, foot + 6.0),
         marks: svg.done(),
     }])
+}
+
+/// Which earlier reports do not rest on the same goldens, in sentences.
+fn elsewhere(exhibit: &Exhibit<'_>) -> Vec<String> {
+    let suite = &exhibit.report.suite;
+    let others = exhibit.earlier.iter().map(|earlier| &earlier.report.suite);
+    let (same_name, another): (Vec<_>, Vec<_>) = others.partition(|other| other.name == suite.name);
+    let changed = same_name.iter().filter(|other| other.digest != suite.digest).count();
+    let rest = |n: usize| format!("{} {}", count(n, "report"), if n == 1 { "rests" } else { "rest" });
+    let mut out = Vec::new();
+    if changed > 0 {
+        let why = "part of a change may come from that";
+        out.push(format!("{} on another state of the suite: {why}.", rest(changed)));
+    }
+    if !another.is_empty() {
+        out.push(format!("{} on another suite, with which nothing can be compared.", rest(another.len())));
+    }
+    out
 }
 
 fn over(stops: &[(&str, &ReportV1)], drawn: &Drawn<'_>, id: &str) -> Vec<Option<Figure>> {

@@ -59,7 +59,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }
     let foot = 28.0 + rows.len() as f64 * ROW + 6.0;
     let remarks = [format!(
-        "Shares of the variance of the mean of {}. What has the largest share is what to have more of.",
+        "Shares of the variance of the mean of {}. Add more of whatever has the largest share.",
         title(rank_metric(report))
     )];
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
