@@ -162,8 +162,10 @@ fn what_was_confirmed_is_named_where_it_can_be_added() {
     tab.press("y");
     tab.wait_text("#offer", &format!("Add «{title}» as a golden"));
     tab.wait_text("#status", "Kept: reported by");
+    tab.pictures("label-offer");
     tab.click("#offer");
     tab.wait_text("#adopting[open]", "orders");
+    tab.pictures("label-adopting");
     for screen in [Screen::LAPTOP, Screen::PHONE] {
         tab.emulate(screen);
         let cut = tab.eval(
