@@ -55,7 +55,11 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
     // One that somebody chose they know, and what is printed may end up in a log.
     let chosen = door.token.as_ref().is_some_and(Token::is_chosen);
     let (page, label) = addresses(door, !chosen);
-    tell(&format!("serving {} on {page}", karat::diagnostic::harmless(folder)));
+    let others = match door.address {
+        all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
+        _ => String::new(),
+    };
+    tell(&format!("serving {} on {page}{others}", karat::diagnostic::harmless(folder)));
     if let Some(label) = &label {
         tell(&format!("labels can be given on {label}"));
     }

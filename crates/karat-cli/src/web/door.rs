@@ -105,11 +105,12 @@ impl Door {
     /// Whether the token is shown by a cookie or a header.
     fn is_shown(&self, token: &Token, headers: &HeaderMap) -> bool {
         let bearer = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
-        let mut bearer = bearer.filter_map(|value| value.strip_prefix("Bearer "));
+        // The name of a scheme is written in small or capital letters.
+        let mut bearer = bearer.filter_map(|value| value.split_once(' ')).filter(|(scheme, _)| is_bearer(scheme));
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        bearer.any(|shown| token.is(shown)) || cookies.any(|(key, shown)| key == name && token.is(shown))
+        bearer.any(|(_, shown)| token.is(shown)) || cookies.any(|(key, shown)| key == name && token.is(shown))
     }
 
     /// Why a request that would change something may not.
@@ -179,23 +180,20 @@ pub(super) async fn enter(Shared(door): Shared<Arc<Door>>, request: Request, nex
     next.run(request).await
 }
 
+/// What stands behind # is never sent, and the token for labels stands there, so the page itself must take it along.
+const GO_ON: &str = "location.replace(document.getElementById(\"on\").href + location.hash);";
+
 /// The token was in the address: it moves into a cookie, and out of sight.
 fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Response {
     // Strict cookies are not sent where a link of another site led, not even after being sent on from here; a page of our own
     // that leads on is no other site.
     let reply = if matches!(site, Some(b"cross-site" | b"same-site")) {
         let link = text(clean);
-        let body =
-            format!("<meta http-equiv=\"refresh\" content=\"0; url={link}\">\n<p><a href=\"{link}\">Go on</a></p>\n");
-        Reply::page(&Page {
-            title: "Karat",
-            nav: "",
-            body: &body,
-            styles: &[],
-            scripts: &[],
-            connects: true,
-            ..Page::default()
-        })
+        let body = format!(
+            "<noscript><meta http-equiv=\"refresh\" content=\"0; url={link}\"></noscript>\n\
+             <p><a id=\"on\" href=\"{link}\">Go on</a></p>\n"
+        );
+        Reply::page(&Page { title: "Karat", body: &body, scripts: &[GO_ON], connects: true, ..Page::default() })
     } else {
         Reply::see(clean)
     };
@@ -207,6 +205,10 @@ fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Resp
         }
         Err(_) => Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "The token fits into no cookie.").into_response(),
     }
+}
+
+fn is_bearer(scheme: &str) -> bool {
+    scheme.eq_ignore_ascii_case("bearer")
 }
 
 /// What somebody without the token sees.

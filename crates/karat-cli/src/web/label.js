@@ -35,8 +35,11 @@ let unsent = waits.read(); // answers that the server does not have yet, oldest 
 let current = null; // the id that is shown
 let note = "";
 let sure = null; // how sure, in tenths
-let confirmed = null; // the extra that was confirmed last
+let confirmed = null; // the extra that was confirmed just now
+let listed = false; // whether the server has said what is open
 let sending = false;
+let undoing = false;
+let lost = false; // whether the status says that the server cannot be reached
 const items = new Map(); // what is shown of an id
 const fetching = new Map();
 
@@ -50,9 +53,12 @@ const order = () => {
 
 const say = (words, tone = "") => {
   const status = part("status");
-  status.textContent = words;
+  status.textContent = visible(words);
   status.dataset.tone = tone;
+  lost = false;
 };
+
+const pause = (ms) => new Promise((wait) => setTimeout(wait, ms));
 
 const element = (name, className, text) => {
   const made = document.createElement(name);
@@ -61,20 +67,13 @@ const element = (name, className, text) => {
   return made;
 };
 
-// Marks that turn the direction of writing and others that cannot be seen are shown by their number.
-const visible = (text) =>
-  String(text).replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (c) => `\\u{${c.codePointAt(0).toString(16)}}`,
-  );
-
 // --- what is shown
 
 const place = (of) => {
   if (!of.file) return null;
   const [first, last] = of.lines ?? [];
   if (first === undefined) return of.file;
-  return first === last ? `${of.file}:${first}` : `${of.file}:${first}-${last}`;
+  return first === last ? `${of.file}:${first}` : `${of.file}:${first}–${last}`;
 };
 
 const words = (into, of) => {
@@ -116,6 +115,12 @@ const code = (excerpts) => {
   box.querySelector(".g, .r")?.scrollIntoView({ block: "nearest" });
 };
 
+const reachable = (text) => {
+  text.tabIndex = 0;
+  text.setAttribute("role", "group");
+  text.setAttribute("aria-label", "The whole text");
+};
+
 const show = () => {
   const [next] = order();
   current = next ?? null;
@@ -131,7 +136,7 @@ const show = () => {
   const item = items.get(next);
   if (!item) {
     desk.dataset.state = "loading";
-    fetchItem(next).then(() => current === next && show());
+    fetchItem(next).then(() => items.has(next) && current === next && show());
     return;
   }
   const golden = part("golden");
@@ -147,6 +152,8 @@ const show = () => {
   sure = null;
   drawSaid();
   closeNote();
+  // A text that scrolls can be scrolled with keys.
+  part("item").querySelectorAll(".text").forEach((text) => text.scrollHeight > text.clientHeight && reachable(text));
   // Nothing keeps the focus that Enter or a blank could press again.
   part("item").focus({ preventScroll: true });
   scrollTo({ top: 0 });
@@ -160,7 +167,7 @@ const drawSaid = () => {
 
 const progress = (told) => {
   const { done, open: left } = told.progress;
-  part("headline").textContent = told.headline;
+  part("headline").textContent = visible(told.headline);
   part("count").textContent = `${done} of ${done + left} by you`;
   const bar = part("bar");
   bar.max = Math.max(1, done + left);
@@ -170,17 +177,27 @@ const progress = (told) => {
 
 // --- what is asked of the server
 
+// It is asked again after a while, and never twice at once.
+let later = 0;
+const unreached = (error, again, ms) => {
+  say(gone(error), "bad");
+  lost = true;
+  clearTimeout(later);
+  later = setTimeout(again, ms);
+};
+const reached = () => lost && !unsent.length && say("");
+
 const fetchItem = (id) => {
   if (items.has(id)) return Promise.resolve();
   if (!fetching.has(id)) {
     const asked = asJson(`${base}/item/${id}`)
-      .then((item) => items.set(id, item))
+      .then((item) => {
+        items.set(id, item);
+        reached();
+      })
       .catch((error) => {
         if (error.status === 404) return load();
-        if (current === id) {
-          say(gone(error), "bad");
-          setTimeout(() => current === id && show(), 2000);
-        }
+        if (current === id) unreached(error, () => current === id && show(), 2000);
       })
       .finally(() => fetching.delete(id));
     fetching.set(id, asked);
@@ -195,24 +212,23 @@ const load = async () => {
   try {
     const told = await asJson(`${base}?as=${encodeURIComponent(who)}`);
     open = told.open;
+    listed = true;
     told.items.forEach((item) => items.set(item.id, item));
     progress(told);
+    reached();
     if (desk.dataset.state !== "asking" || !order().includes(current)) show();
-    if (!unsent.length) say("");
   } catch (error) {
-    say(gone(error), "bad");
-    setTimeout(load, 3000);
+    unreached(error, load, 3000);
   }
 };
 
 // --- answers
 
 const answer = (word) => {
-  if (!current || desk.dataset.state !== "asking") return;
+  if (!current || desk.dataset.state !== "asking" || undoing) return;
   const said = { as: who, id: current, answer: word };
   if (sure) said.confidence = sure / 10;
   if (note) said.note = note;
-  if (kind === "extras" && word === "yes") confirmed = current;
   unsent.push(said);
   waits.write(unsent);
   skipped = skipped.filter((id) => id !== said.id);
@@ -238,7 +254,8 @@ const send = async () => {
       const told = await asJson(base, said);
       done(said);
       progress(told);
-      say(kind === "extras" && said.answer === "yes" ? `Kept: ${told.told}. g looks at the golden it would make.` : `Kept: ${told.told}.`, "good");
+      say(`Kept: ${told.told}.`, "good");
+      offer(kind === "extras" && said.answer === "yes" ? said.id : null);
     } catch (error) {
       if ([400, 404, 409, 422].includes(error.status)) {
         done(said);
@@ -267,39 +284,44 @@ const done = (said) => {
 };
 
 const skip = () => {
-  if (!current || desk.dataset.state !== "asking") return;
+  if (!current || desk.dataset.state !== "asking" || undoing) return;
   skipped = [...skipped.filter((id) => id !== current), current];
   skips.write(skipped);
   say("Skipped; it comes again at the end.");
   show();
 };
 
+// Until the server has said what is open, and has what it is being sent.
+const settled = async () => {
+  while (!listed || (unsent.length && sending)) await pause(30);
+};
+
 const undo = async () => {
-  if (desk.dataset.state === "undoing") return;
-  // What the server does not have yet need not be taken back there.
-  if (unsent.length && !sending) {
-    const last = unsent.pop();
-    waits.write(unsent);
-    first(last.id);
-    say(`${last.answer} was taken back.`);
-    return;
-  }
-  if (unsent.length) return;
-  const before = desk.dataset.state;
-  desk.dataset.state = "undoing";
+  if (undoing) return;
+  undoing = true;
   try {
+    await settled();
+    // What the server does not have need not be taken back there.
+    if (unsent.length) {
+      const last = unsent.pop();
+      waits.write(unsent);
+      first(last.id);
+      say(`${last.answer} was taken back.`);
+      return;
+    }
     const told = await asJson(`${base}/undo`, { as: who });
     progress(told);
-    desk.dataset.state = before;
     if (!told.said) return say("There is nothing to take back here.");
     say(`${told.said} was taken back.`);
+    offer(null);
     if (told.undone) {
       items.set(told.undone.id, told.undone);
       first(told.undone.id);
     }
   } catch (error) {
-    desk.dataset.state = before;
     say(`Nothing was taken back: ${error.message}`, "bad");
+  } finally {
+    undoing = false;
   }
 };
 
@@ -338,10 +360,21 @@ part("noting").addEventListener("submit", (event) => {
 const adopting = part("adopting");
 let proposed = null;
 
+// What was just confirmed is named where it can be added, since the page asks about another one by then.
+const offer = (id) => {
+  confirmed = id;
+  const button = part("offer");
+  if (!button) return;
+  const { title, message, rule } = items.get(id)?.finding ?? {};
+  const name = (title ?? message ?? rule ?? "it").split("\n")[0];
+  button.hidden = !id;
+  button.querySelector("span").textContent = visible(`Add «${name.length > 80 ? `${name.slice(0, 80)}…` : name}» as a golden`);
+};
+
 const golden = async () => {
   if (kind !== "extras") return;
-  if (!confirmed) return say("Say yes to an extra first; then g looks at the golden it would make.");
-  while (unsent.length && sending) await new Promise((wait) => setTimeout(wait, 50));
+  await settled();
+  if (!confirmed) return say("g adds what you have just said yes to.");
   const address = `/api/label/${encodeURIComponent(run)}/confirmed`;
   try {
     const told = await asJson(address);
@@ -370,6 +403,7 @@ const adopt = async () => {
   try {
     const told = await asJson(`/api/label/${encodeURIComponent(run)}/confirmed`, { as: who, case: of, golden: id });
     say(`Added ${told.golden} to ${told.files.join(", ")}.`, "good");
+    offer(null);
   } catch (error) {
     say(`Nothing was added: ${error.message}`, "bad");
   }
@@ -385,7 +419,7 @@ const help = () => part("help").showModal();
 const deeds = { skip, undo, note: openNote, help, golden };
 
 const press = (key) => {
-  const button = desk.querySelector(`footer button[data-key="${CSS.escape(key)}"]`);
+  const button = desk.querySelector(`button[data-key="${CSS.escape(key)}"]`);
   if (button?.dataset.answer) return answer(button.dataset.answer), true;
   if (button?.dataset.do) return deeds[button.dataset.do](), true;
   if (kind === "pairs" && /^[0-9]$/.test(key) && current) {
@@ -418,7 +452,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 desk.addEventListener("click", (event) => {
-  const button = event.target.closest("footer button");
+  const button = event.target.closest("button[data-key]");
   if (button?.dataset.answer) answer(button.dataset.answer);
   if (button?.dataset.do) deeds[button.dataset.do]();
 });

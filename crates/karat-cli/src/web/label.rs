@@ -77,15 +77,16 @@ async fn list(
 ) -> Result<Reply, Fault> {
     let annotator = annotator(who.name.as_deref().unwrap_or_default())?;
     let sheet = sheet(&state, run, kind_of(&kind)?).await?;
-    let labels = state.read(|store| Ok(store.all_labels()?)).await?;
-    let desk = Desk::new(&sheet.queue, &labels, annotator);
-    let open = desk.open();
-    let ids: Vec<&str> = open.iter().map(|item| item.id()).collect();
-    let first: Vec<Value> = open.iter().take(AT_ONCE).map(|item| sheet.shown(item)).collect();
-    let mut told = progress(&desk);
-    told["open"] = json!(ids);
-    told["items"] = json!(first);
-    Ok(Reply::json(&told))
+    let labels = labels(&state).await?;
+    let told = state.blocking(move || {
+        let desk = Desk::new(&sheet.queue, &labels, annotator);
+        let open = desk.open();
+        let mut told = progress(&desk);
+        told["open"] = json!(open.iter().map(|item| item.id()).collect::<Vec<_>>());
+        told["items"] = json!(open.iter().take(AT_ONCE).map(|item| sheet.shown(item)).collect::<Vec<_>>());
+        Ok(told)
+    });
+    Ok(Reply::json(&told.await?))
 }
 
 async fn item(
@@ -93,7 +94,8 @@ async fn item(
     Path((run, kind, id)): Path<(String, String, String)>,
 ) -> Result<Reply, Fault> {
     let sheet = sheet(&state, run, kind_of(&kind)?).await?;
-    Ok(Reply::json(&sheet.shown(find(&sheet, &id)?)))
+    let shown = state.blocking(move || Ok(sheet.shown(find(&sheet, &id)?)));
+    Ok(Reply::json(&shown.await?))
 }
 
 /// Keeps an answer; when the reply comes it is durable. The same answer again changes nothing, so that it may be sent until a

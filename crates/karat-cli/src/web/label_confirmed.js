@@ -6,16 +6,22 @@ const status = document.getElementById("status");
 const part = (name, className, text) => {
   const made = document.createElement(name);
   if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
+  if (text !== undefined) made.textContent = visible(text);
   return made;
 };
+const say = (words) => (status.textContent = visible(words));
 
 const card = (one, refused) => {
   const box = part("section", "card");
   box.dataset.golden = one.golden;
   box.append(part("h2", "", one.title ?? one.golden));
   box.append(part("p", "dim", [one.case, one.file && `${one.file}${one.line ? `:${one.line}` : ""}`].filter(Boolean).join(" · ")));
-  box.append(part("pre", "", one.yaml));
+  const yaml = part("pre", "", one.yaml);
+  // What scrolls can be scrolled with keys.
+  yaml.tabIndex = 0;
+  yaml.setAttribute("role", "group");
+  yaml.setAttribute("aria-label", "The golden as it would be written");
+  box.append(yaml);
   if (!refused) {
     const button = part("button", "", "Add to the suite");
     button.type = "button";
@@ -30,10 +36,10 @@ const add = async (one, button) => {
   try {
     const told = await asJson(address, { as: sheet.dataset.as, case: one.case, golden: one.golden });
     await list();
-    status.textContent = `Added ${told.golden} to ${told.files.join(", ")}.`;
+    say(`Added ${told.golden} to ${told.files.join(", ")}.`);
   } catch (error) {
     button.disabled = false;
-    status.textContent = `Nothing was added: ${error.message}`;
+    say(`Nothing was added: ${error.message}`);
   }
 };
 
@@ -43,10 +49,10 @@ const list = async () => {
     const cards = told.goldens.map((one) => card(one, told.refused));
     if (!cards.length) cards.push(part("p", "empty", "There is nothing to add: nobody has confirmed anything that the suite does not name."));
     document.getElementById("goldens").replaceChildren(...cards);
-    status.textContent = [told.refused, ...told.left_out].filter(Boolean).join(" ");
+    say([told.refused, ...told.left_out].filter(Boolean).join(" "));
     sheet.dataset.state = "listed";
   } catch (error) {
-    status.textContent = error.message;
+    say(error.message);
   }
 };
 list();

@@ -5,7 +5,7 @@ const part = (id) => document.getElementById(id);
 const node = (name, content, attributes = {}) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  for (const piece of [content].flat()) made.append(piece ?? "");
+  for (const piece of [content].flat()) made.append(piece instanceof Node ? piece : visible(piece ?? ""));
   return made;
 };
 const whole = (number) => Math.round(number).toLocaleString("en");
@@ -17,13 +17,14 @@ const span = (ms) => {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 };
-const money = (usd) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+const money = (usd) => `USD ${usd.toFixed(usd < 0.01 ? 5 : 3)}`;
 const words = (outcome) => outcome.replaceAll("_", " ");
 
+const numbers = ["Trials", "Failed", "Spent", "Tokens", "Times", "Took"];
 const table = (heads, rows) => {
-  const head = node("thead", node("tr", heads.map((name) => node("th", name, { scope: "col" }))));
-  const line = (cells) =>
-    node("tr", cells.map((cell, at) => node("td", cell, { "data-label": heads[at], ...(at === 0 ? { class: "whole" } : {}) })));
+  const style = (at) => (at === 0 ? { class: "whole" } : numbers.includes(heads[at]) ? { class: "n" } : {});
+  const head = node("thead", node("tr", heads.map((name, at) => node("th", name, { scope: "col", ...style(at) }))));
+  const line = (cells) => node("tr", cells.map((cell, at) => node("td", cell, { "data-label": heads[at], ...style(at) })));
   return node("table", [head, node("tbody", rows.map(line))], { class: "cards" });
 };
 const boxed = (content, kind) => node("span", content, kind ? { class: kind } : {});
@@ -55,7 +56,7 @@ const draw = (told) => {
           figure("left", left),
           figure("pace", told.per_minute === null ? "–" : `${told.per_minute.toFixed(told.per_minute < 10 ? 1 : 0)} a minute`),
         ]
-      : [figure("from begin to end", told.ended_ms === null ? "–" : span(took))]),
+      : [figure("took", told.ended_ms === null ? "–" : span(took))]),
     figure("failed", whole(told.failed), told.failed > 0 ? `${((100 * told.failed) / told.done).toFixed(0)} % of those done` : ""),
     figure("spent", told.spent.priced === 0 ? "–" : money(told.spent.usd), told.spent.priced === 0 ? "no trial states a price" : `${told.spent.priced} of ${told.spent.attempts} attempts state a price`),
     figure("tokens", told.spent.metered === 0 ? "–" : whole(told.spent.tokens_in + told.spent.tokens_out), told.spent.metered === 0 ? "no trial states any" : tokens(told.spent)),

@@ -43,7 +43,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
         nav: &state.nav(""),
         body: &body,
         styles: &[super::STYLE, include_str!("live.css")],
-        scripts: &[THEME, include_str!("live.js")],
+        scripts: &[THEME, super::VISIBLE, include_str!("live.js")],
         connects: true,
         ..Page::default()
     }))

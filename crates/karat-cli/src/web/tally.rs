@@ -15,6 +15,9 @@ const AT_A_TIME: u32 = 2_000;
 const LAST: usize = 12;
 const PACE: usize = 40;
 
+/// Where nothing ran for so many milliseconds, the run was interrupted, and the pace from before says nothing.
+const PAUSE_MS: i64 = 60_000;
+
 /// So many reasons of failures are told.
 const REASONS: usize = 20;
 
@@ -159,6 +162,10 @@ impl Tally {
         let stages = (!detail.stages_ms.is_empty()).then(|| detail.stages_ms.values().sum());
         let took_ms: Option<f64> = stages.or(trial.latency_ms);
         let ended_ms = detail.started_ms.saturating_add(took_ms.unwrap_or_default() as i64);
+        let idle_since = self.pace.iter().map(|(_, ended)| *ended).max();
+        if idle_since.is_some_and(|ended| detail.started_ms.saturating_sub(ended) > PAUSE_MS) {
+            self.pace.clear();
+        }
         push(&mut self.pace, (detail.started_ms, ended_ms), PACE);
         let attempt = Attempt {
             tool: trial.tool.to_string(),
@@ -298,5 +305,21 @@ mod tests {
         assert!((told.per_minute.unwrap() - 60.0).abs() < 1e-9 && (told.left_ms.unwrap() - 2_000.0).abs() < 1e-9);
         assert!((tally.progress(4, true, 4_000).left_ms.unwrap() - 4_000.0).abs() < 1e-9);
         assert!(tally.progress(4, false, 4_000).left_ms.is_none());
+    }
+    #[test]
+    fn a_pause_before_a_run_went_on_does_not_slow_its_pace() {
+        let mut tally = tally("t", 9);
+        let hour = 3_600_000;
+        for (number, started_ms) in [0, 1_000, hour, hour + 1_000].into_iter().enumerate() {
+            tally.add(&attempt(&format!("c{number}"), 1, Outcome::Reported, started_ms));
+        }
+        let per_minute = |tally: &Tally, now_ms| tally.progress(9, true, now_ms).per_minute.unwrap();
+        assert!((per_minute(&tally, hour + 2_000) - 60.0).abs() < 1e-9);
+        // One that ran all the while, and ended at last, is no pause.
+        let mut slow = attempt("slow", 1, Outcome::Reported, hour + 2_000);
+        slow.trial.latency_ms = Some(200_000.0);
+        tally.add(&slow);
+        tally.add(&attempt("next", 1, Outcome::Reported, hour + 202_000));
+        assert!((per_minute(&tally, hour + 240_000) - 1.0).abs() < 1e-9);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Stands wherever somebody who labels must not look.
 const MARK: &str = "marktool";
 
-/// A run of two tools on two cases with code, and a server that takes labels.
+/// A project and a server that takes labels.
 struct Place {
     project: Project,
     server: Server,
@@ -15,6 +15,11 @@ struct Place {
 }
 
 fn place() -> Place {
+    serve(project())
+}
+
+/// A run of two tools on two cases with code, called nightly.
+pub(crate) fn project() -> Project {
     let case = |id: &str| {
         format!(
             "id: {id}\nissues:\n  - id: g1\n    title: SQL injection in order search\n    file: orders.py\n    line_start: 3\n    \
@@ -48,7 +53,7 @@ fn place() -> Place {
     }
     let project = project.with("a.jsonl", lines(&first)).with("b.jsonl", lines(&second));
     project.run("run . --tool replay:a.jsonl replay:b.jsonl --name nightly -q").expect(0);
-    serve(project)
+    project
 }
 
 fn serve(project: Project) -> Place {
@@ -128,25 +133,29 @@ fn an_answer_is_kept_and_the_next_is_another() {
 #[test]
 fn nothing_on_the_wire_tells_tools_judges_or_what_others_say() {
     let place = place();
-    let mut seen = String::new();
+    let (mut told, mut pages) = (String::new(), String::new());
     for kind in ["pairs", "extras", "audits"] {
         let open = place.open(kind, "anna");
-        let answer = if kind == "audits" { "BONUS_VALID" } else { "yes" };
-        let mut sent = says("anna", &open[0], answer);
+        let (hers, his) = if kind == "audits" { ("BONUS_VALID", "HALLUCINATED") } else { ("yes", "no") };
+        let mut sent = says("anna", &open[0], hers);
         sent["note"] = json!("secret-note");
         place.sent(&format!("/api/label/nightly/{kind}"), &sent);
-        seen.push_str(&place.list(kind, "ben").to_string());
+        told.push_str(&place.list(kind, "ben").to_string());
         for id in place.open(kind, "ben") {
-            seen.push_str(&place.server.page(&format!("/api/label/nightly/{kind}/item/{id}")));
+            told.push_str(&place.server.page(&format!("/api/label/nightly/{kind}/item/{id}")));
         }
-        seen.push_str(&place.server.page(&format!("/label/nightly/{kind}?as=ben")));
+        pages.push_str(&place.server.page(&format!("/label/nightly/{kind}?as=ben")));
+        // Nor after he has spoken of the same, as he could take that back and say something else.
+        told.push_str(&place.sent(&format!("/api/label/nightly/{kind}"), &says("ben", &open[0], his)).to_string());
+        told.push_str(&place.list(kind, "ben").to_string());
     }
-    for word in
-        [MARK, "tool-b", "anna", "secret-note", "probability", "swing", "human:", "\"yes\",\"", "BONUS_VALID\":"]
-    {
-        assert!(!seen.contains(word), "{word} is told");
+    for word in [MARK, "tool-b", "anna", "secret-note", "human:"] {
+        assert!(!told.contains(word) && !pages.contains(word), "{word} is told");
     }
-    assert!(seen.contains("Possible injection") && seen.contains("resource may leak"));
+    for word in ["probability", "swing", "\"yes\"", "BONUS_VALID", "\"classification\"", "agree"] {
+        assert!(!told.contains(word), "{word} is told");
+    }
+    assert!(told.contains("Possible injection") && told.contains("resource may leak"));
 }
 
 #[test]
@@ -189,8 +198,7 @@ fn people_at_once_lose_nothing() {
     place.project.run("store verify").expect(0);
     let told = place.list("pairs", "anna");
     assert_eq!(told["open"], json!([]));
-    assert_eq!(told["progress"]["agreement"]["percent"], 1.0, "{told}");
-    assert_eq!(told["progress"]["agreement"]["others"], 2);
+    assert_eq!(told["progress"].get("agreement"), None, "of so few it would tell what others said of each: {told}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::store_place;
 use crate::terminal::{print_json, tell};
 use karat::judge::labels::desk::Shown;
 use karat::judge::labels::{
-    Annotator, Answer, AuditKey, ExtraKey, NewAuditLabel, NewExtraLabel, NewLabel, Pair, PairKey, ShownAudit,
+    Annotator, Answer, AuditKey, ExtraKey, NewAuditLabel, NewExtraLabel, NewLabel, Pair, PairKey, SHORT, ShownAudit,
     ShownExtra, Source, class_named, said,
 };
 use karat::report::number::count;
@@ -228,9 +228,6 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
     let meant = found.into_values().next().ok_or_else(|| Failure::usage(format!("there is no pair `{id}`")))?;
     Ok(Found { meant, seen })
 }
-
-/// So many signs are what people are shown.
-const SHORT: usize = 12;
 
 fn pairs(found: impl IntoIterator<Item = (PairKey, Pair)>) -> impl Iterator<Item = (String, Meant)> {
     found.into_iter().map(|(key, pair)| (key.to_string(), Meant::Pair(Box::new(pair))))

@@ -5,7 +5,7 @@ use super::super::markup::escaped;
 use super::super::named::{called, found};
 use super::super::reply::Reply;
 use super::super::state::State;
-use super::super::{STYLE, TOKEN};
+use super::super::{STYLE, TOKEN, VISIBLE};
 use super::{KINDS, Who, annotator, kind_of, labels, open_for_labels};
 use axum::extract::{Path, Query, State as Shared};
 use karat::judge::labels::LabelKind;
@@ -58,9 +58,9 @@ fn form(runs: &[RunInfo]) -> String {
     };
     let options: String = runs.iter().map(option).collect();
     let what = |word: &str| match word {
-        "pairs" => ("Pairs", "does a report describe a known problem?"),
-        "extras" => ("Extras", "is what no golden names a real problem?"),
-        _ => ("Audits", "which of nine things is a finding?"),
+        "pairs" => ("Pairs:", "Does a report describe a known problem?"),
+        "extras" => ("Extras:", "A finding that no golden names. Is it a real problem?"),
+        _ => ("Audits:", "Which of nine things is a finding?"),
     };
     let kind = |(at, (word, ..)): (usize, &(&str, LabelKind, &str))| {
         let ((name, asks), checked) = (what(word), if at == 0 { " checked" } else { "" });
@@ -137,11 +137,12 @@ pub(super) async fn desk(
          <p id=\"count\" class=\"dim\"></p>\
          <progress id=\"bar\" max=\"1\" value=\"0\" aria-label=\"How much is labelled\"></progress>\
          <ul id=\"remarks\" class=\"dim\"></ul></header>\n\
-         <p id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n\
+         <div class=\"told\"><p id=\"status\" role=\"status\" aria-live=\"polite\"></p>{offer}</div>\n\
          <article id=\"item\" tabindex=\"-1\" aria-label=\"What is asked about\" hidden>\n\
          <div class=\"texts\"><section id=\"golden\" class=\"card\"><h2></h2><div class=\"words\"></div></section>\n\
          <section id=\"finding\" class=\"card\"><h2>Report</h2><div class=\"words\"></div></section></div>\n\
-         <section id=\"code\" class=\"card\"><h2>Code</h2><div class=\"lines\"></div></section></article>\n\
+         <section id=\"code\" class=\"card\"><h2>Code</h2><div class=\"lines\" tabindex=\"0\" role=\"group\" \
+         aria-label=\"Lines of code\"></div></section></article>\n\
          <div id=\"done\" class=\"empty\" hidden><p class=\"big\">Everything here is labelled.</p><p>Thank you!</p></div>\n\
          <footer id=\"answers\" hidden><p id=\"question\">{question}</p><div class=\"buttons\">{buttons}</div>\
          <div class=\"tools\">{tools}<p id=\"said\" class=\"dim\"></p></div>\
@@ -152,7 +153,8 @@ pub(super) async fn desk(
         called = text(called(&run)),
         suite = text(&run.suite),
         buttons = buttons(kind),
-        tools = tools(kind),
+        tools = tools(),
+        offer = if kind == LabelKind::Extra { OFFER } else { "" },
         help = help(kind),
         adopting = ADOPTING,
     );
@@ -193,20 +195,12 @@ fn spoken(class: Classification) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-fn tools(kind: LabelKind) -> String {
+fn tools() -> String {
     let tool = |key: &str, what: &str, name: &str| {
         format!("<button type=\"button\" data-do=\"{what}\" data-key=\"{key}\"><kbd>{key}</kbd> {name}</button>")
     };
-    let mut tools = vec![
-        tool("s", "skip", "Skip"),
-        tool("u", "undo", "Undo"),
-        tool("m", "note", "Note"),
-        tool("?", "help", "Help"),
-    ];
-    if kind == LabelKind::Extra {
-        tools.insert(2, tool("g", "golden", "Add as golden"));
-    }
-    tools.concat()
+    let (skip, undo) = (tool("s", "skip", "Skip"), tool("u", "undo", "Undo"));
+    [skip, undo, tool("m", "note", "Note"), tool("?", "help", "Help")].concat()
 }
 
 fn help(kind: LabelKind) -> String {
@@ -260,6 +254,10 @@ fn help(kind: LabelKind) -> String {
     )
 }
 
+/// Shown when an extra was confirmed, with its name.
+const OFFER: &str = "<button type=\"button\" id=\"offer\" data-do=\"golden\" data-key=\"g\" hidden>\
+    <kbd>g</kbd> <span></span></button>";
+
 const ADOPTING: &str = "<dialog id=\"adopting\"><h2>Add as golden</h2><p id=\"adopt-said\"></p><pre id=\"adopt-yaml\"></pre>\
     <p class=\"buttons\"><button type=\"button\" id=\"adopt-add\"><kbd>a</kbd> Add to the suite</button>\
     <button type=\"button\" id=\"adopt-leave\"><kbd>Esc</kbd> Leave it</button></p></dialog>\n";
@@ -290,7 +288,7 @@ pub(super) async fn confirmed(
 }
 
 fn page(state: &State, title: &str, body: &str, script: &str) -> Reply {
-    let (styles, scripts) = ([STYLE, LABEL_STYLE], [THEME, TOKEN, script]);
+    let (styles, scripts) = ([STYLE, LABEL_STYLE], [THEME, TOKEN, VISIBLE, script]);
     let nav = state.nav("Label");
     Reply::page(&Page { title, nav: &nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
 }

@@ -74,7 +74,11 @@ fn with_a_token_nothing_is_shown_without_it() {
     assert!(inside.status == 200 && inside.body.contains("second") && !inside.body.contains(TOKEN));
     let other = server.ask("GET", "/", &[("cookie", &format!("other=1; {cookie}x"))], "");
     assert_eq!(other.status, 401);
-    assert_eq!(server.ask("GET", "/", &[("authorization", &format!("Bearer {TOKEN}"))], "").status, 200);
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        let answer = server.ask("GET", "/", &[("authorization", &format!("{scheme} {TOKEN}"))], "");
+        assert_eq!(answer.status, 200, "{scheme}");
+    }
+    assert_eq!(server.ask("GET", "/", &[("authorization", &format!("Basic {TOKEN}"))], "").status, 401);
     // Where another site's link led, a browser would not send the cookie after being sent on.
     let from_elsewhere = server.ask("GET", &format!("/?token={TOKEN}"), &[("sec-fetch-site", "cross-site")], "");
     assert!(from_elsewhere.status == 200 && from_elsewhere.header("set-cookie").is_some());

@@ -52,24 +52,33 @@ fn a_signal_ends_it_at_once_and_well() {
     }
 }
 
-#[test]
-fn it_says_what_it_serves_and_never_who_may_come() {
-    let project = Project::new();
-    let token = "a-token-of-a-fair-length";
+/// The first lines that a server says to people.
+fn said(project: &Project, arguments: &[&str], token: &str, lines: usize) -> Vec<String> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--store", "elsewhere"])
+        .args(["serve", "--store", "elsewhere"])
+        .args(arguments)
         .env("KARAT_SERVE_TOKEN", token)
         .current_dir(project.path(""))
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
-    let first = lines.next().unwrap().unwrap();
-    assert!(first.contains("serving elsewhere on http://127.0.0.1:"), "{first}");
-    let rest: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
-    assert!(rest.iter().any(|line| line.contains("no store yet")), "{rest:?}");
-    assert!(![&[first], rest.as_slice()].concat().iter().any(|line| line.contains(token)), "{rest:?}");
+    let said = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let said = said.take(lines).map(Result::unwrap).collect();
     child.kill().unwrap();
     child.wait().unwrap();
+    said
+}
+
+#[test]
+fn it_says_what_it_serves_and_never_who_may_come() {
+    let project = Project::new();
+    let token = "a-token-of-a-fair-length";
+    let here = said(&project, &["--listen", "127.0.0.1:0"], token, 4);
+    assert!(here[0].contains("serving elsewhere on http://127.0.0.1:") && !here[0].contains("other"), "{here:?}");
+    assert!(here.iter().any(|line| line.contains("no store yet")), "{here:?}");
+    let all = said(&project, &["--listen", "0.0.0.0:0"], token, 4);
+    let port = all[0].split("http://localhost:").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+    assert!(all[0].ends_with(&format!(" and on this computer's other addresses, port {port}")), "{all:?}");
+    assert!(!here.iter().chain(&all).any(|line| line.contains(token)), "{here:?} {all:?}");
 }

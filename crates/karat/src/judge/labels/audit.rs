@@ -1,6 +1,7 @@
 //! What people call the findings of audited cases: the target, near it, another true problem, or one of six kinds of wrong.
 
-use super::pair::{Known, Reported, hash, is_hash, written};
+use super::key::Key;
+use super::pair::{Known, Reported, written};
 use super::{Annotator, Source};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -12,41 +13,14 @@ use karat_core::trial::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 
-/// So much of a key is shown and typed.
-const SHORT: usize = 12;
-
-/// The BLAKE3 hash, in hex, of a case, its target and everything a person sees of a finding. It tells neither tool nor trial.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct AuditKey(String);
+/// The key of a case, its target and a finding.
+pub type AuditKey = Key<'a'>;
 
 impl AuditKey {
     /// The key of what [`ShownAudit::text`] writes.
     pub fn of(text: &str) -> Self {
-        Self(hash(&["audit", text]))
-    }
-
-    /// A text, where it has the form of a key.
-    pub fn parse(text: &str) -> Option<Self> {
-        is_hash(text).then(|| Self(text.to_owned()))
-    }
-
-    /// The whole key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// As much of the key as people type: the public id.
-    pub fn short(&self) -> &str {
-        &self.0[..SHORT]
-    }
-}
-
-impl fmt::Display for AuditKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Self::hashed(&["audit", text])
     }
 }
 
@@ -282,7 +256,7 @@ mod tests {
             r#"{"case":"c","target":{"case":"c","golden":"g2","title":"reentrancy"},"reported":{"lines":[3,3],"title":"drain"}}"#
         );
         // Labels of last year hang on it.
-        assert_eq!(shown.key().short(), AuditKey::parse(shown.key().as_str()).unwrap().short());
+        assert_eq!(shown.key().short(), "02c0ef2cd1aa");
         assert_eq!(ShownAudit::of(&suite.cases[0], &finding("other", "drain")).key(), shown.key());
         assert_ne!(ShownAudit::of(&suite.cases[1], &finding("f1", "drain")).key(), shown.key());
         let mut moved = suite.clone();

@@ -12,7 +12,6 @@ pub use progress::{Agreement, Bounds, JudgeErrors, Progress, With};
 pub use queue::{Queue, Seen};
 
 use super::{Annotator, LabelKind, Labels, NewLabels, Source};
-use item::keys;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A queue as one person sees it.
@@ -99,7 +98,7 @@ impl<'q> Desk<'q> {
     }
 
     fn is_open(&self, item: &Item) -> bool {
-        keys(item).any(|key| !self.own.contains(&key))
+        item.keys.iter().any(|key| !self.own.contains(key))
     }
 }
 

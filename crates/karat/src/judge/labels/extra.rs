@@ -1,6 +1,7 @@
 //! What people say of extras: is a finding that reports no golden a real problem?
 
-use super::pair::{Reported, hash, is_hash, written};
+use super::key::Key;
+use super::pair::{Reported, written};
 use super::{Annotator, Source};
 use karat_core::finding::Finding;
 use karat_core::ids::CaseId;
@@ -9,42 +10,14 @@ use karat_core::trial::Trial;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
-/// So much of a key is shown and typed.
-const SHORT: usize = 12;
-
-/// The BLAKE3 hash, in hex, of a case and everything a person sees of a finding in it. It tells neither tool nor trial, as the
-/// key of a pair does not.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct ExtraKey(String);
+/// The key of a case and a finding in it.
+pub type ExtraKey = Key<'e'>;
 
 impl ExtraKey {
     /// The key of what [`ShownExtra::text`] writes.
     pub fn of(text: &str) -> Self {
-        Self(hash(&["extra", text]))
-    }
-
-    /// A text, where it has the form of a key.
-    pub fn parse(text: &str) -> Option<Self> {
-        is_hash(text).then(|| Self(text.to_owned()))
-    }
-
-    /// The whole key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// As much of the key as people type: the public id of the extra.
-    pub fn short(&self) -> &str {
-        &self.0[..SHORT]
-    }
-}
-
-impl fmt::Display for ExtraKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Self::hashed(&["extra", text])
     }
 }
 

@@ -1,46 +1,19 @@
 //! A golden and a finding as a person sees them, and the key that a label of them hangs on.
 
+use super::key::Key;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::suite::Case;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
-/// So much of a key is shown and typed.
-const SHORT: usize = 12;
-
-/// The BLAKE3 hash, in hex, of everything a person sees of a pair. It tells neither tool nor trial, so a label made on one run
-/// holds for every other run in which a tool says the same.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct PairKey(String);
+/// The key of a golden and a finding.
+pub type PairKey = Key<'p'>;
 
 impl PairKey {
     /// The key of what is shown, as [`Known::text`] and [`Reported::text`] write it.
     pub fn of(known: &str, reported: &str) -> Self {
-        Self(hash(&[known, reported]))
-    }
-
-    /// A text, where it has the form of a key.
-    pub fn parse(text: &str) -> Option<Self> {
-        is_hash(text).then(|| Self(text.to_owned()))
-    }
-
-    /// The whole key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// As much of the key as people type: the public id of the pair.
-    pub fn short(&self) -> &str {
-        &self.0[..SHORT]
-    }
-}
-
-impl fmt::Display for PairKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Self::hashed(&[known, reported])
     }
 }
 
@@ -143,17 +116,6 @@ impl Reported {
     pub fn text(&self) -> String {
         written(self)
     }
-}
-
-/// The hash of texts, in hex. None of them has a line break of its own: JSON writes it with two characters.
-pub(super) fn hash(texts: &[&str]) -> String {
-    blake3::hash(texts.join("\n").as_bytes()).to_hex().to_string()
-}
-
-/// Whether a text has the form of such a hash.
-pub(super) fn is_hash(text: &str) -> bool {
-    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    text.len() == 2 * blake3::OUT_LEN && text.bytes().all(hex)
 }
 
 /// Plain structs of texts and numbers, which always can be written.

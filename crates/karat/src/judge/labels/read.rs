@@ -3,7 +3,7 @@
 use super::audit::{AuditLabel, NewAuditLabel, ShownAudit};
 use super::extra::{ExtraLabel, NewExtraLabel, ShownExtra};
 use super::pair::Pair;
-use super::{Annotator, Answer, HUMAN, Label, NewLabel, Source};
+use super::{Annotator, Answer, HUMAN, Label, NewLabel, SHORT, Source};
 use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::{Line, decode_lines, schema_of, suggest};
 use crate::format::judgement::JudgementV1;
@@ -318,18 +318,22 @@ impl<'a> Desk<'a> {
     fn against_kept(&self, claim: &Claim<'_>, line: &Line<'_>) -> Option<Diagnostic> {
         let Claim { key, annotator, word, wording } = claim;
         let said = self.kept.get(&(key.as_str(), *annotator)).filter(|said| said != &word)?;
-        let id: String = key.chars().take(12).collect();
+        let id: String = key.chars().take(SHORT).collect();
         let message = format!("{annotator} has said {said} of this {} before ({} {id})", wording.about, wording.noun);
         let fault = line.at(&[wording.field.into()], "contradiction", message);
         (!self.change).then(|| fault.with_help("--change keeps what is new beside what was said, and counts it"))
     }
 }
 
-/// What an audit's explanation says of one finding, as an export writes it.
+/// What an audit's explanation says of one finding, as an export writes it: from the line that begins with its name to the next
+/// that begins with one.
 fn note_of(finding: &FindingId, decision: &AuditDecision) -> Option<String> {
-    let begins = format!("{finding}: ");
-    let mut lines = decision.explanation.as_deref()?.lines();
-    lines.find_map(|line| line.strip_prefix(&begins)).map(ToOwned::to_owned)
+    let begins = |line: &str, id: &FindingId| line.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(": "));
+    let is_next = |line: &str| decision.findings.iter().any(|other| begins(line, &other.finding));
+    let mut lines = decision.explanation.as_deref()?.split('\n').skip_while(|line| !begins(line, finding));
+    let first = lines.next()?.get(finding.as_str().len() + 2..)?;
+    let rest = lines.take_while(|line| !is_next(line));
+    Some(std::iter::once(first).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
 fn annotator(judgement: &Judgement, line: &Line<'_>, faults: &mut Vec<Diagnostic>) -> Option<Annotator> {
@@ -347,5 +351,35 @@ fn meant<'n>(fault: Diagnostic, word: &str, known: impl Iterator<Item = &'n str>
     match suggest::nearest(word, known) {
         Some(near) => fault.with_help(format!("did you mean `{near}`?")),
         None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_core::judgement::{Classification, ClassifiedFinding};
+
+    #[test]
+    fn a_note_goes_on_until_the_next_finding() {
+        let found = |id: &str| ClassifiedFinding {
+            finding: id.into(),
+            classification: Classification::Informational,
+            matches_target: None,
+            is_valid_concern: None,
+        };
+        let audit = AuditDecision {
+            said_vulnerable: None,
+            confidence_expressed: None,
+            findings: ["f1", "f10", "f2", "f3"].map(found).to_vec(),
+            target: None,
+            explanation: Some(
+                "a word before\nf1: seen\n\n  twice:\nf9: nobody\nf10: plain\nf2: first\nf2x: second".to_owned(),
+            ),
+        };
+        let check = |id: &str, expect: Option<&str>| assert_eq!(note_of(&id.into(), &audit).as_deref(), expect, "{id}");
+        check("f1", Some("seen\n\n  twice:\nf9: nobody"));
+        check("f10", Some("plain"));
+        check("f2", Some("first\nf2x: second"));
+        check("f3", None);
     }
 }

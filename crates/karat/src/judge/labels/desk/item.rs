@@ -2,8 +2,8 @@
 
 use crate::judge::labels::page::{Excerpt, SourceOf, audit_excerpts, excerpts, extra_excerpts};
 use crate::judge::labels::{
-    Annotator, Answer, LabelKind, NewAuditLabel, NewExtraLabel, NewLabel, NewLabels, Pair, ShownAudit, ShownExtra,
-    Source, class_named,
+    Annotator, Answer, LabelKind, NewAuditLabel, NewExtraLabel, NewLabel, NewLabels, Pair, SHORT, ShownAudit,
+    ShownExtra, Source, class_named,
 };
 use karat_core::judgement::Classification;
 use karat_core::scorecard::doubt::Doubt;
@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 pub struct Item {
     /// What a label of it hangs on: the whole key.
     pub key: String,
+    /// The keys of all its texts, in their order; that of what is shown is the first.
+    pub(super) keys: Vec<String>,
     /// What is shown.
     pub shown: Shown,
     /// How many tools report it.
@@ -87,7 +89,7 @@ impl Item {
 
     /// As much of the key as people type.
     pub fn id(&self) -> &str {
-        self.key.get(..12).unwrap_or(&self.key)
+        self.key.get(..SHORT).unwrap_or(&self.key)
     }
 
     /// The code around the places.
@@ -141,10 +143,11 @@ impl Item {
             }),
             (Shown::Extra(texts), Reply::Extra(valid)) => {
                 // Where all of them are done the answer is held against the first, so that no other one is lost silently.
-                let done = |shown: &ShownExtra| is_done(shown.key().as_str());
-                let all = texts.iter().all(done);
-                let open = texts.iter().enumerate().filter(|(at, shown)| if all { *at == 0 } else { !done(shown) });
-                labels.extras.extend(open.map(|(_, shown)| shown).map(|shown| NewExtraLabel {
+                let all = self.keys.iter().all(|key| is_done(key));
+                let is_open = |at: usize, key: &str| if all { at == 0 } else { !is_done(key) };
+                let keyed = texts.iter().zip(&self.keys).enumerate();
+                let open = keyed.filter(|(at, (_, key))| is_open(*at, key)).map(|(_, (shown, _))| shown);
+                labels.extras.extend(open.map(|shown| NewExtraLabel {
                     shown: shown.clone(),
                     annotator: annotator.clone(),
                     valid,
@@ -160,14 +163,6 @@ impl Item {
             _ => return None,
         }
         Some(labels)
-    }
-}
-
-/// The keys of all texts of an item.
-pub(super) fn keys(item: &Item) -> Box<dyn Iterator<Item = String> + '_> {
-    match &item.shown {
-        Shown::Extra(texts) => Box::new(texts.iter().map(|shown| shown.key().to_string())),
-        _ => Box::new(std::iter::once(item.key.clone())),
     }
 }
 

@@ -58,7 +58,7 @@ pub struct JudgeErrors {
     pub overconfident: bool,
 }
 
-/// Of fewer labels it would tell what the judge thinks of single pairs.
+/// Of fewer labels it would tell what the judge thinks of single pairs, or what another said of single things.
 const FEWEST: usize = 10;
 
 /// How far one person agrees with the others.
@@ -74,7 +74,7 @@ pub struct Agreement {
     /// Krippendorff's alpha.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff: Option<f64>,
-    /// Cohen's kappa with each of them.
+    /// Cohen's kappa with each of them who has labelled enough of the same.
     pub cohen: Vec<With>,
 }
 
@@ -121,16 +121,20 @@ impl Progress {
         }
     }
 
-    /// The same in a line: `42 labels, F1 ± 0.060 → ± 0.040`.
+    /// The same in a line: `42 labels, F1 ± 0.060 → ± 0.040`; before the first label, what there is to gain.
     pub fn headline(&self) -> String {
         let labels = if self.labels == 1 { "1 label".to_owned() } else { format!("{} labels", self.labels) };
-        let told = self.bounds.as_ref().map(|bounds| match bounds.metric.as_str() {
-            "precision" if self.of_extras => {
-                format!("{labels}, precision known within {:.3} → {:.3}", bounds.before, bounds.now)
-            }
-            metric => format!("{labels}, {} ± {:.3} → ± {:.3}", metric.to_uppercase(), bounds.before, bounds.now),
-        });
-        told.unwrap_or(labels)
+        let Some(Bounds { metric, before, now, cases }) = &self.bounds else { return labels };
+        let (figure, sign) = match self.of_extras {
+            true => ("precision known within".to_owned(), ""),
+            false => (metric.to_uppercase(), "± "),
+        };
+        if self.labels > 0 {
+            return format!("{labels}, {figure} {sign}{before:.3} → {sign}{now:.3}");
+        }
+        let (width, least) = (format!("{before:.3}"), format!("{:.3}", cases.unwrap_or_default()));
+        let gain = if width == least { String::new() } else { format!("; labels can bring it down to {sign}{least}") };
+        format!("{figure} {sign}{width}{gain}")
     }
 }
 
@@ -150,7 +154,7 @@ impl Progress {
         }
         if let Some(Agreement { items, percent: Some(percent), krippendorff, .. }) = &self.agreement {
             let alpha = krippendorff.map(|alpha| format!(", Krippendorff's alpha {alpha:.2}")).unwrap_or_default();
-            remarks.push(format!("you agree with others in {:.0} % of {items} that both have{alpha}", 100.0 * percent));
+            remarks.push(format!("you agree in {:.0} % of {items} labelled by both{alpha}", 100.0 * percent));
         }
         remarks
     }
@@ -186,11 +190,12 @@ fn apart(desk: &Desk<'_>) -> Bounds {
     Bounds { metric: desk.queue.metric.clone(), before: before.max(0.0), now: now.max(0.0), cases: None }
 }
 
-/// Only what the annotator has labelled themselves is looked at, so that nobody learns what others say of what they have not.
+/// Only what the annotator has labelled themselves is looked at, so that nobody learns what others say of what they have not;
+/// and nothing is told of a few, as it would tell what others say of each.
 fn agreement(desk: &Desk<'_>) -> Option<Agreement> {
     let own = |key: &str| desk.voices.get(key).filter(|voices| voices.contains_key(&desk.annotator));
     let shared: Vec<_> = desk.queue.items().iter().filter_map(|item| own(&item.key)).filter(|v| v.len() > 1).collect();
-    if shared.is_empty() {
+    if shared.len() < FEWEST {
         return None;
     }
     let people: BTreeSet<&Annotator> = shared.iter().flat_map(|voices| voices.keys()).collect();
@@ -203,15 +208,17 @@ fn agreement(desk: &Desk<'_>) -> Option<Agreement> {
         voices.iter().map(rating).collect::<Vec<_>>()
     }));
     let me = number(&desk.annotator);
+    let knows_enough = |name: &Annotator| shared.iter().filter(|voices| voices.contains_key(name)).count() >= FEWEST;
     let with = |(at, name): (usize, &&Annotator)| With {
         annotator: (*name).clone(),
         kappa: cohen(&ratings, me, at, Weights::Equal).ok(),
     };
+    let others = people.iter().enumerate().filter(|(at, name)| *at != me && knows_enough(name));
     Some(Agreement {
         others: people.len() - 1,
         items: shared.len(),
         percent: percent(&ratings).ok(),
         krippendorff: krippendorff(&ratings, Level::Nominal).ok(),
-        cohen: people.iter().enumerate().filter(|(at, _)| *at != me).map(with).collect(),
+        cohen: others.map(with).collect(),
     })
 }

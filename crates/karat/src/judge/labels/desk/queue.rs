@@ -1,6 +1,6 @@
 //! Everything of one kind that is worth a label, the most telling first.
 
-use super::item::{Item, Shown, keys};
+use super::item::{Item, Shown};
 use crate::judge::labels::{
     LabelKind, Open, OpenAudit, OpenExtra, Pair, Sample, ShownAudit, audit_queue, extra_queue, worklist,
 };
@@ -56,6 +56,7 @@ impl Queue {
         }
         let item = |open: Open<'_>| Item {
             key: open.key.to_string(),
+            keys: vec![open.key.to_string()],
             shown: Shown::Pair(Box::new(Pair::of(open.case, open.golden, open.finding))),
             tools: open.tools,
             trials: open.trials,
@@ -71,6 +72,7 @@ impl Queue {
     pub fn extras(seen: Seen<'_>, scorecard: &Scorecard, min_tools: usize) -> Self {
         let item = |open: OpenExtra<'_>| Item {
             key: open.shown().map(|(key, _)| key.to_string()).unwrap_or_default(),
+            keys: open.texts.iter().map(|(key, _)| key.to_string()).collect(),
             tools: open.pool.tools().len(),
             trials: open.pool.trials(),
             doubt: Doubt::default(),
@@ -86,6 +88,7 @@ impl Queue {
     pub fn audits(seen: Seen<'_>) -> Self {
         let item = |open: OpenAudit<'_>| Item {
             key: open.key.to_string(),
+            keys: vec![open.key.to_string()],
             shown: Shown::Audit(Box::new(ShownAudit::of(open.case, open.finding))),
             tools: open.tools,
             trials: open.trials,
@@ -98,7 +101,7 @@ impl Queue {
 
     fn plain(kind: LabelKind, items: Vec<Item>, metric: &str) -> Self {
         let numbered = items.iter().enumerate();
-        let by_key = numbered.flat_map(|(at, item)| keys(item).map(move |key| (key, at))).collect();
+        let by_key = numbered.flat_map(|(at, item)| item.keys.iter().map(move |key| (key.clone(), at))).collect();
         Self { kind, items, by_key, metric: metric.to_owned(), cases: None, threshold: 0.5, sample: None }
     }
 

@@ -135,6 +135,8 @@ fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
     let before = desk.progress().bounds.unwrap();
     assert!(before.before > 0.05 && before.now == before.before, "{before:?}");
+    let begins = format!("F1 ± {:.3}; labels can bring it down to ± 0.050", before.before);
+    assert_eq!(desk.progress().headline(), begins, "nothing has changed yet, so no change is told");
     let mut widths = vec![before.now];
     while let Some(item) = desk.next() {
         let labels = desk.labels(item, Reply::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
@@ -148,25 +150,46 @@ fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     assert_eq!(done.contradicted, None, "of so few it would tell what the judge thinks of single pairs");
 }
 
+/// Findings of twelve cases, to be classified.
+fn twelve() -> Queue {
+    let ids: Vec<String> = (1..=12).map(|number| format!("c{number}")).collect();
+    let cases = ids.iter().map(|id| Case::named(id)).collect();
+    let suite = Suite { name: "twelve".to_owned(), digest: String::new(), cases };
+    let trial = |id: &String| Trial {
+        findings: vec![finding("f", "a typo in the heading", 1)],
+        ..Trial::reported(id.as_str().into(), ToolName::new("one"), 1)
+    };
+    let (trials, profile): (Vec<Trial>, Profile) = (ids.iter().map(trial).collect(), profile());
+    Queue::audits(Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile })
+}
+
 #[test]
-fn agreement_is_told_of_what_somebody_has_labelled_themselves() {
-    let queue = pairs();
-    let (yes, no) = (Reply::parse(LabelKind::Pair, "yes").unwrap(), Reply::parse(LabelKind::Pair, "no").unwrap());
-    let ben = Desk::new(&queue, &Labels::default(), ann("ben"));
+fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
+    let queue = twelve();
+    let reply = |class| Reply::Audit(class);
+    let (remark, target) = (reply(Classification::Informational), reply(Classification::TargetMatch));
     let mut theirs = NewLabels::default();
-    for (at, item) in queue.items().iter().enumerate() {
-        let reply = if at == 0 { yes } else { no };
-        theirs.pairs.extend(ben.labels(item, reply, None, Source::Asked).unwrap().pairs);
+    // Ben has labelled everything, and Carl one thing.
+    for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
+        let desk = Desk::new(&queue, &Labels::default(), ann(name));
+        for item in items {
+            theirs.audits.extend(desk.labels(item, remark, None, Source::Asked).unwrap().audits);
+        }
     }
     let mut anna = Desk::new(&queue, &stored(&theirs), ann("anna"));
-    assert_eq!(anna.progress().agreement, None, "nothing is told of what she has not seen");
-    for item in &queue.items()[..2] {
-        let labels = anna.labels(item, yes, None, Source::Asked).unwrap();
+    for (done, item) in queue.items().iter().enumerate() {
+        let told = anna.progress();
+        assert_eq!(told.agreement.is_some(), done >= 10, "after {done}: {told:?}");
+        assert_eq!(told.remarks().is_empty(), done < 10, "after {done}: {:?}", told.remarks());
+        let labels = anna.labels(item, if done == 11 { target } else { remark }, None, Source::Asked).unwrap();
         anna.kept(&labels);
     }
-    let told = anna.progress().agreement.unwrap();
-    assert_eq!((told.others, told.items, told.percent), (1, 2, Some(0.5)));
-    assert_eq!(told.cohen[0].annotator, ann("ben"));
+    let told = anna.progress();
+    let agreement = told.agreement.clone().unwrap();
+    assert_eq!((agreement.others, agreement.items), (2, 12));
+    let kappas: Vec<&str> = agreement.cohen.iter().map(|with| with.annotator.as_str()).collect();
+    assert_eq!(kappas, ["ben"], "with Carl she shares one thing alone");
+    assert!(told.remarks()[0].starts_with("you agree in 92 % of 12 labelled by both"), "{:?}", told.remarks());
 }
 
 #[test]
@@ -182,6 +205,8 @@ fn extras_that_report_the_same_are_answered_at_once() {
     let labels = desk.labels(item, Reply::Extra(true), None, Source::Asked).unwrap();
     assert_eq!(labels.extras.len(), 2, "two texts say the same");
     let before = desk.progress().bounds.unwrap();
+    let begins = format!("precision known within {:.3}; labels can bring it down to 0.000", before.before);
+    assert_eq!(desk.progress().headline(), begins);
     desk.kept(&labels);
     let after = desk.progress();
     assert!(after.bounds.clone().unwrap().now < before.now, "{before:?} {after:?}");
