@@ -180,12 +180,13 @@ const caseView = (() => {
       choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
   }
 
-  const ending = (result) => result.outcome.replace(/_/g, " ");
+  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left output that cannot be read", skipped: "never ran" };
+  const ending = (result) => endings[result.outcome] ?? result.outcome;
   function trialFacts(told) {
     const result = told.result;
     if (!result) return make("p", { class: "careful" }, "There is no such trial.");
     const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ended as ${ending(result)}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));

@@ -6,7 +6,7 @@ use crate::report::exhibit::Exhibit;
 use crate::report::number::{rank_metric, ranked, three, title};
 use crate::report::page::text;
 use crate::report::plot;
-use karat_core::golden::Severity;
+use crate::report::slice_order;
 use std::collections::BTreeMap;
 
 /// More values than this are no longer a table to look at; the JSON report has them all.
@@ -55,24 +55,20 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
         out.push_str("</tr></thead><tbody>\n");
-        let mut rows: Vec<(&&str, &usize)> = values.iter().collect();
-        rows.sort_by_key(|(value, cases)| (severity(dimension, value), std::cmp::Reverse(**cases), **value));
+        let mut rows: Vec<(&str, usize)> = values.iter().map(|(value, cases)| (*value, *cases)).collect();
+        slice_order::sort(dimension, &mut rows);
         let all = rows.len();
-        let is_defined = |value: &str| {
-            let of_tool = |tool: &&&ToolV1| tool.by.get(*dimension)?.get(value)?.metrics.get(metric)?.value;
-            tools.iter().find_map(|tool| of_tool(&tool)).is_some()
-        };
-        rows.retain(|(value, _)| is_defined(value));
+        let of = |tool: &ToolV1, value: &str| tool.by.get(*dimension)?.get(value)?.metrics.get(metric)?.value;
+        rows.retain(|(value, _)| tools.iter().any(|tool| of(tool, value).is_some()));
         let empty = all - rows.len();
         for (value, cases) in rows.iter().take(MOST_VALUES) {
             // A clean case has no recall and no F1, so fewer cases may speak than there are.
-            let estimates = tools.iter().filter_map(|tool| tool.by.get(*dimension)?.get(**value)?.metrics.get(metric));
+            let estimates = tools.iter().filter_map(|tool| tool.by.get(*dimension)?.get(*value)?.metrics.get(metric));
             let n = estimates.map(|estimate| estimate.n).max().unwrap_or_default();
-            let of = if n < **cases { format!("{n} of {cases}") } else { n.to_string() };
-            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{of}</td>", text(value)));
+            let of_cases = if n < *cases { format!("{n} of {cases}") } else { n.to_string() };
+            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{of_cases}</td>", text(value)));
             for tool in &tools {
-                let slice = tool.by.get(*dimension).and_then(|values| values.get(**value));
-                let value = slice.and_then(|slice| slice.metrics.get(metric)).and_then(|estimate| estimate.value);
+                let value = of(tool, value);
                 out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), plot::interval(value, None, scale)));
             }
             out.push_str("</tr>\n");
@@ -100,11 +96,4 @@ fn metric<'r>(report: &'r ReportV1, dimension: &str) -> Option<&'r str> {
         .into_iter()
         .chain(report.profile.headline.iter().map(String::as_str))
         .find(is_defined)
-}
-
-/// The worst first; everything else keeps its place.
-fn severity(dimension: &str, value: &str) -> usize {
-    const ORDER: [Severity; 5] = [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
-    let at = ORDER.iter().position(|severity| severity.as_str() == value);
-    if dimension == "severity" { at.unwrap_or(ORDER.len()) } else { 0 }
 }
