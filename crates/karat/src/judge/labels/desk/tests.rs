@@ -153,7 +153,7 @@ fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
 /// Findings of twelve cases, to be classified.
 fn twelve() -> Queue {
     let ids: Vec<String> = (1..=12).map(|number| format!("c{number}")).collect();
-    let cases = ids.iter().map(|id| Case::named(id)).collect();
+    let cases = ids.iter().map(Case::named).collect();
     let suite = Suite { name: "twelve".to_owned(), digest: String::new(), cases };
     let trial = |id: &String| Trial {
         findings: vec![finding("f", "a typo in the heading", 1)],
@@ -166,8 +166,7 @@ fn twelve() -> Queue {
 #[test]
 fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
     let queue = twelve();
-    let reply = |class| Reply::Audit(class);
-    let (remark, target) = (reply(Classification::Informational), reply(Classification::TargetMatch));
+    let (remark, target) = (Reply::Audit(Classification::Informational), Reply::Audit(Classification::TargetMatch));
     let mut theirs = NewLabels::default();
     // Ben has labelled everything, and Carl one thing.
     for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
