@@ -105,6 +105,11 @@ impl Trial {
             notes: Vec::new(),
         }
     }
+
+    /// Whether it says nothing at all, neither in findings nor in prose.
+    pub fn is_silent(&self) -> bool {
+        self.findings.is_empty() && self.response.as_deref().is_none_or(|response| response.trim().is_empty())
+    }
 }
 
 #[cfg(test)]

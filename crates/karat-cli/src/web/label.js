@@ -53,7 +53,7 @@ const order = () => {
 
 const say = (words, tone = "") => {
   const status = part("status");
-  status.textContent = visible(words);
+  status.textContent = plain(words);
   status.dataset.tone = tone;
   lost = false;
 };
@@ -63,7 +63,7 @@ const pause = (ms) => new Promise((wait) => setTimeout(wait, ms));
 const element = (name, className, text) => {
   const made = document.createElement(name);
   if (className) made.className = className;
-  if (text !== undefined) made.textContent = visible(text);
+  if (text !== undefined) made.textContent = plain(text);
   return made;
 };
 
@@ -105,7 +105,7 @@ const code = (excerpts) => {
       before = line.number;
       const row = element("li", [line.golden && "g", line.finding && "r"].filter(Boolean).join(" "));
       const marks = [line.golden && "the known problem", line.finding && "the report"].filter(Boolean);
-      if (marks.length) row.setAttribute("aria-label", `line ${line.number}, ${marks.join(" and ")}: ${visible(line.text)}`);
+      if (marks.length) row.setAttribute("aria-label", `line ${line.number}, ${marks.join(" and ")}: ${plain(line.text)}`);
       row.append(element("b", "bar-g", line.golden ? "g" : ""), element("b", "bar-r", line.finding ? "r" : ""));
       row.append(element("span", "no", line.number), element("code", "", line.text));
       list.append(row);
@@ -162,12 +162,12 @@ const show = () => {
 
 const drawSaid = () => {
   const told = [sure && `${sure}0 % sure`, note && `note: ${note}`].filter(Boolean);
-  part("said").textContent = visible(told.join(" · "));
+  part("said").textContent = plain(told.join(" · "));
 };
 
 const progress = (told) => {
   const { done, open: left } = told.progress;
-  part("headline").textContent = visible(told.headline);
+  part("headline").textContent = plain(told.headline);
   part("count").textContent = `${done} of ${done + left} by you`;
   const bar = part("bar");
   bar.max = Math.max(1, done + left);
@@ -368,7 +368,7 @@ const offer = (id) => {
   const { title, message, rule } = items.get(id)?.finding ?? {};
   const name = (title ?? message ?? rule ?? "it").split("\n")[0];
   button.hidden = !id;
-  button.querySelector("span").textContent = visible(`Add «${name.length > 80 ? `${name.slice(0, 80)}…` : name}» as a golden`);
+  button.querySelector("span").textContent = plain(`Add «${name.length > 80 ? `${name.slice(0, 80)}…` : name}» as a golden`);
 };
 
 const golden = async () => {
@@ -380,8 +380,8 @@ const golden = async () => {
     const told = await asJson(address);
     proposed = told.goldens.find((one) => one.ids.includes(confirmed)) ?? null;
     const why = told.refused ?? (proposed ? `${proposed.case}, in the suite ${told.suite}:` : unproposed(told));
-    part("adopt-said").textContent = visible(why);
-    part("adopt-yaml").textContent = visible(proposed?.yaml ?? "");
+    part("adopt-said").textContent = plain(why);
+    part("adopt-yaml").textContent = plain(proposed?.yaml ?? "");
     part("adopt-yaml").hidden = !proposed;
     part("adopt-add").hidden = !proposed || Boolean(told.refused);
     if (!adopting.open) adopting.showModal();

@@ -6,10 +6,10 @@ const status = document.getElementById("status");
 const part = (name, className, text) => {
   const made = document.createElement(name);
   if (className) made.className = className;
-  if (text !== undefined) made.textContent = visible(text);
+  if (text !== undefined) made.textContent = plain(text);
   return made;
 };
-const say = (words) => (status.textContent = visible(words));
+const say = (words) => (status.textContent = plain(words));
 
 const card = (one, refused) => {
   const box = part("section", "card");

@@ -5,7 +5,7 @@ const part = (id) => document.getElementById(id);
 const node = (name, content, attributes = {}) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  for (const piece of [content].flat()) made.append(piece instanceof Node ? piece : visible(piece ?? ""));
+  for (const piece of [content].flat()) made.append(piece instanceof Node ? piece : plain(piece ?? ""));
   return made;
 };
 const whole = (number) => Math.round(number).toLocaleString("en");

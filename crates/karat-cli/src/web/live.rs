@@ -9,7 +9,7 @@ use super::tally::Tally;
 use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::routing::get;
-use karat::report::page::{Page, THEME, text};
+use karat::report::page::{PLAIN, Page, THEME, text};
 use karat::store::{RunInfo, Store};
 use serde_json::{Value, json};
 use std::sync::PoisonError;
@@ -43,7 +43,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
         nav: &state.nav(""),
         body: &body,
         styles: &[super::STYLE, include_str!("live.css")],
-        scripts: &[THEME, super::VISIBLE, include_str!("live.js")],
+        scripts: &[THEME, PLAIN, include_str!("live.js")],
         connects: true,
         ..Page::default()
     }))

@@ -64,6 +64,3 @@ pub(crate) const STYLE: &str = include_str!("pages.css");
 
 /// A script for pages that may change something: `asJson(address, value)` sends with the token that the address brought.
 pub(crate) const TOKEN: &str = include_str!("token.js");
-
-/// A script for pages that show what others wrote: `visible(text)`.
-pub(crate) const VISIBLE: &str = include_str!("visible.js");

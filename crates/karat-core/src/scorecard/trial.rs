@@ -82,8 +82,8 @@ impl TrialScore {
             Some(stated_verdict(case, trial))
         };
         let audited = audit.map(|audit| Audited::new(audit, decisions));
-        // Who reported nothing found nothing, and nobody needs to look.
-        let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.findings.is_empty();
+        // Who said nothing found nothing, and nobody needs to look.
+        let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.is_silent();
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
             Some(target) => Some(target.found),
             None if unaudited => None,

@@ -246,6 +246,27 @@ fn people_confirm_and_failures_find_nothing() {
     );
 }
 
+#[test]
+fn what_nobody_audited_is_not_known_and_silence_needs_no_audit() {
+    let one = suite(vec![case("v1", "g a.sol:1 target | x")]);
+    let of = |trial: Trial| {
+        let card = score(&one, &[trial], &[], &profile("audit", ""));
+        let tool = &card.tools[0];
+        let warned = card.warnings.iter().any(|warning| warning.contains("not audited"));
+        (
+            tool.cases[0].trials[0].target_found,
+            tool.metrics.iter().find(|(id, _)| *id == "target_detection_rate").unwrap().1.value,
+            warned,
+        )
+    };
+    let (found, rate, warned) = of(trial("v1", 1, "f1 a.sol:1 | drain"));
+    assert!(found.is_none() && rate.is_none() && warned);
+    let prose = Trial { response: Some("It can be drained.".to_owned()), ..trial("v1", 1, "") };
+    assert_eq!((of(prose.clone()).0, of(prose).2), (None, true));
+    let (found, rate, warned) = of(trial("v1", 1, ""));
+    assert_eq!((found, rate, warned), (Some(false), Some(0.0), false));
+}
+
 /// An audit of trial 1 on v1: `judge f1=TARGET_MATCH f2=HALLUCINATED | f1`, where the finding after the bar is the target.
 fn audit_of_findings(line: &str) -> Judgement {
     let (words, target) = line.split_once('|').unwrap_or((line, ""));

@@ -128,7 +128,7 @@ const SHORTEST_QUOTE: usize = 8;
 /// Findings are called f1, f2 and so on, since a tool's own names may tell which tool it is. An answer that breaks a rule of
 /// [`decision`] is sent back once, like any that cannot be read.
 pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<&str>) -> Option<Question> {
-    if trial.outcome != Outcome::Reported || is_silent(trial) {
+    if trial.outcome != Outcome::Reported || trial.is_silent() {
         return None;
     }
     let rubric = Rubric::of(case, trial);
@@ -148,7 +148,7 @@ pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<
 /// which says that the code is safe; a tool that answers in free text and wrote none has given no verdict. `None` where a
 /// judge must be asked, and where the trial failed and there is nothing to audit.
 pub fn by_rule(case: &Case, trial: &Trial) -> Option<AuditDecision> {
-    if trial.outcome != Outcome::Reported || !is_silent(trial) {
+    if trial.outcome != Outcome::Reported || !trial.is_silent() {
         return None;
     }
     let stated = trial.verdict.map(|verdict| verdict == Verdict::Vulnerable);
@@ -179,11 +179,6 @@ pub fn decision(answer: &Value, case: &Case, trial: &Trial) -> Result<AuditDecis
     }
     decision.findings.iter_mut().enumerate().for_each(|(index, found)| found.finding = name(index));
     Ok(decision)
-}
-
-/// Whether there is nothing a judge could judge.
-fn is_silent(trial: &Trial) -> bool {
-    trial.findings.is_empty() && trial.response.as_deref().is_none_or(|response| response.trim().is_empty())
 }
 
 /// The rules an answer is held to.

@@ -5,11 +5,11 @@ use super::super::markup::escaped;
 use super::super::named::{called, found};
 use super::super::reply::Reply;
 use super::super::state::State;
-use super::super::{STYLE, TOKEN, VISIBLE};
+use super::super::{STYLE, TOKEN};
 use super::{KINDS, Who, annotator, kind_of, labels, open_for_labels};
 use axum::extract::{Path, Query, State as Shared};
 use karat::judge::labels::LabelKind;
-use karat::report::page::{Page, THEME, text};
+use karat::report::page::{PLAIN, Page, THEME, text};
 use karat::store::RunInfo;
 use karat_core::judgement::Classification;
 use serde::Deserialize;
@@ -288,7 +288,7 @@ pub(super) async fn confirmed(
 }
 
 fn page(state: &State, title: &str, body: &str, script: &str) -> Reply {
-    let (styles, scripts) = ([STYLE, LABEL_STYLE], [THEME, TOKEN, VISIBLE, script]);
+    let (styles, scripts) = ([STYLE, LABEL_STYLE], [THEME, TOKEN, PLAIN, script]);
     let nav = state.nav("Label");
     Reply::page(&Page { title, nav: &nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
 }
