@@ -29,7 +29,7 @@ pub(crate) fn said(words: &str) -> String {
     let shown = text(words);
     let parts: Vec<&str> = shown.split('`').collect();
     // One that stands alone is a sign like any other.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return shown;
     }
     let part =
