@@ -141,7 +141,7 @@ impl MissReason {
     /// The reason in words.
     pub fn text(self) -> String {
         match self {
-            Self::TrialFailed(outcome) => format!("the trial ended as {}", outcome.as_str()),
+            Self::TrialFailed(outcome) => format!("the trial {}", outcome.ended()),
             Self::NothingReported => "the tool reported nothing".to_owned(),
             Self::NoCandidate => "no finding comes near it".to_owned(),
             Self::BelowThreshold => "the best candidate scores too low".to_owned(),

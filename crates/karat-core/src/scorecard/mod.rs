@@ -375,7 +375,7 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
     for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable] {
         if let Some(&count) = outcomes.get(&outcome) {
             let noun = if count == 1 { "trial" } else { "trials" };
-            warnings.push(format!("{tool}: {count} {noun} ended as {}", outcome.as_str()));
+            warnings.push(format!("{tool}: {count} {noun} {}", outcome.ended()));
         }
     }
     let trials = || cases.iter().flat_map(|case| &case.trials);

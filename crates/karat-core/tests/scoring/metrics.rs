@@ -122,7 +122,7 @@ fn failed_trials_miss_everything_or_are_left_out() {
     close(&miss.metrics, "recall", 0.5);
     close(&miss.metrics, "clean_pass", 0.5);
     close(&miss.metrics, "accuracy", 0.5);
-    assert_eq!(card.warnings, ["t: 1 trial ended as crashed", "t: 1 trial ended as timed_out"]);
+    assert_eq!(card.warnings, ["t: 1 trial crashed", "t: 1 trial timed out"]);
     let (exclude, _) = scored(&suite, &trials, &profile("karat", "failed_trials = \"exclude\""));
     close(&exclude.metrics, "recall", 1.0);
     close(&exclude.metrics, "clean_pass", 1.0);

@@ -86,7 +86,7 @@ fn story(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
     let number = trial.trial;
     let mut lines = Vec::new();
     if trial.outcome != Outcome::Reported {
-        lines.push(format!("trial {number} ended as {}", trial.outcome.as_str()));
+        lines.push(format!("trial {number} {}", trial.outcome.ended()));
     }
     for miss in &trial.misses {
         let title = info.issues.iter().find(|i| i.id == miss.golden).map_or("", |i| i.title.as_str());

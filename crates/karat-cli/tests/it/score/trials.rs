@@ -114,7 +114,7 @@ fn failed_trials_are_misses_or_left_out_and_always_shown() {
         report["tools"][0]["outcomes"],
         json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "skipped": 0 })
     );
-    let warnings = json!(["t: 1 trial ended as crashed", "t: 1 trial ended as timed_out"]);
+    let warnings = json!(["t: 1 trial crashed", "t: 1 trial timed out"]);
     assert_eq!(report["warnings"], warnings);
     let table = project.ok("score . --submission s.jsonl");
     assert!(table.contains("2/4"), "{table}");
