@@ -27,7 +27,7 @@ pub(crate) struct Shown<'a> {
     /// The report.
     pub(crate) report: &'a ReportV1,
     /// What people call it, where it has a name.
-    pub(crate) label: Option<String>,
+    pub(crate) name: Option<String>,
     /// The suite and the trials that it is about, where they are at hand.
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Reports of what came before, oldest first.
@@ -37,7 +37,7 @@ pub(crate) struct Shown<'a> {
 impl<'a> Shown<'a> {
     /// A report and all that it was made from.
     pub(crate) fn of(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
-        Self { report, label: None, from: Some((loaded, trials)), earlier: Vec::new() }
+        Self { report, name: None, from: Some((loaded, trials)), earlier: Vec::new() }
     }
 }
 
@@ -50,11 +50,11 @@ pub(crate) fn shows_more(args: &OutputArgs) -> bool {
 
 /// Prints the report, then writes the files: a file that cannot be written does not cost the result.
 pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> {
-    let Shown { report, label, from, earlier } = shown;
+    let Shown { report, name, from, earlier } = shown;
     let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
     let exhibit = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: &code });
-        Exhibit { label, ..gather(report, earlier, sources) }
+        Exhibit { name, ..gather(report, earlier, sources) }
     } else {
         Exhibit::of(report)
     };

@@ -123,7 +123,7 @@ impl Progress {
         }
         let trial = &record.trial;
         let why = record.detail.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        let word = trial.outcome.as_str().replace('_', " ");
+        let word = trial.outcome.words();
         let text = format!("  ✗ {} on {}, trial {}: {word}{why}", trial.tool, trial.case, trial.number);
         self.say(&harmless(&text));
         if self.failures == MOST_FAILURES {
@@ -137,9 +137,7 @@ impl Progress {
         }
         let outcomes: Vec<String> = Outcome::ALL
             .iter()
-            .filter_map(|outcome| {
-                Some(format!("{} {}", self.outcomes.get(outcome)?, outcome.as_str().replace('_', " ")))
-            })
+            .filter_map(|outcome| Some(format!("{} {}", self.outcomes.get(outcome)?, outcome.words())))
             .collect();
         let all = self.before + self.left;
         let trials = match ending {

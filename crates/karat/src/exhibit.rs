@@ -11,7 +11,7 @@ use karat_core::comparison::Rules;
 
 /// A report with everything beside it.
 pub fn gather<'a>(report: &'a ReportV1, earlier: Vec<Earlier>, sources: Option<Sources<'a>>) -> Exhibit<'a> {
-    Exhibit { report, label: None, comparison: all_pairs(report), variance: variance(report), earlier, sources }
+    Exhibit { name: None, report, comparison: all_pairs(report), variance: variance(report), earlier, sources }
 }
 
 /// About so many draws of a case are made for all pairs together, so that a page of many tools is not waited for.

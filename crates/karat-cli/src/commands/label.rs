@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
 use karat::judge::labels::{Annotator, AuditLabel, ExtraLabel, Label, Sample};
-use karat::report::grid::{Cell, draw, fit};
+use karat::report::grid::{Cell, draw};
 use karat::report::number::count;
 use karat::store::moment::shown;
 use std::collections::BTreeSet;
@@ -76,12 +76,12 @@ fn table(labels: &[Label], extras: &[ExtraLabel], audits: &[AuditLabel], history
     let mut add =
         |about: String, id: &str, annotator: &Annotator, answer: &str, made_ms, note: &Option<String>, counts: &str| {
             let mut row = vec![
-                Cell::left(about),
+                Cell::folded(about),
                 Cell::left(id),
-                Cell::left(fit(annotator.as_str(), 16)),
+                Cell::folded(annotator.as_str()),
                 Cell::left(answer),
                 Cell::left(shown(made_ms)),
-                Cell::left(fit(note.as_deref().unwrap_or("–").trim(), 24)),
+                Cell::folded(note.as_deref().unwrap_or("–")),
             ];
             if history {
                 row.insert(4, Cell::left(counts));

@@ -2,8 +2,9 @@
 
 use crate::args::{MetricsArgs, MetricsCommand};
 use crate::exit::{Exit, Failure};
-use crate::terminal::{print, print_json};
+use crate::terminal::{look, print, print_json};
 use karat::document::suggest;
+use karat::report::grid::{Cell, draw};
 use karat_core::metric::table::{self, Direction, METRICS, Metric, Track};
 
 pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
@@ -35,7 +36,8 @@ fn list(json: bool) -> Result<(), Failure> {
         if title.replace(own) != Some(own) {
             lines.push_str(&format!("{own}\n"));
         }
-        lines.push_str(&format!("  {:<width$}  {}\n", metric.id, metric.formula));
+        let row = vec![Cell::left(format!("{:<width$}", metric.id)), Cell::folded(metric.formula)];
+        lines.push_str(&draw(&[row], look().width, false));
     }
     print(&lines)
 }
@@ -60,7 +62,8 @@ fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
     ];
     let mut lines = format!("{} ({})\n", metric.id, metric.title);
     for (name, value) in rows {
-        lines.push_str(&format!("  {name:<12} {value}\n"));
+        let row = vec![Cell::left(format!("{name:<11}")), Cell::folded(value)];
+        lines.push_str(&draw(&[row], look().width, false));
     }
     print(&lines)
 }

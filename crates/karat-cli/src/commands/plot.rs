@@ -2,12 +2,13 @@
 
 use crate::args::{PlotArgs, PlotFormat};
 use crate::exit::{Exit, Failure};
-use crate::terminal::{print, print_json, tell};
+use crate::terminal::{look, print, print_json, tell};
 use crate::{drawings, sources};
 use karat::diagnostic::harmless;
 use karat::document::suggest;
 use karat::exhibit::gather;
 use karat::report::exhibit::{Earlier, Exhibit};
+use karat::report::grid::{Cell, draw};
 use karat::report::plot::{Choice, KINDS, Kind, Plot, Unpainted, kind};
 use karat::whole_file;
 use std::io::{IsTerminal, Write};
@@ -43,9 +44,8 @@ fn list(json: bool) -> Result<(), Failure> {
         let row = |kind: &Kind| serde_json::json!({ "name": kind.name, "title": kind.title, "description": kind.description });
         return print_json(&KINDS.iter().map(row).collect::<Vec<_>>());
     }
-    let width = KINDS.iter().map(|kind| kind.name.len()).max().unwrap_or_default();
-    let lines: String = KINDS.iter().map(|kind| format!("  {:<width$}  {}\n", kind.name, kind.description)).collect();
-    print(&lines)
+    let row = |kind: &Kind| vec![Cell::left(kind.name), Cell::folded(kind.description)];
+    print(&draw(&KINDS.iter().map(row).collect::<Vec<_>>(), look().width, false))
 }
 
 /// The kind of that name, or one that was perhaps meant.
@@ -88,7 +88,7 @@ fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
         true => gather(&report, earlier, None),
         false => Exhibit { earlier, ..Exhibit::of(&report) },
     };
-    let exhibit = exhibit.called(sources::label(last, &args.store)?);
+    let exhibit = Exhibit { name: Some(sources::label(last, &args.store)?), ..exhibit };
     let plots = (kind.draw)(&exhibit, &choice).map_err(|why| nothing(why.to_string()))?;
     Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
 }

@@ -41,8 +41,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         )]);
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    let label = Some(sources::label(last, &args.store)?);
-    outputs::write(Shown { report: &report, label, from, earlier }, &args.output)?;
+    // A page about one file is called after its suite; beside others a file needs its own name.
+    let name = (is_run || !before.is_empty()).then(|| sources::label(last, &args.store)).transpose()?;
+    outputs::write(Shown { report: &report, name, from, earlier }, &args.output)?;
     Ok(Exit::Ok)
 }
 

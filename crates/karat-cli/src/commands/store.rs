@@ -4,7 +4,7 @@ use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::store_place::open;
 use crate::terminal::{look, note, notes, print, print_json, tell};
-use karat::report::grid::{Cell, draw, fit};
+use karat::report::grid::{Cell, draw};
 use karat::report::number::count;
 use karat::run::drive::failed;
 use karat::store::moment::shown;
@@ -57,8 +57,8 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     for run in &runs {
         rows.push(vec![
             Cell::left(&run.short_id),
-            Cell::left(fit(run.name.as_deref().unwrap_or("–"), 20)),
-            Cell::left(fit(&run.suite, 20)),
+            Cell::folded(run.name.as_deref().unwrap_or("–")),
+            Cell::folded(&run.suite),
             Cell::left(shown(run.created_ms)),
             Cell::left(state(store, run)),
             Cell::right(format!("{}/{}", made(run), run.planned)),

@@ -3,9 +3,10 @@
 use crate::args::{ToolsArgs, ToolsCommand};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::terminal::{print, print_json};
+use crate::terminal::{look, print, print_json};
 use karat::diagnostic::harmless;
 use karat::format::tool::ToolManifestV1;
+use karat::report::grid::{Cell, draw};
 use karat::run::scratch::Scratch;
 use karat::sandbox::Supervisor;
 use karat::tool::catalogue::{CATALOGUE, nearest_name, shipped, to_toml};
@@ -69,14 +70,13 @@ fn list(suite: Option<&str>, json: bool) -> Result<Exit, Failure> {
         print_json(&all.iter().map(entry).collect::<Vec<_>>())?;
         return Ok(Exit::Ok);
     }
-    let width = all.iter().map(|known| known.name.chars().count()).max().unwrap_or(0);
-    let mut lines = String::new();
+    let mut rows = Vec::new();
     for known in &all {
         let description = known.manifest.description.as_deref().unwrap_or("-");
         let place = if known.declared_in == "catalogue" { String::new() } else { format!(" ({})", known.declared_in) };
-        lines.push_str(&format!("{:<width$}  {}{}\n", harmless(&known.name), harmless(description), harmless(&place)));
+        rows.push(vec![Cell::left(&known.name), Cell::folded(format!("{description}{place}"))]);
     }
-    print(&lines)?;
+    print(&draw(&rows, look().width, false))?;
     Ok(Exit::Ok)
 }
 

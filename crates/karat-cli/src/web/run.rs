@@ -98,11 +98,11 @@ fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let nav = nav(state, store, &run, labelled);
     let earlier = earlier(store, &shown.report, &before(&run, &all));
     let Some((loaded, trials)) = &shown.sources else {
-        return Ok(html(&gather(&shown.report, earlier, None).called(called(&run)), &run, &nav));
+        return Ok(html(&gather(&shown.report, earlier, None), &run, &nav));
     };
     let code = |case: &_, path: &_| loaded.source(case, path);
     let sources = Sources { suite: &loaded.suite, trials, code: &code };
-    Ok(html(&gather(&shown.report, earlier, Some(sources)).called(called(&run)), &run, &nav))
+    Ok(html(&gather(&shown.report, earlier, Some(sources)), &run, &nav))
 }
 
 /// A report, and the texts and code beside it where they can be read.

@@ -38,7 +38,7 @@ fn a_trial_that_failed_has_a_story() {
     let line =
         format!("explain {} --suite starter --tool careful-reviewer --trial {number}", case["case"].as_str().unwrap());
     let out = told(&line).expect(0).out;
-    assert!(out.contains("ended as timed_out"), "{out}");
+    assert!(out.contains("timed out:"), "{out}");
 }
 
 #[test]

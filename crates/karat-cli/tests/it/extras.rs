@@ -350,7 +350,7 @@ fn a_report_tells_what_nobody_has_looked_at() {
       tool-b: 1; precision is between 0.500 and 1.000 meanwhile
       marktool: 4; precision is between 0.333 and 1.000 meanwhile
       2 tools on orders: orders.py:20 Connection leak
-      `karat label extras` shows them, what most tools report first
+      `karat label extras` shows them, first what leaves precision most open
     ");
     // Alone, a tool has extras, and nobody to agree with.
     let alone = told(&project, "--tool tool-b").unwrap();

@@ -1,6 +1,6 @@
 //! `karat plot`: reports as pictures.
 
-use crate::project::Project;
+use crate::project::{Project, root};
 use karat::report::plot::KINDS;
 
 /// A folder with a report of the starter suite.
@@ -16,6 +16,7 @@ fn every_kind_is_listed() {
     let (text, json) = (project.ok("plot --list"), project.json("plot --list --json"));
     let names: Vec<&str> = json.as_array().unwrap().iter().filter_map(|kind| kind["name"].as_str()).collect();
     assert_eq!(names, KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(KINDS.iter().all(|kind| text.contains(kind.name) && text.contains(kind.description)), "{text}");
 }
 
@@ -50,6 +51,7 @@ fn earlier_reports_are_named_by_their_files() {
     std::fs::copy(project.path("report.json"), project.path("monday.json")).unwrap();
     let svg = project.ok("plot trend monday.json report.json --tool careful-reviewer --metric recall");
     assert!(svg.contains(">monday</text>") && svg.contains("recall over 2 reports"), "{svg}");
+    assert!(svg.contains(">report</text>") && !svg.contains(">now</text>"), "{svg}");
     assert!(!svg.contains("noisy-scanner"), "{svg}");
 }
 
@@ -70,6 +72,43 @@ fn what_was_meant_is_guessed_at() {
     project.run("plot intervals report.json --by severity").says(2, &["--by is for slices"]);
     project.run("plot slices report.json --by colour").says(4, &["not split by `colour`", "severity"]);
     project.run("plot trend report.json").says(4, &["there is nothing to draw: there is one report only"]);
+    project
+        .run("plot slices report.json --metric sui")
+        .says(4, &["has a value of", "with --metric: precision, recall"]);
     project.run("plot intervals").says(2, &["REPORT"]);
     project.run("plot intervals nowhere.json").says(4, &["nowhere.json"]);
+}
+
+/// The plots of the documentation: what is drawn, and under which name.
+const PICTURES: &[(&str, &str)] = &[
+    ("intervals", "intervals pictures"),
+    ("precision-recall", "precision-recall pictures"),
+    ("cost-quality", "cost-quality pictures"),
+    ("reliability", "reliability pictures"),
+    ("significance", "significance pictures"),
+    ("trend", "trend monday.json tuesday.json wednesday.json"),
+    ("variance", "variance pictures"),
+    ("slices", "slices pictures --by difficulty"),
+    ("sweep", "sweep pictures --tool careful-reviewer --tool noisy-scanner"),
+];
+
+#[test]
+fn pictures_are_current() {
+    let project = Project::new();
+    project.ok("run starter -q --name pictures");
+    // As if a tool had come closer to the goldens every day.
+    for (day, threshold) in [("monday", "0.6"), ("tuesday", "0.45"), ("wednesday", "0.3")] {
+        project.ok(&format!("score starter --judge none --set threshold={threshold} -o {day}.json"));
+    }
+    let (folder, renew) = (root().join("docs/pictures"), std::env::var_os("KARAT_UPDATE").is_some());
+    for (name, line) in PICTURES {
+        let drawn = project.ok(&format!("plot {line}"));
+        let file = folder.join(format!("{name}.svg"));
+        if renew {
+            std::fs::write(&file, &drawn).unwrap();
+        }
+        let kept = std::fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
+        assert!(kept == drawn, "docs/pictures/{name}.svg is not what is drawn; scripts/pictures makes it anew");
+    }
+    assert_eq!(PICTURES.len(), KINDS.len(), "every kind has a picture");
 }

@@ -77,6 +77,25 @@ fn runs_are_listed_and_shown() {
 }
 
 #[test]
+fn lists_fit_80_columns_and_lose_nothing() {
+    let project = project();
+    stored(&project, Some("the-nightly-run-of-the-main-branch-with-a-name-of-its-own"));
+    project.ok("score starter -o a-report-with-a-rather-long-name.json");
+    project.ok("score starter -o another-report-with-a-longer-name.json");
+    let compare = "compare a-report-with-a-rather-long-name.json another-report-with-a-longer-name.json";
+    for line in
+        ["store list", "store show latest", "metrics list", "metrics explain sui", "tools list", "plot --list", compare]
+    {
+        let ran =
+            crate::project::Ran::of(project.command().env("COLUMNS", "80").args(line.split_whitespace())).expect(0);
+        for shown in ran.out.lines() {
+            assert!(shown.chars().count() <= 80, "{line}: {} columns\n{shown}\n{}", shown.chars().count(), ran.out);
+        }
+        assert!(!ran.out.contains('…') || line == compare, "{line} is cut:\n{}", ran.out);
+    }
+}
+
+#[test]
 fn what_a_trial_left_behind_can_be_seen() {
     let project = project();
     stored(&project, None);
@@ -259,6 +278,10 @@ fn old_runs_are_removed() {
     let json = project.json("store gc --keep 1 --json");
     assert_eq!(json["runs"][0]["id"], first.as_str());
     project.run("store show first").says(2, &["there is no run `first`"]);
+    project.run("report first").says(2, &["there is no run `first`"]);
+    // What reads as a file is one, and a file that is missing is a bad input.
+    project.run("report nosuch.json").says(4, &["nosuch.json: No such file"]);
+    project.run("compare nosuch.json latest").says(4, &["nosuch.json: No such file"]);
     project.ok("store gc second");
     project.run("store list").says(0, &["no runs are stored"]);
     project.run("store gc --older-than soon").says(2, &["30d"]);

@@ -19,7 +19,7 @@ fn the_catalogue_is_listed() {
     let text = project.ok("tools list");
     let json = project.json("tools list --json");
     for entry in CATALOGUE {
-        assert!(text.lines().any(|line| line.starts_with(entry.name)), "{}", entry.name);
+        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(entry.name)), "{}", entry.name);
         let known = json.as_array().unwrap().iter().find(|known| known["name"] == entry.name).unwrap();
         assert_eq!(known["declared_in"], "catalogue");
         assert!(known["description"].as_str().is_some_and(|text| !text.is_empty()));

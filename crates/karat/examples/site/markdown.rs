@@ -39,9 +39,14 @@ pub(crate) fn draw(source: &str, markdown: &str, targets: &Targets<'_>, faults: 
                 wrong("HTML is not shown; say it in Markdown".to_owned());
                 None
             }
+            NodeValue::TableRow(true) if node.children().any(|cell| words(cell).trim().is_empty()) => {
+                wrong("a column without a head; say what stands in it".to_owned());
+                None
+            }
             NodeValue::Table(_) => {
                 drop(data);
-                node.insert_before(raw("<div class=\"scroll\">\n".to_owned()));
+                // What scrolls must be reached by keys too.
+                node.insert_before(raw(SCROLL.to_owned()));
                 node.insert_after(raw("</div>\n".to_owned()));
                 continue;
             }
@@ -66,6 +71,9 @@ pub(crate) fn draw(source: &str, markdown: &str, targets: &Targets<'_>, faults: 
     }
     out
 }
+
+/// What is around a table.
+const SCROLL: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">\n";
 
 /// A block of code. What is typed is told from what is answered, and a file has its name above it.
 fn block(info: &str, code: &str) -> String {
@@ -140,13 +148,22 @@ mod tests {
 
     #[test]
     fn wide_tables_scroll_and_headings_have_names() {
-        check("| a |\n|---|\n| b |\n", "<div class=\"scroll\">\n<table>", None);
+        check(
+            "| a |\n|---|\n| b |\n",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">\n<table>",
+            None,
+        );
         check("## Ask why\n", "<h2 id=\"ask-why\">", None);
     }
 
     #[test]
     fn what_would_be_lost_is_a_fault() {
         check("a <b>c</b>\n", "a ", Some("docs/x.md:1: HTML is not shown; say it in Markdown"));
+        check(
+            "\n| a | |\n|---|---|\n| b | c |\n",
+            "b",
+            Some("docs/x.md:2: a column without a head; say what stands in it"),
+        );
         check("\n[a](b.md)\n", "", Some("docs/x.md:2: there is no docs/b.md"));
         check(
             "![a](https://x.y/z.png)\n",

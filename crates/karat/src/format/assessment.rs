@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The name of this version of the format.
 pub const SCHEMA: &str = "karat.assessment/1";
 
-/// A whole report.
+/// What `karat assess` found: every requirement of every golden record, with verdicts, evidence and metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "assessment")]
 pub struct AssessmentReportV1 {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The name of this version of the format.
 pub const SCHEMA: &str = "karat.baseline/1";
 
-/// A whole baseline.
+/// What `karat baseline write` keeps of a report: each tool's metrics case by case, for a gate to hold later reports against.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "baseline")]
 pub struct BaselineV1 {

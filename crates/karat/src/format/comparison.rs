@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The name of this version of the format.
 pub const SCHEMA: &str = "karat.comparison/1";
 
-/// A whole comparison.
+/// What `karat compare` says: the difference of every two tools or runs in each metric, with intervals, tests and verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "comparison")]
 pub struct ComparisonV1 {

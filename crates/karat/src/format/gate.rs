@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The name of this version of the format.
 pub const SCHEMA: &str = "karat.gate/1";
 
-/// A file with demands.
+/// What `karat gate --rules` demands of a report: least values, most costs, and what no tool may fall behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "gate rules")]
@@ -54,7 +54,7 @@ pub struct BoundV1 {
     pub tool: Option<String>,
 }
 
-/// What came of all demands.
+/// What came of a gate: each demand with its outcome and the number it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "gate")]
 pub struct GateV1 {

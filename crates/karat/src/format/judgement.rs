@@ -9,7 +9,7 @@ use karat_core::judgement::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One decision; `kind` says of what.
+/// One decision of a judge or a person; `kind` says whether it is about a pair, an extra or a whole response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 #[schemars(title = "judgement line")]

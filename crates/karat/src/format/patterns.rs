@@ -4,7 +4,7 @@ use karat_core::golden::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A file with rules.
+/// Rules of the built-in baseline: regular expressions over changed lines, with what a match means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "pattern rules")]

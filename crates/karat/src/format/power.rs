@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The name of this version of the format.
 pub const SCHEMA: &str = "karat.power/1";
 
-/// An answer.
+/// What `karat power` answers: how many cases it takes to see a difference, and what that rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "power")]
 pub struct PowerV1 {

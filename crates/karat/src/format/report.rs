@@ -32,7 +32,7 @@ pub const SCHEMA: &str = "karat.report/1";
 /// Metrics by id.
 pub type MetricsV1 = BTreeMap<String, EstimateV1>;
 
-/// A whole report.
+/// What `karat score` and `karat run` say: every tool's metrics with intervals, and every case with its matches and misses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "report")]
 pub struct ReportV1 {

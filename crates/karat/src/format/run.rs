@@ -13,7 +13,7 @@ pub const PLAN_SCHEMA: &str = "karat.plan/1";
 /// The isolation of what needs none: recorded trials, built-in rules, and models that are asked. Nothing of them runs here.
 pub const NOTHING_EXECUTED: &str = "nothing is executed";
 
-/// Everything a run is going to do, fully resolved.
+/// Everything a run is going to do, fully resolved: suite, cases, tools, trials, profile and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "plan")]
 pub struct PlanV1 {

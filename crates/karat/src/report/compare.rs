@@ -11,6 +11,7 @@ use crate::format::comparison::{
 };
 use anstyle::{AnsiColor, Style};
 use karat_core::metric::estimate::RELIABLE_N;
+use unicode_width::UnicodeWidthStr;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -48,10 +49,21 @@ fn indented(text: &str, style: Style, look: &Look) -> String {
     lines.iter().map(|line| format!("  {}\n", paint(line, style, look))).collect()
 }
 
+/// A heading with facts behind it, or beneath it where there is no room.
+fn beside(head: &str, facts: &str, look: &Look) -> String {
+    if head.width() + 2 + facts.width() <= look.width {
+        return format!("{}  {}\n", paint(head, BOLD, look), paint(facts, DIM, look));
+    }
+    let painted = |text: &str, style: Style| -> String {
+        grid::fold(text, look.width).iter().map(|line| format!("{}\n", paint(line, style, look))).collect()
+    };
+    painted(head, BOLD) + &painted(facts, DIM)
+}
+
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, look: &Look) -> String {
     let head = format!("{} → {}", harmless(&pair.a.label), harmless(&pair.b.label));
     let facts = format!("{} · profile {}", count(pair.cases, "case"), harmless(&comparison.profile));
-    let mut out = format!("{}  {}\n\n", paint(&head, BOLD, look), paint(&facts, DIM, look));
+    let mut out = format!("{}\n", beside(&head, &facts, look));
     let heads = ["from", "to", "change"].map(|head| Cell::right(head).styled(DIM));
     let level = format!("{:.0} % interval", 100.0 * comparison.level);
     let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
@@ -218,7 +230,7 @@ fn moved(pair: &PairV1, look: &Look) -> String {
 fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String {
     let head = format!("{} ranked by {}", harmless(&comparison.suite), title(&ranks.metric));
     let facts = format!("{} · profile {}", count(ranks.tools.len(), "tool"), harmless(&comparison.profile));
-    let mut out = format!("{}  {}\n\n", paint(&head, BOLD, look), paint(&facts, DIM, look));
+    let mut out = format!("{}\n", beside(&head, &facts, look));
     let heads = ["tool", "rank", title(&ranks.metric), "interval", "to next", "p", "next is"];
     let mut rows = vec![heads.iter().map(|head| Cell::left(head).styled(DIM)).collect::<Vec<_>>()];
     for column in [1, 2, 4, 5] {

@@ -10,10 +10,10 @@ use karat_core::trial::Trial;
 
 /// A report with all that can be shown beside it. What is not at hand is not shown, and a page says so.
 pub struct Exhibit<'a> {
+    /// What people call it, such as a run's name; the suite's name where there is none.
+    pub name: Option<String>,
     /// The report.
     pub report: &'a ReportV1,
-    /// What people call it, where it has a name: a run's name or short id, or a file's name.
-    pub label: Option<String>,
     /// Every two tools held against each other by the metric that ranks them; none with a single tool.
     pub comparison: Option<ComparisonV1>,
     /// By tool: how much of the spread comes from cases, trials and judges.
@@ -45,11 +45,6 @@ pub struct Sources<'a> {
 impl<'a> Exhibit<'a> {
     /// A report, and nothing beside it.
     pub fn of(report: &'a ReportV1) -> Self {
-        Self { report, label: None, comparison: None, variance: Vec::new(), earlier: Vec::new(), sources: None }
-    }
-
-    /// The same under a name.
-    pub fn called(self, label: impl Into<String>) -> Self {
-        Self { label: Some(label.into()), ..self }
+        Self { name: None, report, comparison: None, variance: Vec::new(), earlier: Vec::new(), sources: None }
     }
 }

@@ -140,11 +140,8 @@ impl Page<'_> {
 fn head(page: &mut Page<'_>, telling: &Telling<'_>, tool: &str) {
     let trial = telling.trial;
     let reported = telling.reported.map_or(0, |t| t.findings.len());
-    let what = if trial.outcome == Outcome::Reported {
-        count(reported, "finding")
-    } else {
-        format!("ended as {}", trial.outcome.as_str())
-    };
+    let what =
+        if trial.outcome == Outcome::Reported { count(reported, "finding") } else { trial.outcome.ended().to_owned() };
     let title = format!("{} · {} · trial {}", harmless(telling.case.id.as_str()), harmless(tool), trial.number);
     let counts = trial.counts;
     let some = |n: usize, style: Style| if n > 0 { style } else { DIM };
@@ -382,7 +379,7 @@ fn others(page: &mut Page<'_>, telling: &Telling<'_>) {
                 let text = format!("{} of {required} found, {} false", trial.counts.tp, trial.counts.fp);
                 (text, if all { GOOD } else { Style::new() })
             }
-            outcome => (format!("ended as {}", outcome.as_str()), CAREFUL),
+            outcome => (outcome.ended().to_owned(), CAREFUL),
         };
         let text = page.paint(&text, style);
         page.line(2, &format!("trial {}: {text}", trial.number));

@@ -11,17 +11,29 @@ pub struct Cell {
     style: Style,
     right: bool,
     over: bool,
+    folds: bool,
 }
 
 impl Cell {
     /// Text, to the left.
     pub fn left(text: impl AsRef<str>) -> Self {
-        Self { text: harmless(text.as_ref()).into_owned(), style: Style::new(), right: false, over: false }
+        Self {
+            text: harmless(text.as_ref()).into_owned(),
+            style: Style::new(),
+            right: false,
+            over: false,
+            folds: false,
+        }
     }
 
     /// A number, to the right.
     pub fn right(text: impl AsRef<str>) -> Self {
         Self { right: true, ..Self::left(text) }
+    }
+
+    /// Text that goes over several lines where the table would be too wide, so that nothing of it is lost.
+    pub fn folded(text: impl AsRef<str>) -> Self {
+        Self { folds: true, ..Self::left(text) }
     }
 
     /// The last of its row: it runs on over the columns that the row does not have, and makes none wider.
@@ -37,9 +49,19 @@ impl Cell {
 
 /// The text in lines of this width, broken between words; a word that is wider than a line is cut.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| fit(word, width.max(1)));
+    lines(words, width)
+}
+
+/// The same with nothing lost: a word that is wider than a line goes on in the next.
+pub fn fold(text: &str, width: usize) -> Vec<String> {
+    let words = text.split_whitespace().flat_map(|word| pieces(word, width.max(2)));
+    lines(words, width)
+}
+
+fn lines(words: impl Iterator<Item = String>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let word = fit(word, width.max(1));
+    for word in words {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= width => {
                 line.push(' ');
@@ -51,23 +73,90 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Draws rows with two blanks between columns. Where they do not fit, the first column is cut, down to 16 characters.
-pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
-    let mut widths = widths(rows);
-    let total = widths.iter().sum::<usize>() + 2 * widths.len();
-    if let Some(first) = widths.first_mut()
-        && total > width
-    {
-        *first = (*first).saturating_sub(total - width).max(16.min(*first));
+/// A word in pieces of this width at most, broken after a sign where that leaves a good part of a line.
+fn pieces(word: &str, width: usize) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut piece = String::new();
+    for c in word.chars() {
+        if piece.width() + c.width().unwrap_or(0) > width {
+            let sign = piece.rfind(['-', '_', '/', '.', ':']).map(|at| at + 1).filter(|at| 2 * at > piece.len());
+            let rest = sign.map(|at| piece.split_off(at)).unwrap_or_default();
+            out.push(std::mem::replace(&mut piece, rest));
+        }
+        piece.push(c);
     }
+    out.push(piece);
+    out
+}
+
+/// Draws rows with two blanks between columns. Where they do not fit, text that may be folded goes over several lines, then the
+/// first column is cut, down to 16 characters, and at last the columns beyond the width stand in a table of their own below.
+pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
+    let widths = fitted(rows, width);
+    let mut used = 0;
+    let fitting = widths.iter().take_while(|own| {
+        used += **own + 2;
+        used <= width
+    });
+    let fitting = fitting.count();
+    // A table of the first column alone says nothing.
+    if fitting >= widths.len() || fitting < 2 {
+        return rows.iter().map(|row| drawn(row, &widths, colour)).collect();
+    }
+    let part = |from: usize, to: usize| -> Vec<Vec<Cell>> {
+        let cells = |row: &Vec<Cell>| {
+            row.iter()
+                .enumerate()
+                .filter(|(at, _)| *at == 0 || (from..to).contains(at))
+                .map(|(_, c)| c.clone())
+                .collect()
+        };
+        rows.iter().map(cells).collect()
+    };
+    let (mut first, mut rest) = (part(1, fitting), part(fitting, widths.len()));
+    for part in [&mut first, &mut rest] {
+        part.retain(|row| row.iter().skip(1).any(|cell| !cell.text.is_empty()));
+    }
+    first.iter().map(|row| drawn(row, &widths, colour)).collect::<String>() + "\n" + &draw(&rest, width, colour)
+}
+
+/// Folded text is not narrower than this.
+const NARROWEST: usize = 12;
+
+/// How wide columns are drawn.
+fn fitted(rows: &[Vec<Cell>], width: usize) -> Vec<usize> {
+    let mut widths = widths(rows);
+    let folds: Vec<bool> =
+        (0..widths.len()).map(|at| rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.folds))).collect();
+    let mut beyond = (widths.iter().sum::<usize>() + 2 * widths.len()).saturating_sub(width);
+    while beyond > 0 {
+        let widest = (0..widths.len()).filter(|&at| folds[at] && widths[at] > NARROWEST).max_by_key(|&at| widths[at]);
+        let Some(widest) = widest else { break };
+        widths[widest] -= 1;
+        beyond -= 1;
+    }
+    if let Some(first) = widths.first_mut().filter(|_| beyond > 0) {
+        *first = (*first).saturating_sub(beyond).max(16.min(*first));
+    }
+    widths
+}
+
+/// A row, which is several lines where text is folded.
+fn drawn(row: &[Cell], widths: &[usize], colour: bool) -> String {
+    let shown = |(cell, &width): (&Cell, &usize)| match (cell.over, cell.folds) {
+        (true, _) => vec![cell.text.clone()],
+        (false, true) => fold(&cell.text, width),
+        (false, false) => vec![fit(&cell.text, width)],
+    };
+    let cells: Vec<Vec<String>> = row.iter().zip(widths).map(shown).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let mut out = String::new();
-    for row in rows {
+    for nth in 0..height {
         let mut line = String::new();
-        for (cell, &width) in row.iter().zip(&widths) {
-            let width = if cell.over { usize::MAX } else { width };
-            let text = fit(&cell.text, width);
+        for ((cell, texts), &width) in row.iter().zip(&cells).zip(widths) {
+            let text = texts.get(nth).cloned().unwrap_or_default();
             let pad = if cell.over { String::new() } else { " ".repeat(width.saturating_sub(text.width())) };
-            let plain = cell.style == Style::new() || !colour;
+            let plain = text.is_empty() || cell.style == Style::new() || !colour;
             let painted =
                 if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
             line.push_str("  ");
@@ -115,4 +204,39 @@ pub fn fit(text: &str, width: usize) -> String {
     }
     kept.push('…');
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_nothing_is_lost() {
+        assert_eq!(fold("one two three", 7), ["one two", "three"]);
+        assert_eq!(fold("nightly-2026-11-05", 12), ["nightly-", "2026-11-05"]);
+        assert_eq!(fold("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abc…"]);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_folds_its_words() {
+        let rows = [
+            vec![Cell::left("id"), Cell::right("n"), Cell::folded("meaning")],
+            vec![Cell::left("recall"), Cell::right("3"), Cell::folded("what was found of what there was")],
+        ];
+        let wide = "  id      n  meaning\n  recall  3  what was found of what there was\n";
+        assert_eq!(draw(&rows, 80, false), wide);
+        let narrow =
+            "  id      n  meaning\n  recall  3  what was found\n             of what there\n             was\n";
+        assert_eq!(draw(&rows, 28, false), narrow);
+    }
+
+    #[test]
+    fn columns_that_find_no_room_stand_below() {
+        let row = |cells: [&str; 4]| cells.map(Cell::left).to_vec();
+        let rows =
+            [row(["tool", "precision", "recall", "accuracy"]), row(["a", "0.5", "0.6", "0.7"]), vec![Cell::left("b")]];
+        let drawn = draw(&rows, 26, false);
+        assert_eq!(drawn, "  tool  precision  recall\n  a     0.5        0.6\n\n  tool  accuracy\n  a     0.7\n");
+    }
 }

@@ -3,13 +3,12 @@
 mod composites;
 mod corrected;
 mod extras;
+mod leaderboard;
 mod sparkline;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{
-    count, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
-};
+use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
 use crate::diagnostic::harmless;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
@@ -18,6 +17,7 @@ use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use std::collections::BTreeMap;
+use unicode_width::UnicodeWidthStr;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -32,9 +32,9 @@ const MOST_CASES: usize = 24;
 pub fn draw(report: &ReportV1, look: &Look) -> String {
     let mut out = head(report, look);
     out.push('\n');
-    let (board, bars) = leaderboard(report, look);
+    let (board, remarks) = leaderboard::draw(report, look);
     out.push_str(&board);
-    out.push_str(&footnotes(report, bars, look));
+    out.push_str(&footnotes(report, remarks, look));
     out.push_str(&composites::draw(report, look));
     out.push_str(&corrected::draw(report, look));
     out.push_str(&judges(report, look));
@@ -78,84 +78,28 @@ fn head(report: &ReportV1, look: &Look) -> String {
         harmless(&report.profile.name),
         harmless(&judge),
     );
-    format!("{}  {}\n", paint(&harmless(&report.suite.name), BOLD, look), paint(&facts, DIM, look))
+    beside(&harmless(&report.suite.name), &facts, look)
 }
 
-/// The leaderboard, and what its bars show where no head says so.
-fn leaderboard(report: &ReportV1, look: &Look) -> (String, Option<String>) {
-    let ids: Vec<&str> = report.profile.headline.iter().map(String::as_str).collect();
-    let verdicts_only = report.profile.method == Method::Verdict;
-    let wide = look.width >= 120;
-    // Audits have long names for what they measure; the counts behind them stand in the JSON report.
-    let counts = !verdicts_only && (report.profile.method != Method::Audit || wide);
-    // Narrow terminals read of failed trials in the warnings.
-    let failed = look.width >= 90 && report.tools.iter().any(|tool| failed_trials(tool) > 0);
-    let mut header = vec![Cell::left("tool").styled(DIM)];
-    header.extend(ids.iter().map(|id| Cell::right(title(id)).styled(DIM)));
-    if counts {
-        header.extend(["TP", "FP", "FN"].map(|name| Cell::right(name).styled(DIM)));
+/// A heading with words behind it, or beneath it where there is no room.
+fn beside(head: &str, words: &str, look: &Look) -> String {
+    if head.width() + 2 + words.width() <= look.width {
+        return format!("{}  {}\n", paint(head, BOLD, look), paint(words, DIM, look));
     }
-    if report.profile.expect_pass {
-        header.push(Cell::left("result").styled(DIM));
-    }
-    if failed {
-        header.push(Cell::right("failed").styled(DIM));
-    }
-    let more = if wide && !verdicts_only { &["f2", "found_any", "found_all", "consistency"][..] } else { &[] };
-    header.extend(more.iter().map(|id| Cell::right(title(id)).styled(DIM)));
-    if wide {
-        header.extend(["s/trial", "USD"].map(|name| Cell::right(name).styled(DIM)));
-    }
-    let mut rows = vec![header];
-    for tool in ranked(report) {
-        let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
-        for id in &ids {
-            row.push(metric_cell(report, tool, id));
-        }
-        if counts {
-            let counts = [tool.counts.tp, tool.counts.fp, tool.counts.r#fn];
-            row.extend(counts.map(|n| Cell::right(n.to_string())));
-        }
-        if report.profile.expect_pass {
-            row.push(if tool.pass { Cell::left("pass").styled(GOOD) } else { Cell::left("FAIL").styled(BAD) });
-        }
-        if failed {
-            let n = failed_trials(tool);
-            row.push(Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { CAREFUL } else { DIM }));
-        }
-        row.extend(more.iter().map(|id| Cell::right(three(tool.metrics.get(*id).and_then(|e| e.value)))));
-        if wide {
-            let latency = report.measured.latency.get(&tool.tool).map(|l| l.mean_ms / 1000.0);
-            let cost = report.measured.cost.get(&tool.tool).map(|c| c.usd);
-            row.push(Cell::right(latency.map_or("–".to_owned(), |s| format!("{s:.1}"))));
-            row.push(Cell::right(cost.map_or("–".to_owned(), |usd| format!("{usd:.2}"))));
-        }
-        rows.push(row);
-        let spans: Vec<String> =
-            ids.iter().map(|id| span(headline(report, tool).get(*id).and_then(|e| e.ci))).collect();
-        let rank = rank_of(report, &tool.tool).map_or_else(String::new, |rank| format!("rank {rank}"));
-        let beneath =
-            [Cell::left(rank).styled(DIM)].into_iter().chain(spans.iter().map(|s| Cell::right(s).styled(DIM)));
-        rows.push(beneath.collect());
-    }
-    let bars = sparkline::add(report, &mut rows, 1 + ids.len(), look);
-    (grid::draw(&rows, look.width, look.colour), bars)
-}
-
-fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
-    let estimate = headline(report, tool).get(id);
-    let mut text = three(estimate.and_then(|e| e.value));
-    let best = is_best(report, tool, id);
-    text.push(if best { '*' } else { ' ' });
-    let style = match estimate.and_then(|e| e.value) {
-        _ if best => GOOD,
-        Some(_) => Style::new(),
-        None => DIM,
+    let painted = |text: &str, style: Style| -> String {
+        grid::fold(text, look.width).iter().map(|line| format!("{}\n", paint(line, style, look))).collect()
     };
-    Cell::right(text).styled(style)
+    painted(head, BOLD) + &painted(words, DIM)
 }
 
-fn footnotes(report: &ReportV1, bars: Option<String>, look: &Look) -> String {
+/// A sentence two blanks in, further lines of it four.
+fn told(text: &str, look: &Look) -> String {
+    let lines = grid::fold(&harmless(text), look.width.saturating_sub(4));
+    let indent = |number: usize| if number == 0 { "  " } else { "    " };
+    lines.iter().enumerate().map(|(number, line)| format!("{}{line}\n", indent(number))).collect()
+}
+
+fn footnotes(report: &ReportV1, remarks: Vec<String>, look: &Look) -> String {
     let mut notes = Vec::new();
     if report.tools.len() > 1 {
         notes.push("* best".to_owned());
@@ -174,7 +118,7 @@ fn footnotes(report: &ReportV1, bars: Option<String>, look: &Look) -> String {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
-    notes.extend(bars);
+    notes.extend(remarks);
     let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
     if let Some(said) = undecided(report) {
         lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));
@@ -232,7 +176,8 @@ fn isolation(report: &ReportV1, look: &Look) -> String {
     }
     let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
     let line = format!("isolation · {}", all.join(" · "));
-    format!("  {}\n", paint(&grid::fit(&harmless(&line), look.width.saturating_sub(2)), DIM, look))
+    let lines = grid::fold(&harmless(&line), look.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }
 
 /// The metric that ranks tools and goldens found, case by case; of a large suite the cases that went worst.
@@ -345,16 +290,9 @@ fn flaky(report: &ReportV1, look: &Look) -> String {
         // Nearest to half of the trials; the earliest of equals.
         let evenness = |f: &FlakyV1| (2 * f.found).abs_diff(f.trials);
         let Some(worst) = tool.flaky.iter().min_by_key(|f| evenness(f)) else { continue };
-        let line = format!(
-            "  {}: {}, such as {} ({} of {} trials)",
-            harmless(&tool.tool),
-            count(tool.flaky.len(), "golden"),
-            harmless(&worst.golden),
-            worst.found,
-            worst.trials
-        );
-        out.push_str(&grid::fit(&line, look.width));
-        out.push('\n');
+        let goldens = count(tool.flaky.len(), "golden");
+        let example = format!("{} ({} of {} trials)", worst.golden, worst.found, worst.trials);
+        out.push_str(&told(&format!("{}: {goldens}, such as {example}", tool.tool), look));
     }
     if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Found in some trials only", BOLD, look)) }
 }
@@ -368,9 +306,7 @@ fn lucky(report: &ReportV1, look: &Look) -> String {
         let told: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
         let more =
             if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
-        let line = format!("  {}: {}{more}", tool.tool, told.join(", "));
-        out.push_str(&grid::fit(&harmless(&line), look.width));
-        out.push('\n');
+        out.push_str(&self::told(&format!("{}: {}{more}", tool.tool, told.join(", ")), look));
     }
     if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Called vulnerable without the target", BOLD, look)) }
 }
@@ -397,15 +333,13 @@ fn thresholds(report: &ReportV1, look: &Look) -> String {
             "{}: findings from {by} {from} on have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
             tool.tool, best.f1, best.precision, best.recall
         );
-        for (number, line) in grid::wrap(&harmless(&line), look.width.saturating_sub(4)).iter().enumerate() {
-            out.push_str(&format!("{}{line}\n", if number == 0 { "  " } else { "    " }));
-        }
+        out.push_str(&told(&line, look));
     }
     if out.is_empty() {
         return out;
     }
-    let aside = paint("(chosen on these very cases, so it promises too much)", DIM, look);
-    format!("\n{} {aside}\n{out}", paint("A threshold would help", BOLD, look))
+    let aside = "(chosen on these very cases, so it promises too much)";
+    format!("\n{}{out}", beside("A threshold would help", aside, look))
 }
 
 /// Severities as a threshold counts them, from 1.
@@ -436,7 +370,8 @@ fn expectations(report: &ReportV1, look: &Look) -> String {
         if lines.is_empty() {
             continue;
         }
-        out.push_str(&format!("\n{}\n", paint(&format!("{} does not pass", harmless(&tool.tool)), BOLD, look)));
+        let head = format!("{} does not pass", harmless(&tool.tool));
+        out.push_str(&format!("\n{}\n", paint(&grid::fit(&head, look.width), BOLD, look)));
         for (word, style, line) in lines.iter().take(20) {
             let line = grid::fit(&harmless(line), look.width.saturating_sub(word.len() + 4));
             out.push_str(&format!("  {}  {line}\n", paint(word, *style, look)));
@@ -454,7 +389,7 @@ fn warnings(report: &ReportV1, look: &Look) -> String {
         out.push_str(&format!("\n{}\n", paint("Be careful", CAREFUL.bold(), look)));
     }
     for warning in report.warnings.iter().take(12) {
-        out.push_str(&format!("  {}\n", harmless(warning)));
+        out.push_str(&told(warning, look));
     }
     if report.warnings.len() > 12 {
         let more = format!("and {} more in the JSON report", report.warnings.len() - 12);

@@ -8,7 +8,7 @@ use karat::diagnostic::harmless;
 use karat::document::suggest;
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::submission::TrialV1;
-use karat::report::grid::{Cell, draw, fit};
+use karat::report::grid::{Cell, draw};
 use karat::report::number::count;
 use karat::run::drive::failed;
 use karat::run::record::TrialKey;
@@ -103,7 +103,7 @@ pub(super) fn trial(
     };
     let mut lines = vec![
         format!("trial {} of {} on {}, attempt {}", trial.number, trial.tool, trial.case, stored.attempt),
-        format!("  {}{found}", trial.outcome.as_str()),
+        format!("  {}{found}", trial.outcome.words()),
         format!("  begun {} UTC", shown(detail.started_ms)),
     ];
     lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));
@@ -127,7 +127,7 @@ pub(super) fn trial(
 
 fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
     let ended = info.ended_ms.map(|ms| format!(", ended {}", shown(ms))).unwrap_or_default();
-    let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.as_str())).collect();
+    let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.words())).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
     let mut rows = vec![
@@ -158,8 +158,8 @@ fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: 
         let planned = u64::from(tool.trials).saturating_mul(plan.cases.len() as u64);
         rows.push(vec![
             Cell::left(&tool.name),
-            Cell::left(fit(facts.and_then(|facts| facts.version.as_deref()).unwrap_or("–"), 24)),
-            Cell::left(facts.map_or(tool.isolation.as_str(), |facts| facts.isolation.as_str())),
+            Cell::folded(facts.and_then(|facts| facts.version.as_deref()).unwrap_or("–")),
+            Cell::folded(facts.map_or(tool.isolation.as_str(), |facts| facts.isolation.as_str())),
             Cell::right(format!("{}/{planned}", own().count())),
             Cell::right(failures.to_string()),
         ]);
@@ -188,11 +188,11 @@ fn failure_table(failures: &[&StoredTrial]) -> String {
     for stored in failures.iter().take(MOST_FAILURES) {
         let reason = stored.detail.reason.as_deref().unwrap_or("no reason is known");
         rows.push(vec![
-            Cell::left(stored.trial.case.as_str()),
-            Cell::left(fit(stored.trial.tool.as_str(), 20)),
+            Cell::folded(stored.trial.case.as_str()),
+            Cell::folded(stored.trial.tool.as_str()),
             Cell::right(stored.trial.number.to_string()),
-            Cell::left(stored.trial.outcome.as_str()),
-            Cell::left(fit(reason, look().width.saturating_sub(50).max(24))),
+            Cell::left(stored.trial.outcome.words()),
+            Cell::folded(reason),
         ]);
     }
     let more = failures.len().saturating_sub(MOST_FAILURES);

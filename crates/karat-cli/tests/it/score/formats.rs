@@ -2,7 +2,9 @@
 
 use super::tiny;
 use crate::project::Project;
-use karat::report::FORMATS;
+use karat::format::report::ReportV1;
+use karat::report::table::draw;
+use karat::report::{FORMATS, Look};
 use serde_json::Value;
 
 #[test]
@@ -13,6 +15,37 @@ fn the_table_fits_80_columns() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
     insta::assert_snapshot!("starter_80", out);
+}
+
+#[test]
+fn the_table_fits_every_terminal() {
+    let project = Project::new();
+    project.ok("score starter -o report.json");
+    let report: ReportV1 = serde_json::from_str(&project.read("report.json")).unwrap();
+    let mut long = report.clone();
+    for tool in &mut long.tools {
+        tool.tool = format!("{}-of-the-department-for-very-long-names", tool.tool);
+        tool.cases.iter_mut().for_each(|case| case.case = format!("{}-and-then-some-more-words", case.case));
+    }
+    long.cases.iter_mut().for_each(|case| case.case = format!("{}-and-then-some-more-words", case.case));
+    for (name, report) in [("starter", &report), ("long names", &long)] {
+        for width in 40..=200 {
+            let drawn = draw(report, &Look { width, colour: false });
+            // The command takes no terminal to be narrower than 60.
+            let most = width.max(60);
+            for line in drawn.lines() {
+                assert!(
+                    line.chars().count() <= most,
+                    "{name} at {width}: {} columns\n{line}\n{drawn}",
+                    line.chars().count()
+                );
+            }
+            assert!(drawn.contains(" F1 ") && drawn.contains("rank 1"), "{name} at {width}:\n{drawn}");
+        }
+    }
+    let heads = |width| draw(&report, &Look { width, colour: false }).lines().nth(2).unwrap().trim().to_owned();
+    assert!(heads(60).ends_with("F1   clean") && heads(80).ends_with("TP  FP  FN"), "{} {}", heads(60), heads(80));
+    assert!(heads(110).contains("failed") && heads(180).contains("consistency"), "{} {}", heads(110), heads(180));
 }
 
 #[test]

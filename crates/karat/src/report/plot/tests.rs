@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::exhibit::gather;
+use crate::format::comparison::ConclusionV1;
 use crate::format::report::ReportV1;
 use crate::report::exhibit::{Earlier, Exhibit};
 use resvg::usvg::roxmltree::Document;
@@ -96,7 +97,7 @@ fn every_kind_draws_an_example_and_says_what_it_shows() {
         for plot in own {
             assert!(plot.description.contains("careful") || plot.description.contains("noisy"), "{}", plot.description);
             let inline = plot.inline();
-            assert!(inline.starts_with("<svg class=\"plot\" ") && inline.contains("role=\"img\""), "{inline}");
+            assert!(inline.starts_with("<svg class=\"plot") && inline.contains("role=\"img\""), "{inline}");
             assert!(!inline.contains("style") && !inline.contains("xmlns"), "{} has a style of its own", kind.name);
         }
     }
@@ -230,11 +231,20 @@ fn a_tool_looks_the_same_when_it_is_drawn_alone() {
 #[test]
 fn matrices_read_the_same_from_both_sides() {
     let report = report(&two());
-    let plots = (kind("significance").unwrap().draw)(&exhibit(&report), &Choice::default()).unwrap();
-    let drawn = plots[0].inline();
-    let sign = |row: &str, column: &str, word: &str| drawn.contains(&format!("<title>{row} is {word} {column}: F1 "));
-    let told = [("better than", "worse than"), ("not to be told apart from", "not to be told apart from")];
-    assert!(told.iter().any(|(a, b)| sign("careful", "noisy", a) && sign("noisy", "careful", b)), "{drawn}");
+    let mut exhibit = exhibit(&report);
+    let pair = &exhibit.comparison.as_ref().unwrap().comparisons[0];
+    // The comparison is of the second against the first.
+    assert_eq!((pair.a.tool.as_str(), pair.b.tool.as_str()), ("careful", "noisy"));
+    for (verdict, row, column) in [
+        (ConclusionV1::Worse, "better than", "worse than"),
+        (ConclusionV1::Better, "worse than", "better than"),
+        (ConclusionV1::Inconclusive, "not to be told apart from", "not to be told apart from"),
+    ] {
+        exhibit.comparison.as_mut().unwrap().comparisons[0].metrics[0].verdict = verdict;
+        let drawn = (kind("significance").unwrap().draw)(&exhibit, &Choice::default()).unwrap()[0].inline();
+        let says = |a: &str, word: &str, b: &str| drawn.contains(&format!("<title>{a} is {word} {b}: F1 "));
+        assert!(says("careful", row, "noisy") && says("noisy", column, "careful"), "{drawn}");
+    }
 }
 
 #[test]
@@ -256,6 +266,56 @@ fn matrices_of_very_many_tools_show_the_best_and_say_so() {
     assert!(drawn.contains(">t2<") && !drawn.contains(">t3<") && drawn.contains("The best 3 of 6 tools"), "{drawn}");
     assert!(!draw(&["t0", "t1"]).unwrap()[0].inline().contains("The best"));
     assert!(draw(&["t0", "t5"]).unwrap_err().to_string().contains("1 of those chosen are not among them"));
+}
+
+fn trend(exhibit: &Exhibit<'_>) -> String {
+    (kind("trend").unwrap().draw)(exhibit, &Choice::default()).unwrap()[0].inline()
+}
+
+#[test]
+fn a_trend_says_what_its_stops_are_and_rest_on() {
+    let report = report(&two());
+    let mut exhibit = exhibit(&report);
+    assert!(trend(&exhibit).contains(">now</text>"));
+    exhibit.name = Some("tuesday".to_owned());
+    let drawn = trend(&exhibit);
+    assert!(drawn.contains(">tuesday</text>") && !drawn.contains(">now</text>"), "{drawn}");
+    assert!(drawn.contains("Lines at markers: 95 % intervals.") && !drawn.contains("another"), "{drawn}");
+    exhibit.earlier[0].report.suite.digest = "other".to_owned();
+    assert!(trend(&exhibit).contains("1 report rests on another state of the suite: "), "{}", trend(&exhibit));
+    exhibit.earlier[1].report.suite.name = "other".to_owned();
+    let said = ["1 report rests on another state", "1 report rests on another suite, "];
+    let flat = trend(&exhibit).replace("</text>", " ").replace(['<', '>'], " ");
+    assert!(said.iter().all(|said| flat.contains(said)), "{flat}");
+    exhibit.earlier = (0..40).map(|at| Earlier { label: at.to_string(), report: report.clone() }).collect();
+    let drawn = trend(&exhibit);
+    assert!(!drawn.contains("Lines at markers") && !drawn.contains("class=\"ci\""), "{drawn}");
+}
+
+#[test]
+fn what_few_state_a_cost_of_is_drawn_by_time() {
+    let mut report = report(&two());
+    let draw = |report: &ReportV1| (kind("cost-quality").unwrap().draw)(&Exhibit::of(report), &Choice::default());
+    assert!(draw(&report).unwrap()[0].inline().contains(">USD per case<"));
+    report.measured.cost.remove("noisy");
+    assert!(draw(&report).unwrap_err().to_string().starts_with("it takes two tools"));
+    for tool in ["careful", "noisy"] {
+        let latency = json!({ "mean_ms": 1500.0, "median_ms": 1500.0, "p95_ms": 1500.0, "n": 8 });
+        report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
+    }
+    let drawn = draw(&report).unwrap()[0].inline();
+    assert!(drawn.contains(">seconds per trial<") && drawn.contains("Only careful states a cost"), "{drawn}");
+}
+
+#[test]
+fn parts_without_a_value_name_metrics_that_have_one() {
+    let mut report = report(&two());
+    for slice in report.tools.iter_mut().flat_map(|tool| tool.by.values_mut()).flat_map(|values| values.values_mut()) {
+        slice.metrics.insert("f1".to_owned(), serde_json::from_value(estimate(None)).unwrap());
+    }
+    let choice = Choice { metric: Some("f1".to_owned()), ..Choice::default() };
+    let said = (kind("slices").unwrap().draw)(&Exhibit::of(&report), &choice).unwrap_err().to_string();
+    assert_eq!(said, "no part of the suite has a value of F1; choose another with --metric: precision, recall, ece");
 }
 
 #[test]
@@ -280,7 +340,10 @@ fn pixels_are_the_same_each_time() {
 fn plots_stand_side_by_side() {
     let all: Vec<Plot> = drawn(&two()).into_iter().filter(|(name, _)| *name == "reliability").map(|(_, p)| p).collect();
     let (one, both) = (all[0].clone(), Plot::beside("Reliability", all.clone()).unwrap());
-    assert_eq!(both.size, (one.size.0 * 2.0 + 18.0, one.size.1));
+    assert_eq!(both.size, (one.size.0 * 2.0 + 18.0, one.size.1 + 24.0));
+    // Alone, what stands above it says whose it is.
+    let names = |svg: &str| svg.matches(">Reliability of careful</text>").count();
+    assert_eq!((names(&both.standalone(Theme::Light)), names(&one.standalone(Theme::Light))), (1, 1));
     assert!(all.iter().all(|plot| both.description.contains(&plot.description)));
     assert_eq!(Plot::beside("Reliability", vec![one.clone()]), Some(one));
     assert_eq!(Plot::beside("Reliability", Vec::new()), None);

@@ -21,7 +21,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         exhibit.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
-    stops.push((exhibit.label.as_deref().unwrap_or("now"), report));
+    stops.push((exhibit.name.as_deref().unwrap_or("now"), report));
     let all: Vec<(Drawn<'_>, Vec<Option<Figure>>)> =
         chosen.iter().map(|drawn| (*drawn, over(&stops, drawn, id))).collect();
     let (shown, lacking): (Vec<_>, Vec<_>) =

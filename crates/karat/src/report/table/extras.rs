@@ -1,6 +1,6 @@
 //! Findings that no golden names and nobody has looked at, and what that leaves open.
 
-use super::{BOLD, DIM, Look, paint};
+use super::{BOLD, DIM, Look, paint, told};
 use crate::diagnostic::harmless;
 use crate::format::report::{PooledExtraV1, ReportV1, ToolV1};
 use crate::report::grid;
@@ -16,10 +16,6 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
         return String::new();
     }
     let mut out = format!("\n{}\n", paint("Extras nobody has labelled", BOLD, look));
-    let mut line = |text: &str| {
-        out.push_str(&grid::fit(&format!("  {}", harmless(text)), look.width));
-        out.push('\n');
-    };
     for tool in tools {
         let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
         let bounds = match (bound("precision_lower"), bound("precision_upper")) {
@@ -28,12 +24,16 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
             }
             _ => String::new(),
         };
-        line(&format!("{}: {}{bounds}", tool.tool, tool.unlabelled_extras));
+        out.push_str(&told(&format!("{}: {}{bounds}", tool.tool, tool.unlabelled_extras), look));
     }
     for pool in report.pooled_extras.iter().take(MOST_POOLS) {
-        line(&pooled(pool));
+        out.push_str(&grid::fit(&format!("  {}", harmless(&pooled(pool))), look.width));
+        out.push('\n');
     }
-    out.push_str(&format!("  {}\n", paint("`karat label extras` shows them, what most tools report first", DIM, look)));
+    let next = "`karat label extras` shows them, first what leaves precision most open";
+    for line in grid::fold(next, look.width.saturating_sub(2)) {
+        out.push_str(&format!("  {}\n", paint(&line, DIM, look)));
+    }
     out
 }
 
