@@ -98,11 +98,11 @@ fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let nav = nav(state, store, &run, labelled);
     let earlier = earlier(store, &shown.report, &before(&run, &all));
     let Some((loaded, trials)) = &shown.sources else {
-        return Ok(html(&gather(&shown.report, earlier, None), &run, &nav));
+        return Ok(html(gather(&shown.report, earlier, None), &run, &nav));
     };
     let code = |case: &_, path: &_| loaded.source(case, path);
     let sources = Sources { suite: &loaded.suite, trials, code: &code };
-    Ok(html(&gather(&shown.report, earlier, Some(sources)), &run, &nav))
+    Ok(html(gather(&shown.report, earlier, Some(sources)), &run, &nav))
 }
 
 /// A report, and the texts and code beside it where they can be read.
@@ -208,8 +208,9 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Strin
     format!("{}{own}{going}", state.plain_nav(""))
 }
 
-fn html(exhibit: &Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
-    let document = Document::of(exhibit);
+fn html(exhibit: Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
+    let exhibit = Exhibit { name: Some(called(run).to_owned()), ..exhibit };
+    let document = Document::of(&exhibit);
     let title = format!("{} · {}", called(run), exhibit.report.suite.name);
     let page = document.page(nav);
     let styles = [page.styles, &[super::STYLE]].concat();

@@ -10,10 +10,11 @@ use super::Look;
 use super::grid::{self, Cell};
 use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
 use crate::diagnostic::harmless;
-use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, ReportV1, ToolV1, TrialResultV1};
+use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, MissV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
 use karat_core::golden::Acceptance;
+use karat_core::matching::outcome::Flag;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use std::collections::BTreeMap;
@@ -262,7 +263,11 @@ fn missed(report: &ReportV1, look: &Look) -> String {
     for (index, case) in report.cases.iter().enumerate() {
         for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
             let found = |t: &TrialResultV1| t.matches.iter().any(|m| m.golden == issue.id);
-            if !report.tools.iter().any(|tool| tool.cases[index].trials.iter().any(found)) {
+            // Where nobody judged, it is not known what was found.
+            let unjudged = |m: &MissV1| m.golden == issue.id && m.flags.contains(&Flag::Unjudged);
+            let judged = |t: &TrialResultV1| !t.misses.iter().any(unjudged);
+            let trials = || report.tools.iter().flat_map(|tool| tool.cases[index].counted());
+            if !trials().any(found) && trials().any(judged) {
                 never.push((&case.case, &issue.title));
             }
         }

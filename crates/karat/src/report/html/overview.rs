@@ -30,7 +30,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
 
 fn head(exhibit: &Exhibit<'_>, out: &mut String) {
     let report = exhibit.report;
-    let (title, suite) = match &exhibit.label {
+    let (title, suite) = match &exhibit.name {
         Some(name) => (text(name), format!("{} · ", text(&report.suite.name))),
         None => (text(&report.suite.name), String::new()),
     };
