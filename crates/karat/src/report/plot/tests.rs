@@ -304,7 +304,12 @@ fn what_few_state_a_cost_of_is_drawn_by_time() {
         report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
     }
     let drawn = draw(&report).unwrap()[0].inline();
-    assert!(drawn.contains(">seconds per trial<") && drawn.contains("Only careful states a cost"), "{drawn}");
+    assert!(
+        drawn.contains(">seconds per trial<")
+            && drawn.contains("Only careful<")
+            && drawn.contains(">states a cost, so time is shown.<"),
+        "{drawn}"
+    );
 }
 
 #[test]
