@@ -34,8 +34,8 @@ fn tools_of_a_suite_are_listed_first() {
     );
     project.write("s/cases/c/case.yaml", "id: c\n");
     let text = project.ok("tools list --suite s");
-    assert!(text.starts_with("bandit") && text.lines().next().unwrap().ends_with("My own (mine)"), "{text}");
-    assert_eq!(text.lines().filter(|line| line.starts_with("bandit ")).count(), 1);
+    assert!(text.starts_with("  bandit") && text.lines().next().unwrap().ends_with("My own (mine)"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("  bandit ")).count(), 1);
     let shown = project.ok("tools show bandit --suite s");
     assert!(shown.contains("[tools.bandit]") && shown.contains("my-bandit"), "{shown}");
 }

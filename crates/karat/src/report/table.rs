@@ -79,13 +79,13 @@ fn head(report: &ReportV1, look: &Look) -> String {
         harmless(&report.profile.name),
         harmless(&judge),
     );
-    beside(&harmless(&report.suite.name), &facts, look)
+    beside(&harmless(&report.suite.name), "  ", &facts, look)
 }
 
 /// A heading with words behind it, or beneath it where there is no room.
-fn beside(head: &str, words: &str, look: &Look) -> String {
-    if head.width() + 2 + words.width() <= look.width {
-        return format!("{}  {}\n", paint(head, BOLD, look), paint(words, DIM, look));
+fn beside(head: &str, gap: &str, words: &str, look: &Look) -> String {
+    if head.width() + gap.width() + words.width() <= look.width {
+        return format!("{}{gap}{}\n", paint(head, BOLD, look), paint(words, DIM, look));
     }
     let painted = |text: &str, style: Style| -> String {
         grid::fold(text, look.width).iter().map(|line| format!("{}\n", paint(line, style, look))).collect()
@@ -95,7 +95,11 @@ fn beside(head: &str, words: &str, look: &Look) -> String {
 
 /// A sentence two blanks in, further lines of it four.
 fn told(text: &str, look: &Look) -> String {
-    let lines = grid::fold(&harmless(text), look.width.saturating_sub(4));
+    let text = harmless(text);
+    if text.width() + 2 <= look.width {
+        return format!("  {text}\n");
+    }
+    let lines = grid::fold(&text, look.width.saturating_sub(4));
     let indent = |number: usize| if number == 0 { "  " } else { "    " };
     lines.iter().enumerate().map(|(number, line)| format!("{}{line}\n", indent(number))).collect()
 }
@@ -344,7 +348,7 @@ fn thresholds(report: &ReportV1, look: &Look) -> String {
         return out;
     }
     let aside = "(chosen on these very cases, so it promises too much)";
-    format!("\n{}{out}", beside("A threshold would help", aside, look))
+    format!("\n{}{out}", beside("A threshold would help", " ", aside, look))
 }
 
 /// Severities as a threshold counts them, from 1.

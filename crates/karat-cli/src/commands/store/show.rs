@@ -8,7 +8,7 @@ use karat::diagnostic::harmless;
 use karat::document::suggest;
 use karat::format::run::{PlanV1, ToolFactsV1};
 use karat::format::submission::TrialV1;
-use karat::report::grid::{Cell, draw};
+use karat::report::grid::{Cell, draw, fold};
 use karat::report::number::count;
 use karat::run::drive::failed;
 use karat::run::record::TrialKey;
@@ -146,7 +146,13 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> Stri
     if let Some(model) = &plan.model {
         rows.insert(5, ("model", model.clone()));
     }
-    rows.iter().map(|(name, value)| format!("{name:<8} {}\n", harmless(value))).collect()
+    let mut out = String::new();
+    for (name, value) in rows {
+        let lines = fold(&harmless(&value), look().width.saturating_sub(9));
+        let named = |nth: usize| if nth == 0 { name } else { "" };
+        out.extend(lines.iter().enumerate().map(|(nth, line)| format!("{:<8} {line}\n", named(nth))));
+    }
+    out
 }
 
 fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: &[StoredTrial]) -> String {

@@ -300,11 +300,16 @@ fn what_few_state_a_cost_of_is_drawn_by_time() {
     report.measured.cost.remove("noisy");
     assert!(draw(&report).unwrap_err().to_string().starts_with("it takes two tools"));
     for tool in ["careful", "noisy"] {
-        let latency = json!({ "mean_ms": 1500.0, "median_ms": 1500.0, "p95_ms": 1500.0, "n": 8 });
+        let latency = json!({ "mean_ms": 1500.0, "n": 8 });
         report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
     }
     let drawn = draw(&report).unwrap()[0].inline();
-    assert!(drawn.contains(">seconds per trial<") && drawn.contains("Only careful states a cost"), "{drawn}");
+    assert!(
+        drawn.contains(">seconds per trial<")
+            && drawn.contains("Only careful<")
+            && drawn.contains(">states a cost, so time is shown.<"),
+        "{drawn}"
+    );
 }
 
 #[test]

@@ -55,10 +55,10 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> (String, Vec<String>) {
 
 /// The columns that fit, in the order in which they stand.
 fn chosen(report: &ReportV1, width: usize) -> Vec<What> {
-    let fits = |columns: &[What], name: usize| {
+    let fits = |columns: &[What], name: usize, beside: usize| {
         let rows = rows(report, columns);
         let first = grid::width(&rows, 1);
-        first.min(name + 2) + grid::width(&rows, usize::MAX) - first <= width
+        first.min(name + 2) + grid::width(&rows, usize::MAX) - first + beside <= width
     };
     let headline = &report.profile.headline;
     let mut columns: Vec<What> = (0..headline.len()).map(What::Headline).collect();
@@ -66,7 +66,7 @@ fn chosen(report: &ReportV1, width: usize) -> Vec<What> {
         columns.push(What::Result);
     }
     // What ranks tools stays, and so does whether they pass.
-    while !fits(&columns, SHORT_NAME) {
+    while !fits(&columns, SHORT_NAME, 0) {
         let can_go = |what: &What| matches!(what, What::Headline(at) if headline[*at] != rank_metric(report));
         let Some(last) = columns.iter().rposition(can_go) else { break };
         columns.remove(last);
@@ -78,7 +78,9 @@ fn chosen(report: &ReportV1, width: usize) -> Vec<What> {
     }
     for group in more.into_iter().filter(|group| has_any(report, group[0])) {
         let with: Vec<What> = columns.iter().chain(group).copied().collect();
-        if fits(&with, NAME) {
+        // The track of intervals says more than what comes after the counts and the failures.
+        let track = if matches!(group[0], What::Tp | What::Failed) { 0 } else { sparkline::COLUMN + 2 };
+        if fits(&with, NAME, track) {
             columns = with;
         }
     }

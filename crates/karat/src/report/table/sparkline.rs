@@ -8,7 +8,7 @@ use crate::report::plot::scale::domain;
 use anstyle::Style;
 
 /// As a column, a track has so many cells.
-const COLUMN: usize = 18;
+pub(super) const COLUMN: usize = 18;
 /// On fewer cells no interval can be told from another.
 const FEWEST: usize = 10;
 /// More cells than this only spread an interval out.
