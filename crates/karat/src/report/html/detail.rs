@@ -125,7 +125,8 @@ pub(super) fn case<'a>(exhibit: &'a Exhibit<'_>, lookup: &Lookup<'a>, at: usize,
         .map(|of_tool| of_tool.get(id).map_or(&[][..], |result| result.trials.as_slice()))
         .collect();
     let mut places = Places::default();
-    for golden in &info.issues {
+    // A pattern is no file; what it means is shown where a finding lies.
+    for golden in info.issues.iter().filter(|golden| !golden.file.as_deref().is_some_and(|file| file.contains('*'))) {
         places.add(golden.file.as_deref(), golden.line_start, golden.line_end);
     }
     for finding in results.iter().flat_map(|trials| trials.iter()).flat_map(|trial| &trial.findings) {

@@ -42,11 +42,15 @@ const MORE: [&[What]; 8] = [
 
 /// The leaderboard, and what remains to be said of it: what its bars show where no head says so, and what found no room.
 pub(super) fn draw(report: &ReportV1, look: &Look) -> (String, Vec<String>) {
-    let columns = chosen(report, look.width);
-    let mut rows = rows(report, &columns);
+    let Board { columns, stacked } = Board::fitting(report, look.width);
+    let mut rows = rows(report, &columns, stacked);
     let is_shown = |at: usize| columns.contains(&What::Headline(at));
     let shown = (0..report.profile.headline.len()).filter(|at| is_shown(*at)).count();
     let bars = sparkline::add(report, &mut rows, 1 + shown, look);
+    if stacked && columns.iter().any(|what| !split(report, *what).0.is_empty()) {
+        let upper = columns.iter().map(|what| Cell::right(split(report, *what).0).styled(DIM));
+        rows.insert(0, [Cell::left("")].into_iter().chain(upper).collect());
+    }
     let ids = report.profile.headline.iter().enumerate();
     let left_out: Vec<&str> = ids.filter(|(at, _)| !is_shown(*at)).map(|(_, id)| title(id)).collect();
     let no_room = (!left_out.is_empty()).then(|| format!("no room for {}", left_out.join(", ")));
@@ -54,9 +58,25 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> (String, Vec<String>) {
 }
 
 /// The columns that fit, in the order in which they stand.
-fn chosen(report: &ReportV1, width: usize) -> Vec<What> {
+struct Board {
+    columns: Vec<What>,
+    /// Whether heads of several words stand on two lines.
+    stacked: bool,
+}
+
+impl Board {
+    fn fitting(report: &ReportV1, width: usize) -> Self {
+        let headline: Vec<What> = (0..report.profile.headline.len()).map(What::Headline).collect();
+        let rows = rows(report, &headline, false);
+        let first = grid::width(&rows, 1);
+        let stacked = first.min(SHORT_NAME + 2) + grid::width(&rows, usize::MAX) - first > width;
+        Self { columns: chosen(report, width, stacked), stacked }
+    }
+}
+
+fn chosen(report: &ReportV1, width: usize, stacked: bool) -> Vec<What> {
     let fits = |columns: &[What], name: usize, beside: usize| {
-        let rows = rows(report, columns);
+        let rows = rows(report, columns, stacked);
         let first = grid::width(&rows, 1);
         first.min(name + 2) + grid::width(&rows, usize::MAX) - first + beside <= width
     };
@@ -114,9 +134,24 @@ fn has_any(report: &ReportV1, what: What) -> bool {
     })
 }
 
-fn rows(report: &ReportV1, columns: &[What]) -> Vec<Vec<Cell>> {
+/// The head of a column on two lines, the second as wide as the first.
+fn split(report: &ReportV1, what: What) -> (String, String) {
+    let title = head_words(report, what);
+    match (what, title.rsplit_once(' ')) {
+        (What::Headline(_), Some((upper, lower))) => {
+            (upper.to_owned(), format!("{lower:>width$}", width = upper.chars().count()))
+        }
+        _ => (String::new(), title.to_owned()),
+    }
+}
+
+fn rows(report: &ReportV1, columns: &[What], stacked: bool) -> Vec<Vec<Cell>> {
     let mut header = vec![Cell::left("tool").styled(DIM)];
-    header.extend(columns.iter().map(|what| head(report, *what)));
+    let head = |what: &What| {
+        let words = if stacked { split(report, *what).1 } else { head_words(report, *what).to_owned() };
+        if *what == What::Result { Cell::left(words) } else { Cell::right(words) }.styled(DIM)
+    };
+    header.extend(columns.iter().map(head));
     let mut rows = vec![header];
     for tool in ranked(report) {
         let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
@@ -135,19 +170,18 @@ fn rows(report: &ReportV1, columns: &[What]) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn head(report: &ReportV1, what: What) -> Cell {
-    let cell = match what {
-        What::Headline(at) => Cell::right(title(&report.profile.headline[at])),
-        What::Tp => Cell::right("TP"),
-        What::Fp => Cell::right("FP"),
-        What::Fn => Cell::right("FN"),
-        What::Result => Cell::left("result"),
-        What::Failed => Cell::right("failed"),
-        What::Metric(id) => Cell::right(title(id)),
-        What::Seconds => Cell::right("s/trial"),
-        What::Usd => Cell::right("USD"),
-    };
-    cell.styled(DIM)
+fn head_words(report: &ReportV1, what: What) -> &str {
+    match what {
+        What::Headline(at) => title(&report.profile.headline[at]),
+        What::Tp => "TP",
+        What::Fp => "FP",
+        What::Fn => "FN",
+        What::Result => "result",
+        What::Failed => "failed",
+        What::Metric(id) => title(id),
+        What::Seconds => "s/trial",
+        What::Usd => "USD",
+    }
 }
 
 fn cell(report: &ReportV1, tool: &ToolV1, what: What) -> Cell {
