@@ -330,6 +330,7 @@ fn fifty_tools_fit_every_screen() {
             tab.emulate(screen);
             tab.fits();
         }
+        assert_eq!(tab.cut_on_paper(), Vec::<String>::new());
         tab.pictures(if fragment.is_empty() { "crowd-overview" } else { "crowd-case" });
         tab.quiet();
     }

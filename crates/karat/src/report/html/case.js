@@ -164,7 +164,7 @@ const caseView = (() => {
           make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: ${trap ? "fell into it" : "found"} in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
       }));
     return make("details", { open: index.tools.length <= 8, class: "who" }, make("summary", {}, "Who found what"),
-      make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small" },
+      make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small tools" },
         make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "golden"), index.tools.map((tool) => make("th", { scope: "col", class: "n" }, tool)))),
         make("tbody", {}, data.goldens.map(row)))));
   }

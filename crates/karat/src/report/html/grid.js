@@ -59,8 +59,15 @@ const grid = (() => {
   const space = make("div", { class: "space", role: "rowgroup" });
   const box = make("div", { class: "box", role: "grid", "aria-label": "Cases and tools", "aria-describedby": "grid-told", "aria-colcount": index.tools.length + 1, tabindex: 0 },
     make("div", { role: "rowgroup", class: "heads" }, head), space);
-  place.append(bar, told, box);
-  box.style.setProperty("--tools", index.tools.length);
+  const paper = make("p", { class: "dim on-paper" });
+  place.append(bar, told, paper, box);
+  let columns = 0;
+  function widen(to) {
+    columns = to;
+    box.style.setProperty("--tools", to);
+    [...head.children].forEach((cell, at) => (cell.hidden = at > to));
+  }
+  widen(index.tools.length);
   const longest = index.ids.reduce((most, id) => Math.max(most, id.length), 12);
   box.style.setProperty("--first", `min(${Math.min(longest + 3, 44) * 0.56}rem, 48vw)`);
 
@@ -170,7 +177,7 @@ const grid = (() => {
     const line = make("div", { role: "row", class: "row", "aria-rowindex": place + 2 },
       make("div", { role: "rowheader", class: "first" },
         make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
-      index.tools.map((name, tool) => {
+      index.tools.slice(0, columns).map((name, tool) => {
         const c = cell(tool, at);
         const [main, of, mark] = says(c);
         const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
@@ -204,12 +211,18 @@ const grid = (() => {
     drawn = "";
     draw();
   });
-  // On paper the first rows stand where the others would be scrolled to.
+  // On paper the first rows and tools stand where the others would be scrolled to.
   addEventListener("beforeprint", () => {
+    widen(Math.min(index.tools.length, 8));
+    const cut = [[columns, index.tools.length, "tool"], [Math.min(rows.length, 500), rows.length, "case"]].filter(([some, all]) => some < all);
+    paper.textContent = cut.length === 0 ? "" : `On paper: ${cut.map(([some, all, noun]) => `the first ${some} of ${many(all, noun)}`).join(", ")}. The page has all.`;
     space.style.height = `${Math.min(rows.length, 500) * height()}px`;
+    drawn = "";
     draw(true);
   });
   addEventListener("afterprint", () => {
+    widen(index.tools.length);
+    drawn = "";
     space.style.height = `${rows.length * height()}px`;
     draw();
   });

@@ -52,7 +52,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, out: &mut String) {
         // All bars of a table share a scale, so that tools can be compared too.
         let scale = plot::column(tools.iter().flat_map(figures));
         let caption = format!("{} by {}", text(title(metric)), text(dimension));
-        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
+        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table class=\"tools\" aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
         tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
         out.push_str("</tr></thead><tbody>\n");
         let mut rows: Vec<(&str, usize)> = values.iter().map(|(value, cases)| (*value, *cases)).collect();

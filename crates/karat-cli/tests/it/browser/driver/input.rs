@@ -33,9 +33,14 @@ impl Tab {
     #[track_caller]
     fn middle(&self, selector: &str) -> [f64; 2] {
         let js = format!(
-            "(() => {{
+            "(async () => {{
                const e = [...document.querySelectorAll({})].find((e) => e.checkVisibility());
+               const before = e.getBoundingClientRect();
                e.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
+               const after = e.getBoundingClientRect();
+               // A mouse meets what is on the screen, and what was scrolled is there after the next frames.
+               const frame = () => new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 200); }});
+               if (before.x !== after.x || before.y !== after.y) {{ await frame(); await frame(); }}
                const box = e.getClientRects()[0] ?? e.getBoundingClientRect();
                const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
                const hit = document.elementFromPoint(x, y);

@@ -58,6 +58,9 @@ impl Tab {
     #[track_caller]
     pub(crate) fn on_paper(&self, paper: bool) {
         self.media(if paper { "print" } else { "" }, self.screen.get().dark);
+        // Who prints is told so; who only looks as if is not.
+        let event = if paper { "beforeprint" } else { "afterprint" };
+        self.eval(&format!("dispatchEvent(new Event('{event}'))"));
     }
 
     fn media(&self, media: &str, dark: bool) {
