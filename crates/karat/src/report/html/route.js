@@ -71,13 +71,13 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
 });
 
 // Paper cannot be unfolded.
-let closed = [];
+const closed = [];
 addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
+  closed.push(...document.querySelectorAll("details:not([open])"));
   for (const one of closed) one.open = true;
 });
 addEventListener("afterprint", () => {
-  for (const one of closed) one.open = false;
+  for (const one of closed.splice(0)) one.open = false;
 });
 
 addEventListener("hashchange", route);

@@ -9,7 +9,7 @@ pub fn column(figures: impl IntoIterator<Item = (Option<f64>, Option<[f64; 2]>)>
     ends.filter(|end| end.is_finite()).fold((0.0, 1.0), |(low, high), end| (end.min(low), end.max(high)))
 }
 
-/// The bar on a scale that all cells of a [`column`] share; what has no value is an empty track. Where the scale goes on beyond
+/// The bar on a scale that all cells of a [`column()`] share; what has no value is an empty track. Where the scale goes on beyond
 /// 0 or 1, a line stands there.
 pub fn interval(value: Option<f64>, ci: Option<[f64; 2]>, scale: (f64, f64)) -> String {
     let (low, high) = scale;
