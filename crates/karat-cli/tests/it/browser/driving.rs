@@ -117,7 +117,7 @@ fn every_complaint_is_heard() {
     hears("", "Promise.reject(new Error('four'))", "four");
     hears("", "alert('five')", "dialog: alert: five");
     hears(policy, "window.ran = 1", "violates the following Content Security Policy directive");
-    hears("", "window.open('about:blank#six')", "opened: page");
+    hears("", "window.open('about:blank#six')", "opened: window");
     hears("", "new Worker(URL.createObjectURL(new Blob([''])))", "opened: worker");
     hears("<img src='missing.png' alt=''>", "", "missing.png");
     hears("", "fetch('http://127.0.0.1:9/seven').catch(() => {})", "127.0.0.1:9/seven");

@@ -8,15 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Heard {
     /// Every address that was asked for, allowed or not.
     pub(super) requests: Vec<String>,
-    /// Errors and warnings of the console, exceptions, violations of the policy, failed requests and dialogs.
+    /// Errors and warnings of the console, exceptions, violations of the policy, failed requests, dialogs, and windows and
+    /// workers that the page opened.
     pub(super) complaints: Vec<String>,
     /// Documents that have finished loading.
     pub(super) loaded: BTreeSet<String>,
     /// How many times a document finished loading.
     pub(super) loads: usize,
-    /// Windows and workers that appeared in the context of the tab, by their ids.
-    pub(super) opened: Vec<(String, String)>,
-    pub(super) context: String,
     asked: BTreeMap<String, String>,
 }
 
@@ -37,6 +35,12 @@ impl Heard {
             "Page.javascriptDialogOpening" => {
                 self.complaints.push(format!("dialog: {}: {}", text(&about["type"]), text(&about["message"])));
             }
+            "Page.windowOpen" => self.complaints.push(format!("opened: window {}", text(&about["url"]))),
+            // Only workers and frames of this page are attached to its session.
+            "Target.attachedToTarget" => {
+                let target = &about["targetInfo"];
+                self.complaints.push(format!("opened: {} {}", text(&target["type"]), text(&target["url"])));
+            }
             "Runtime.exceptionThrown" => {
                 self.complaints.push(format!("exception: {}", exception(&about["exceptionDetails"])));
             }
@@ -46,27 +50,10 @@ impl Heard {
         }
     }
 
-    /// A window or a worker in the context of this tab.
-    pub(super) fn take_opened(&mut self, target: &Value) {
-        if target["browserContextId"].as_str() == Some(&self.context) {
-            let said = format!("opened: {} {}", text(&target["type"]), text(&target["url"]));
-            self.opened.push((text(&target["targetId"]), said));
-        }
-    }
-
-    /// Complaints, and windows that nobody asked for.
-    pub(super) fn all(&self) -> Vec<String> {
-        self.complaints.iter().chain(self.opened.iter().map(|(_, said)| said)).cloned().collect()
-    }
-
-    /// Takes one that holds these words; false where there is none.
+    /// Takes one complaint that holds these words; false where there is none.
     pub(super) fn forgive(&mut self, words: &str) -> bool {
-        if let Some(at) = self.complaints.iter().position(|said| said.contains(words)) {
-            self.complaints.remove(at);
-            return true;
-        }
-        let at = self.opened.iter().position(|(_, said)| said.contains(words));
-        at.map(|at| self.opened.remove(at)).is_some()
+        let at = self.complaints.iter().position(|complaint| complaint.contains(words));
+        at.map(|at| self.complaints.remove(at)).is_some()
     }
 
     /// What a page left behind by going elsewhere is no fault.

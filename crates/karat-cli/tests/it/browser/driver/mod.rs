@@ -123,7 +123,7 @@ impl Running {
             return Err("there are no pipes to Chromium".to_owned());
         };
         let running = Self { pipe: Pipe::new(to, from), child: Mutex::new(child), folder };
-        let alive = running.pipe.try_call(None, "Target.setDiscoverTargets", json!({ "discover": true }));
+        let alive = running.pipe.try_call(None, "Browser.getVersion", json!({}));
         match alive {
             Ok(_) => Ok(running),
             Err(why) => {

@@ -3,7 +3,7 @@
 use super::PATIENCE;
 use super::heard::Heard;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -26,8 +26,6 @@ struct State {
     answers: BTreeMap<u64, Value>,
     /// By session, what pages did.
     heard: BTreeMap<String, Heard>,
-    /// Targets that tests opened themselves.
-    known: BTreeSet<String>,
     ended: bool,
 }
 
@@ -79,13 +77,6 @@ impl Pipe {
     /// Waits until what a page did is enough.
     pub(super) fn wait_heard<T>(&self, session: &str, for_: impl Fn(&Heard) -> Option<T>) -> Option<T> {
         self.line.wait(PATIENCE * 3, |state| state.heard.get(session).and_then(&for_))
-    }
-
-    /// Remembers a target as one that no page opened, whether it was told of already or is about to be.
-    pub(super) fn know(&self, target: &str) {
-        let mut state = self.line.state();
-        state.known.insert(target.to_owned());
-        state.heard.values_mut().for_each(|heard| heard.opened.retain(|(opened, _)| opened != target));
     }
 
     /// Forgets a page.
@@ -153,9 +144,8 @@ impl Line {
             let method = message["method"].as_str().unwrap_or_default().to_owned();
             let session = message["sessionId"].as_str().map(str::to_owned);
             let about = message["params"].take();
-            let Some(session) = session else {
-                return self.take_opened(&method, &about);
-            };
+            // What belongs to no page is the browser's own business, and differs from one version to the next.
+            let Some(session) = session else { return };
             let dialog = method == "Page.javascriptDialogOpening";
             self.state().heard.entry(session.clone()).or_default().take(&method, &about);
             // An open dialog stops its page, and with it the test that wants to tell of it.
@@ -164,17 +154,5 @@ impl Line {
             }
         }
         self.changed.notify_all();
-    }
-
-    /// Windows and workers that nobody but a page asked for, told to every tab of the same context.
-    fn take_opened(&self, method: &str, about: &Value) {
-        if method != "Target.targetCreated" {
-            return;
-        }
-        let target = &about["targetInfo"];
-        let mut state = self.state();
-        if !target["targetId"].as_str().is_some_and(|id| state.known.contains(id)) {
-            state.heard.values_mut().for_each(|heard| heard.take_opened(target));
-        }
     }
 }

@@ -27,14 +27,14 @@ impl Tab {
         let attached = json!({ "targetId": target, "flatten": true });
         let session = browser.own.pipe.call(None, "Target.attachToTarget", attached);
         let session = session["sessionId"].as_str().expect("a session has an id").to_owned();
-        browser.own.pipe.know(&target);
-        browser.own.pipe.heard(&session, |heard| heard.context = context.to_owned());
         let context = context.to_owned();
         let (screen, patience) = (Cell::new(Screen::LAPTOP), Cell::new(PATIENCE));
         let tab = Self { browser, context, target, session, owns_context, screen, patience };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}));
         }
+        let attach = json!({ "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true });
+        tab.call("Target.setAutoAttach", attach);
         tab.call("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
         // Whoever tests a keyboard has it, also with two tabs side by side.
         tab.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
@@ -217,14 +217,14 @@ impl Tab {
         // What a document did last is told after two frames; one that is making way for another has nothing left to say.
         let _ =
             self.try_eval("new Promise((r) => setTimeout(() => requestAnimationFrame(() => setTimeout(r, 30)), 30))");
-        self.browser.own.pipe.heard(&self.session, |heard| heard.all())
+        self.browser.own.pipe.heard(&self.session, |heard| heard.complaints.clone())
     }
 
     /// Takes complaints that a test provoked, and makes sure that each of them came.
     #[track_caller]
     pub(crate) fn take(&self, expected: &[&str]) {
         for words in expected {
-            let said = |heard: &Heard| heard.all().iter().any(|said| said.contains(words)).then_some(());
+            let said = |heard: &Heard| heard.complaints.iter().any(|said| said.contains(words)).then_some(());
             if self.browser.own.pipe.wait_heard(&self.session, said).is_none() {
                 panic!("the page did not complain of {words:?}\n{}", self.shown());
             }
@@ -246,7 +246,7 @@ impl Tab {
     pub(super) fn shown(&self) -> String {
         let js = "({ url: location.href, text: document.body?.innerText.slice(0, 2000) ?? '' })";
         let page = self.try_eval(js).unwrap_or_else(|why| json!({ "url": why }));
-        let complaints = self.browser.own.pipe.heard(&self.session, |heard| heard.all().join("\n"));
+        let complaints = self.browser.own.pipe.heard(&self.session, |heard| heard.complaints.join("\n"));
         let said = |key: &str| page[key].as_str().unwrap_or_default().to_owned();
         format!("the page {} shows:\n{}\nand complained of: {complaints}", said("url"), said("text"))
     }
