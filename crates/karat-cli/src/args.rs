@@ -6,6 +6,7 @@ mod compare;
 mod ingest;
 mod judge;
 mod label;
+mod local_path;
 mod plot;
 mod read;
 mod run;
@@ -27,6 +28,7 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelAuditsArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs,
     LabelNextArgs, LabelUndoArgs, LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
 };
+pub(crate) use local_path::check_local;
 pub(crate) use plot::{PlotArgs, PlotFormat};
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
@@ -41,7 +43,18 @@ pub(crate) use suite::{
 };
 pub(crate) use trec::TrecArgs;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+/// The whole command line.
+pub(crate) fn command() -> clap::Command {
+    local_path::refuse_urls(Arguments::command())
+}
+
+/// The arguments of this process. Ends it with a message where they are wrong.
+pub(crate) fn parse() -> Arguments {
+    let matches = command().get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
 
 /// How good is a findings producer? Golden truth and a tool's output in; honest numbers out.
 #[derive(Debug, Parser)]

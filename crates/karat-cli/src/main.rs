@@ -18,7 +18,6 @@ mod terminal;
 mod web;
 
 use args::{Arguments, Command};
-use clap::Parser;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
         return karat::sandbox::supervise();
     }
-    let arguments = Arguments::parse();
+    let arguments = args::parse();
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         // A document that breaks its reader is told as a fault of the document.
@@ -48,6 +47,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<Exit, Failure> {
     use_threads(arguments.threads)?;
+    store_place::check_variable()?;
     match arguments.command {
         Command::Init(args) => commands::init::run(&args),
         Command::Check(args) => commands::check::run(&args),

@@ -1,5 +1,6 @@
 //! Where runs are kept, by what was typed and by what is there.
 
+use crate::args::check_local;
 use crate::exit::Failure;
 use crate::hints::word;
 use karat::store::{FOLDER, Store};
@@ -7,13 +8,22 @@ use std::path::{Path, PathBuf};
 
 /// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
 pub(crate) fn folder(stated: Option<&Path>) -> PathBuf {
-    let variable = std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let Some(folder) = stated.map(Path::to_owned).or(variable) else {
+    let Some(folder) = stated.map(Path::to_owned).or_else(variable) else {
         return Store::locate(Path::new(".")).unwrap_or_else(|| PathBuf::from(FOLDER));
     };
     // People name the store, or the suite that it belongs to.
     let within = folder.join(FOLDER);
     if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder }
+}
+
+/// Refuses a URL in `KARAT_STORE`, as the command line refuses one in `--store`.
+pub(crate) fn check_variable() -> Result<(), Failure> {
+    let Some(folder) = variable() else { return Ok(()) };
+    check_local(&folder).map_err(|why| Failure::usage(format!("KARAT_STORE={}: {why}", folder.display())))
+}
+
+fn variable() -> Option<PathBuf> {
+    std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The store, which must be there.

@@ -335,3 +335,28 @@ fn a_damaged_store_is_told_and_left_alone() {
     }
     assert!(told > 0, "no damage was told by name");
 }
+
+#[test]
+fn a_url_is_not_taken_for_a_folder() {
+    let project = project();
+    let url = "postgres://db/karat";
+    for line in [
+        "run starter --store URL",
+        "score starter --store URL",
+        "store list --store URL",
+        "label next starter --store URL",
+        "serve --store URL",
+        "score starter -o s3://bucket/report.json",
+        "init URL",
+    ] {
+        let line = line.replace("URL", url);
+        project.run(&line).says(2, &["URL is not a path on this machine", "name a local file or folder"]);
+    }
+    for line in ["run starter", "store list"] {
+        let ran = Ran::of(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
+        ran.says(2, &["KARAT_STORE=postgres://db/karat", "is not a path on this machine"]);
+    }
+    for made in ["postgres:", "s3:", ".karat"] {
+        assert!(!project.path(made).exists(), "{made} was created");
+    }
+}
