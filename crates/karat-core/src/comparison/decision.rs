@@ -12,6 +12,8 @@ pub enum Because {
     NoPairs,
     /// Both sides are the same in every case.
     AllEqual,
+    /// Both sides are the same in every case, but fewer than 30 cases cannot show that two tools are equivalent.
+    AllEqualOfFew,
     /// Every case differs by the same amount, so that there is no interval; the p value alone decides.
     SameEverywhere,
     /// There is no interval.
@@ -34,6 +36,7 @@ impl Because {
         match self {
             Self::NoPairs => "no case has a value on both sides",
             Self::AllEqual => "both have the same value in every case",
+            Self::AllEqualOfFew => "both have the same value in every case, but there are too few cases to rely on",
             Self::SameEverywhere => "every case differs by the same amount, so that p alone decides",
             Self::NoInterval(reason) => reason.reason(),
             Self::ToldApart => "the interval excludes 0, and p is low enough",
@@ -60,7 +63,10 @@ pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -
     };
     let (interval, varies) = match compared.interval {
         Ok(interval) if interval.low == 0.0 && interval.high == 0.0 => {
-            return (Verdict::Equivalent, Because::AllEqual);
+            return match sure {
+                true => (Verdict::Equivalent, Because::AllEqual),
+                false => (Verdict::Inconclusive, Because::AllEqualOfFew),
+            };
         }
         Ok(interval) => (interval, true),
         Err(NoInterval::NothingVaries) => {

@@ -39,7 +39,8 @@ fn verdicts_follow_interval_p_margin_and_direction() {
     check(vec![[0.5, 0.9], [0.5, 0.1], [0.2, 0.3]], Direction::Up, (Inconclusive, B::Open));
     // Three cases that all improve: their interval excludes 0, but a coin falls so in one of four throws.
     check(vec![[0.5, 0.9], [0.5, 0.7], [0.2, 0.3]], Direction::Up, (Inconclusive, B::HighP));
-    check(vec![[0.3, 0.3]; 2], Direction::Up, (Equivalent, B::AllEqual));
+    check(vec![[0.3, 0.3]; 4], Direction::Up, (Inconclusive, B::AllEqualOfFew));
+    check(vec![[0.3, 0.3]; 30], Direction::Up, (Equivalent, B::AllEqual));
     check(vec![[0.3, 0.3]; 1], Direction::Up, (Inconclusive, B::NoInterval(NoInterval::OneUnit)));
     check(Vec::new(), Direction::Up, (Inconclusive, B::NoPairs));
     // Found in every case by one and in none by the other: nothing varies, and nothing could be clearer.
