@@ -46,11 +46,17 @@ pub(crate) enum MetricsCommand {
         json: bool,
     },
     /// Say what a metric is: its formula, what it is a share of, and when it has no value.
-    #[command(after_help = "Examples:\n  karat metrics explain f1\n  karat metrics explain lucky_guess_rate --json")]
+    #[command(
+        after_help = "Examples:\n  karat metrics explain f1\n  karat metrics explain bonus_discovery_rate --profile audit\n  \
+                      karat metrics explain lucky_guess_rate --json"
+    )]
     Explain {
         /// The metric.
         #[arg(value_name = "ID")]
         id: String,
+        /// Print the formula as this profile applies it: a name, or a TOML file.
+        #[arg(long, value_name = "P", default_value = "karat")]
+        profile: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,

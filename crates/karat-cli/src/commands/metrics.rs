@@ -1,16 +1,19 @@
 //! `karat metrics`: what every number means.
 
-use crate::args::{MetricsArgs, MetricsCommand};
+use crate::args::{MetricsArgs, MetricsCommand, RuleArgs};
 use crate::exit::{Exit, Failure};
+use crate::inputs;
 use crate::terminal::{look, print, print_json};
 use karat::document::suggest;
 use karat::report::grid::{Cell, draw};
+use karat_core::metric::formula::applied_formula;
 use karat_core::metric::table::{self, Direction, METRICS, Metric, Track};
+use serde::Serialize;
 
 pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
     match &args.command {
         MetricsCommand::List { json } => list(*json)?,
-        MetricsCommand::Explain { id, json } => explain(named(id)?, *json)?,
+        MetricsCommand::Explain { id, profile, json } => explain(named(id)?, profile, *json)?,
     }
     Ok(Exit::Ok)
 }
@@ -42,9 +45,19 @@ fn list(json: bool) -> Result<(), Failure> {
     print(&lines)
 }
 
-fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
+#[derive(Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    metric: &'a Metric,
+    profile: String,
+    applied_formula: String,
+}
+
+fn explain(metric: &Metric, profile: &str, json: bool) -> Result<(), Failure> {
+    let profile = inputs::profile(&RuleArgs { profile: Some(profile.to_owned()), sets: Vec::new() }, None)?;
+    let formula = applied_formula(metric, &profile);
     if json {
-        return print_json(metric);
+        return print_json(&Explained { metric, profile: profile.name, applied_formula: formula });
     }
     let better = match metric.direction {
         Direction::Up => "more",
@@ -52,7 +65,8 @@ fn explain(metric: &Metric, json: bool) -> Result<(), Failure> {
     };
     let rows = [
         ("tier", tier_title(metric)),
-        ("formula", metric.formula),
+        ("formula", formula.as_str()),
+        ("profile", profile.name.as_str()),
         ("unit", metric.unit),
         ("denominator", metric.denominator),
         ("better", better),

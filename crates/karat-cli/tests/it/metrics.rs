@@ -24,6 +24,26 @@ fn every_metric_is_listed_and_explained() {
 }
 
 #[test]
+fn formulas_are_those_of_the_profile() {
+    let project = Project::new().with("mine.toml", "extends = \"karat\"\n[sui]\nreasoning = 0.0\n");
+    let explained = |id: &str, profile: &str| project.ok(&format!("metrics explain {id} --profile {profile}"));
+    assert!(explained("bonus_discovery_rate", "karat").contains("a BONUS_VALID finding"));
+    let audit = explained("bonus_discovery_rate", "audit");
+    assert!(
+        audit.contains("more valid findings than the target accounts for") && !audit.contains("BONUS_VALID"),
+        "{audit}"
+    );
+    assert!(explained("precision", "crb").contains("duplicates are FP"));
+    let json = project.json("metrics explain f_beta --json");
+    assert_eq!(
+        (&json["profile"], json["applied_formula"].as_str()),
+        (&"karat".into(), Some("(1+β²)·TP / ((1+β²)·TP + β²·FN + FP); β = 0.5"),)
+    );
+    assert!(!explained("sui", "mine.toml").contains("reasoning"));
+    project.run("metrics explain f1 --profile nosuch").says(2, &["nosuch"]);
+}
+
+#[test]
 fn a_metric_that_is_none_is_guessed_at() {
     Project::new().run("metrics explain recal").says(2, &["there is no metric `recal`", "did you mean `recall`?"]);
 }

@@ -7,6 +7,7 @@ pub mod counts;
 pub mod detection;
 pub mod estimate;
 pub mod findings_quality;
+pub mod formula;
 pub mod location;
 pub mod reasoning;
 pub mod sums;

@@ -1,0 +1,183 @@
+//! The formula of a metric as a profile applies it: with the profile's weights, thresholds and conventions.
+
+use super::table::Metric;
+use crate::profile::{Method, Profile};
+
+/// Applies to the rates of audited findings.
+const OF_AUDITED_FINDINGS: [&str; 11] = [
+    "finding_precision",
+    "finding_precision_macro",
+    "finding_precision_confirmed",
+    "invalid_rate",
+    "hallucination_rate",
+    "mischaracterized_rate",
+    "design_choice_rate",
+    "out_of_scope_rate",
+    "security_theater_rate",
+    "informational_rate",
+    "harm_weighted_invalid_rate",
+];
+
+/// The formula of a metric under a profile. Where two profiles compute a metric differently, its formula differs, or that of a
+/// metric that it names.
+pub fn applied_formula(metric: &Metric, profile: &Profile) -> String {
+    let mut formula = base(metric, profile);
+    for condition in conditions(metric.id, profile) {
+        formula.push_str("; ");
+        formula.push_str(&condition);
+    }
+    formula
+}
+
+fn base(metric: &Metric, profile: &Profile) -> String {
+    match metric.id {
+        "bonus_discovery_rate" if profile.audit_conventions.bonus_is_any_valid_beyond_target => {
+            "audited cases with more valid findings than the target accounts for / audited cases".to_owned()
+        }
+        "sui" => sui(profile),
+        "overconfidence_rate" => {
+            format!("wrong verdicts / verdicts more confident than {}", profile.calibration.overconfident_above)
+        }
+        "underconfidence_rate" => {
+            format!("right verdicts / verdicts less confident than {}", profile.calibration.underconfident_below)
+        }
+        _ => metric.formula.to_owned(),
+    }
+}
+
+/// The weights scaled to a sum of 1, as they are applied.
+fn sui(profile: &Profile) -> String {
+    let sum: f64 = profile.sui.list().iter().sum();
+    let parts = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "(1 − ece)"];
+    let terms = profile.sui.list().into_iter().zip(parts).filter(|(weight, _)| *weight > 0.0);
+    let terms: Vec<String> = terms.map(|(weight, part)| format!("{} {part}", number(weight / sum))).collect();
+    terms.join(" + ")
+}
+
+fn conditions(id: &str, profile: &Profile) -> Vec<String> {
+    let conventions = &profile.audit_conventions;
+    let mut conditions = Vec::new();
+    let mut add = |applies: bool, condition: String| {
+        if applies {
+            conditions.push(condition);
+        }
+    };
+    let counts_false = matches!(id, "precision" | "f1" | "f2" | "f_beta" | "precision_lower" | "precision_upper");
+    if profile.method == Method::Score {
+        add(counts_false && profile.duplicates_are_false, "duplicates are FP".to_owned());
+        add(counts_false && profile.acceptable_are_false, "acceptable findings are FP".to_owned());
+    }
+    add((counts_false || id == "recall") && profile.undefined_is_zero, "0 where it would be undefined".to_owned());
+    add(id == "f_beta", format!("β = {}", profile.beta));
+    let severe = matches!(id, "severity_weighted_recall" | "severity_weighted_detection");
+    let weights = &profile.severity_weights;
+    add(
+        severe,
+        format!(
+            "critical {}, high {}, medium {}, low {}, info {}",
+            weights.critical, weights.high, weights.medium, weights.low, weights.info
+        ),
+    );
+    add(id == "partial_credit_detection", format!("partial credit {}", profile.credit.partial));
+    add(id == "finding_precision_confirmed", format!("discount {}", profile.credit.unconfirmed_bonus));
+    let harm = &profile.harm_weights;
+    add(
+        id == "harm_weighted_invalid_rate",
+        format!(
+            "HALLUCINATED {}, MISCHARACTERIZED {}, SECURITY_THEATER {}, OUT_OF_SCOPE {}, DESIGN_CHOICE {}, INFORMATIONAL {}",
+            harm.hallucinated,
+            harm.mischaracterized,
+            harm.security_theater,
+            harm.out_of_scope,
+            harm.design_choice,
+            harm.informational
+        ),
+    );
+    let without_findings = if id.starts_with("finding_precision") { 1 } else { 0 };
+    let precise = OF_AUDITED_FINDINGS.contains(&id) && conventions.no_findings_is_precise;
+    add(precise, format!("{without_findings} where an audit has no finding"));
+    let binned = matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece");
+    add(binned, format!("{} bins", profile.calibration.bins));
+    let no_bin = matches!(id, "ece" | "mce" | "finding_ece") && conventions.zero_confidence_in_no_bin;
+    add(no_bin, "a confidence of 0 is in no bin".to_owned());
+    let deviation = matches!(id, "std_rcir" | "std_ava" | "std_fsv");
+    let divisor = if conventions.population_std { "divided by n" } else { "divided by n − 1" };
+    add(deviation, divisor.to_owned());
+    let composed = matches!(id, "sui" | "sui_rank_stability");
+    add(
+        composed && conventions.sui_fills_missing,
+        "a missing ece counts as 0.5, any other missing part as 0".to_owned(),
+    );
+    conditions
+}
+
+/// A weight without the noise of floating point.
+fn number(value: f64) -> String {
+    format!("{}", (value * 1e4).round() / 1e4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::table::{METRICS, find};
+
+    fn profile() -> Profile {
+        toml::from_str(include_str!("../../../karat/profiles/karat.toml")).unwrap()
+    }
+
+    const PRECISIONS: &[&str] = &["precision", "f1", "f2", "f_beta", "precision_lower", "precision_upper"];
+    const BINNED: &[&str] = &["ece", "ece_adaptive", "mce", "finding_ece"];
+    const DEVIATIONS: &[&str] = &["std_rcir", "std_ava", "std_fsv"];
+
+    /// Makes sure that a change of the profile changes the formulas of these metrics and of no others.
+    fn check(change: fn(&mut Profile), expect: &[&str]) {
+        let before = profile();
+        let mut after = profile();
+        change(&mut after);
+        let differs = |metric: &&Metric| applied_formula(metric, &before) != applied_formula(metric, &after);
+        let mut found: Vec<&str> = METRICS.iter().filter(differs).map(|metric| metric.id).collect();
+        let mut expect = expect.to_vec();
+        found.sort_unstable();
+        expect.sort_unstable();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn each_value_of_a_profile_shows_in_the_formulas_it_changes() {
+        check(|_| {}, &[]);
+        check(|p| p.duplicates_are_false = !p.duplicates_are_false, PRECISIONS);
+        check(|p| p.acceptable_are_false = !p.acceptable_are_false, PRECISIONS);
+        check(|p| p.undefined_is_zero = !p.undefined_is_zero, &[PRECISIONS, &["recall"]].concat());
+        check(|p| p.beta = 3.0, &["f_beta"]);
+        check(|p| p.severity_weights.low = 0.7, &["severity_weighted_recall", "severity_weighted_detection"]);
+        check(|p| p.credit.partial = 0.3, &["partial_credit_detection"]);
+        check(|p| p.credit.unconfirmed_bonus = 0.3, &["finding_precision_confirmed"]);
+        check(|p| p.harm_weights.design_choice = 0.3, &["harm_weighted_invalid_rate"]);
+        check(|p| p.calibration.bins = 15, BINNED);
+        check(|p| p.calibration.overconfident_above = 0.9, &["overconfidence_rate"]);
+        check(|p| p.calibration.underconfident_below = 0.4, &["underconfidence_rate"]);
+        check(|p| p.sui.reasoning = 0.5, &["sui"]);
+        check(|p| p.audit_conventions.no_findings_is_precise = true, &OF_AUDITED_FINDINGS);
+        check(|p| p.audit_conventions.population_std = true, DEVIATIONS);
+        check(|p| p.audit_conventions.zero_confidence_in_no_bin = true, &["ece", "mce", "finding_ece"]);
+        check(|p| p.audit_conventions.sui_fills_missing = true, &["sui", "sui_rank_stability"]);
+        check(|p| p.audit_conventions.bonus_is_any_valid_beyond_target = true, &["bonus_discovery_rate"]);
+    }
+
+    #[test]
+    fn weights_are_those_that_are_applied() {
+        let mut own = profile();
+        let formula = |profile: &Profile| find("sui").map(|metric| applied_formula(metric, profile)).unwrap();
+        assert_eq!(
+            formula(&own),
+            "0.25 verdict_f2 + 0.25 target_detection_rate + 0.15 finding_precision + 0.25 reasoning + 0.1 (1 − ece)"
+        );
+        own.sui.reasoning = 0.0;
+        own.sui.calibration = 0.35;
+        own.sui.verdict_f2 = 1.25;
+        assert_eq!(
+            formula(&own),
+            "0.625 verdict_f2 + 0.125 target_detection_rate + 0.075 finding_precision + 0.175 (1 − ece)"
+        );
+    }
+}
