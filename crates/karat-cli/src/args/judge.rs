@@ -53,8 +53,9 @@ Examples:
     Agree(AgreeArgs),
     /// Fit the local judge to judged pairs, and write its parameters.
     #[command(after_help = "\
-Example:
-  karat judge fit bench --submission bench/submissions/j.jsonl --judgements bench/judgements/j.jsonl -o judge.toml")]
+Examples:
+  karat judge fit bench --submission bench/submissions/j.jsonl --judgements bench/judgements/j.jsonl -o judge.toml
+  karat judge fit bench --submission s.jsonl --judgements j.jsonl -o judge.toml --json | jq .provenance.held_out")]
     Fit(FitArgs),
     /// Measure a judge against judged pairs: the suite's calibration set, or pairs of yours.
     #[command(after_help = "\
@@ -119,6 +120,9 @@ pub(crate) struct FitArgs {
     /// The file to write, TOML.
     #[arg(short = 'o', long = "output", value_name = "PARAMS")]
     pub(crate) output: PathBuf,
+    /// Print JSON: the file, what it was fitted on, and how it did on the groups held out.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -69,6 +69,10 @@ fn parameters_are_fitted_written_and_measured() {
     project.run(&format!("judge fit {LABELS} -o again.toml -j 1")).expect(0);
     assert_eq!(written, project.read("again.toml"), "a fit is the same bytes with any number of threads");
 
+    let fitted = project.json(&format!("judge fit {LABELS} -o third.toml --json"));
+    assert_eq!((&fitted["output"], &fitted["provenance"]["pairs"]), (&"third.toml".into(), &8.into()));
+    assert!(fitted["threshold"].is_f64() && fitted["provenance"]["judges"][0] == "human:eve", "{fitted}");
+
     let figures = project.json(&format!("judge eval {LABELS} --params p.toml --group-by repo --json"));
     assert_eq!(figures["params"], "p.toml");
     // Two goldens of three trials, of which one found nothing and missed both.

@@ -3,7 +3,7 @@
 use super::labels::Given;
 use crate::args::FitArgs;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{note, tell};
+use crate::terminal::{note, print_json, tell};
 use karat::judge::local::{Field, to_toml};
 use karat::report::number::count;
 use karat::whole_file;
@@ -12,6 +12,7 @@ use karat_core::local_judge::fit::fit;
 use karat_core::local_judge::labels::Labels;
 use karat_core::local_judge::params::{HeldOut, Provenance};
 use karat_core::local_judge::rotation::hold_out;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
@@ -37,6 +38,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
     let written = whole_file::write(&args.output, &mut |out| out.write_all(text.as_bytes()));
     written.map_err(|error| Failure::unwritten(args.output.display(), error))?;
     let told = &params.provenance;
+    if args.json {
+        let output = args.output.display().to_string();
+        print_json(&Fitted { output, features: params.features, threshold: params.threshold, provenance: told })?;
+        return Ok(Exit::Ok);
+    }
     tell(&format!(
         "wrote {} ({}, {} of them matches; threshold {:.2})",
         args.output.display(),
@@ -49,6 +55,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
         tell(&format!("{n} held out in turn: kappa {:.3}, ECE {:.3} on average", held_out.kappa, held_out.ece));
     }
     Ok(Exit::Ok)
+}
+
+#[derive(Serialize)]
+struct Fitted<'a> {
+    output: String,
+    features: u32,
+    threshold: f64,
+    provenance: &'a Provenance,
 }
 
 /// Holds out each group in turn. Where the rest is too little to learn from, there are no such figures.
