@@ -189,6 +189,12 @@ fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
 }
 
 impl TrialScore {
+    /// How far the stated confidence lies from what it should have been: 1 for a right verdict, 0 for a wrong one.
+    pub fn calibration_error(&self) -> Option<f64> {
+        let correct = f64::from(u8::from(self.verdict_correct));
+        self.confidence.filter(|_| self.outcome == Outcome::Reported).map(|confidence| (confidence - correct).abs())
+    }
+
     /// Extras that a person may be asked about, by index of the finding: neither traps nor audited, and not left out by the
     /// profile; what anybody has said of them already makes no difference.
     pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {

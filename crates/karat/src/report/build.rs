@@ -273,6 +273,7 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
         verdict_correct: score.verdict_correct,
         lucky_guess: score.lucky_guess,
         confidence: score.confidence,
+        calibration_error: score.calibration_error(),
         tp: score.counts.tp,
         fp: score.counts.fp,
         r#fn: score.counts.fn_,

@@ -1,6 +1,7 @@
 //! A report for a pull request or a step summary.
 
 use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
+use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
 use super::{Look, judges};
 use crate::format::report::ReportV1;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -44,6 +45,7 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     if let Some(said) = undecided(report) {
         out.push_str(&format!("\n{}\n", escape(&said)));
     }
+    out.push_str(&spread(report));
     let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
@@ -63,6 +65,18 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
         }
         out.push_str("\n</details>\n");
     }
+    out
+}
+
+fn spread(report: &ReportV1) -> String {
+    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
+    let mut out = format!("\n<details><summary>{TITLE} ({CELLS})</summary>\n\n| tool |");
+    columns.iter().for_each(|column| out.push_str(&format!(" {} |", escape(column))));
+    out.push_str(&format!("\n|---|{}\n", "---:|".repeat(columns.len())));
+    for (tool, values) in rows {
+        out.push_str(&format!("| {} | {} |\n", escape(&tool), values.join(" | ")));
+    }
+    out.push_str("\n</details>\n");
     out
 }
 

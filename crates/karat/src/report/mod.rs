@@ -21,6 +21,7 @@ pub mod power;
 pub mod sarif;
 pub mod slice_order;
 pub mod table;
+pub mod trial_spread;
 
 use crate::format::report::ReportV1;
 use exhibit::Exhibit;

@@ -103,10 +103,7 @@ pub fn rank_of(report: &ReportV1, tool: &str) -> Option<String> {
     Some(stretch.map_or_else(|| own.rank.to_string(), |[first, last]| format!("{first}–{last}")))
 }
 
-/// `1 case`, `2 cases`.
-pub fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
+pub use karat_core::wording::count;
 
 /// Trials that did not end in a report.
 pub fn failed_trials(tool: &ToolV1) -> usize {

@@ -69,11 +69,17 @@ fn shares(variance: &VarianceV1) -> String {
     let mut parts = vec![format!("cases {}", percent(variance.cases)), format!("trials {}", percent(variance.trials))];
     parts.extend(variance.judges.map(|share| format!("judges {}", percent(share))));
     parts.extend(variance.rest.map(|share| format!("rest {}", percent(share))));
-    let judges =
-        if variance.judges.is_some() { format!(", {:.0} judges", variance.judges_per_trial) } else { String::new() };
-    let trials = variance.trials_per_case;
-    let trials = if (trials - trials.round()).abs() < 1e-9 { format!("{trials:.0}") } else { format!("{trials:.1}") };
-    format!("{} ({}, {trials} trials of each{judges})", parts.join(", "), count(variance.case_count, "case"))
+    let judges = if variance.judges.is_some() {
+        format!(", {}", count(variance.judges_per_trial.round() as usize, "judge"))
+    } else {
+        String::new()
+    };
+    let per_case = variance.trials_per_case;
+    let trials = match (per_case - per_case.round()).abs() < 1e-9 {
+        true => count(per_case.round() as usize, "trial"),
+        false => format!("{per_case:.1} trials"),
+    };
+    format!("{} ({}, {trials} of each{judges})", parts.join(", "), count(variance.case_count, "case"))
 }
 
 fn halving(variance: &VarianceV1) -> String {
@@ -85,12 +91,12 @@ fn halving(variance: &VarianceV1) -> String {
         None => ways.push("no number of cases".to_owned()),
     }
     match variance.halved_by_trials {
-        Some(trials) => ways.push(format!("{trials} trials of each case")),
+        Some(trials) => ways.push(format!("{} of each case", count(trials, "trial"))),
         None => ways.push("no number of trials".to_owned()),
     }
     if variance.judges.is_some() {
         match variance.halved_by_judges {
-            Some(judges) => ways.push(format!("{judges} judges")),
+            Some(judges) => ways.push(count(judges, "judge")),
             None => ways.push("no number of judges".to_owned()),
         }
     }

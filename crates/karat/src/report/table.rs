@@ -9,8 +9,9 @@ mod sparkline;
 use super::Look;
 use super::grid::{self, Cell};
 use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
+use super::trial_spread::{self, TrialSpread, trial_spread};
 use crate::diagnostic::harmless;
-use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, MissV1, ReportV1, ToolV1, TrialResultV1};
+use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, MissV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
 use karat_core::golden::Acceptance;
@@ -36,6 +37,7 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     let (board, remarks) = leaderboard::draw(report, look);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, look));
+    out.push_str(&spread(report, look));
     out.push_str(&composites::draw(report, look));
     out.push_str(&corrected::draw(report, look));
     out.push_str(&judges(report, look));
@@ -70,7 +72,8 @@ fn head(report: &ReportV1, look: &Look) -> String {
         let members = report.judges.iter().filter_map(|judge| judge.agreement.as_ref()).flat_map(|a| &a.judges);
         members.into_iter().any(|member| member == name)
     };
-    let judges: Vec<&str> = report.judges.iter().filter(|j| !sits(&j.judge)).map(|j| j.judge.as_str()).collect();
+    let decided = |judge: &&JudgeV1| judge.asked + judge.cached > 0 && !sits(&judge.judge);
+    let judges: Vec<&str> = report.judges.iter().filter(decided).map(|j| j.judge.as_str()).collect();
     let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
     let facts = format!(
         "{}, {} · profile {} · judge {}",
@@ -129,6 +132,18 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, look: &Look) -> String {
         lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));
     }
     lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
+}
+
+/// Mean and standard deviation over trials, where tools were tried more than once.
+fn spread(report: &ReportV1, look: &Look) -> String {
+    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
+    let head = std::iter::once(Cell::left("tool")).chain(columns.into_iter().map(Cell::right));
+    let mut cells = vec![head.map(|cell| cell.styled(DIM)).collect::<Vec<_>>()];
+    for (tool, values) in rows {
+        cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
+    }
+    let heading = beside(trial_spread::TITLE, " ", &format!("({})", trial_spread::CELLS), look);
+    format!("\n{heading}{}", grid::draw(&cells, look.width, look.colour))
 }
 
 fn one_to_one(report: &ReportV1, look: &Look) -> String {

@@ -7,6 +7,7 @@ mod rules;
 mod terminal;
 mod trials;
 mod trust;
+mod variation;
 mod verdicts;
 
 use crate::project::{Project, lines, suite, trial};

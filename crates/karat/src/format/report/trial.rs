@@ -30,6 +30,9 @@ pub struct TrialResultV1 {
     pub lucky_guess: Option<bool>,
     /// How sure it was.
     pub confidence: Option<f64>,
+    /// |confidence − correctness of the verdict|, correctness being 1 or 0; absent without a confidence or a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
     /// Required goldens found.
     pub tp: usize,
     /// Findings that report nothing true.

@@ -5,6 +5,7 @@ use crate::format::report::{EstimateV1, ReportV1, ToolV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{count, headline, rank_metric, ranked, three, title};
 use crate::report::page::text;
+use crate::report::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
     head(exhibit, out);
     careful(report, out);
     leaderboard::draw(report, out);
+    spread(report, out);
     figures::quality(exhibit, out);
     figures::significance(exhibit, out);
     cases(report, left_out, out);
@@ -72,6 +74,22 @@ fn careful(report: &ReportV1, out: &mut String) {
         out.push_str("</ul></details>\n");
     }
     out.push_str("</section>\n");
+}
+
+/// Mean and standard deviation over trials, where tools were tried more than once.
+fn spread(report: &ReportV1, out: &mut String) {
+    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return };
+    out.push_str(&format!(
+        "<section id=\"trials\" aria-labelledby=\"trials-title\"><h2 id=\"trials-title\">{TITLE}</h2>\n<p class=\"dim\">{CELLS}</p>\n\
+         <div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr><th>tool</th>"
+    ));
+    columns.iter().for_each(|column| out.push_str(&format!("<th class=\"n\">{}</th>", text(column))));
+    out.push_str("</tr></thead><tbody>\n");
+    for (tool, values) in rows {
+        let cells: String = values.iter().map(|value| format!("<td class=\"n\">{value}</td>")).collect();
+        out.push_str(&format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(&tool)));
+    }
+    out.push_str("</tbody></table></div>\n</section>\n");
 }
 
 fn cases(report: &ReportV1, left_out: Option<&str>, out: &mut String) {
@@ -159,7 +177,7 @@ fn all_metrics(report: &ReportV1, out: &mut String) {
             "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><table>\n",
             text(&tool.tool)
         ));
-        out.push_str("<thead><tr><th>metric</th><th class=\"n\">value</th><th>95 % interval</th><th class=\"n\">n</th><th>remark</th></tr></thead><tbody>\n");
+        out.push_str("<thead><tr><th>metric</th><th class=\"n\">value</th><th>95 % interval</th><th class=\"n\">std over trials</th><th class=\"n\">n</th><th>remark</th></tr></thead><tbody>\n");
         let scopes = [("", &tool.metrics), ("pooled ", &tool.micro)];
         for (scope, metrics) in scopes {
             let mut defined: Vec<_> = metrics.iter().filter(|(_, estimate)| estimate.value.is_some()).collect();
@@ -171,8 +189,8 @@ fn all_metrics(report: &ReportV1, out: &mut String) {
                     |[low, high]| format!("{} to {}", three(Some(low)), three(Some(high))),
                 );
                 out.push_str(&format!(
-                    "<tr><th scope=\"row\">{scope}{}</th><td class=\"n\">{}</td><td class=\"i\">{span}</td><td class=\"n\">{}</td><td class=\"dim\">{}</td></tr>\n",
-                    text(title(id)), three(estimate.value), estimate.n, text(&remark.unwrap_or_default())
+                    "<tr><th scope=\"row\">{scope}{}</th><td class=\"n\">{}</td><td class=\"i\">{span}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"dim\">{}</td></tr>\n",
+                    text(title(id)), three(estimate.value), three(estimate.std_trials), estimate.n, text(&remark.unwrap_or_default())
                 ));
             }
         }

@@ -41,7 +41,7 @@ fn of_tool(report: &ReportV1, drawn: &Drawn<'_>) -> Option<Plot> {
     let mut said = Vec::new();
     for (bin, at) in bins.iter().zip(&points) {
         let words = format!(
-            "confidence {:.2}: {:.2} right, {} cases",
+            "confidence {:.2}: {:.2} right, n = {}",
             bin.confidence,
             bin.accuracy,
             (bin.weight * 10.0).round() / 10.0
