@@ -220,7 +220,7 @@ pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
     }
     let names: Vec<String> = placed.unplaced.iter().take(8).map(|(path, n)| format!("{path} ({n})")).collect();
     let more = placed.unplaced.len().saturating_sub(8);
-    let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
+    let more = if more > 0 { format!(" and {}", count(more, "more file")) } else { String::new() };
     let text = format!("{} without a case: {}{more}", count(lost, "finding"), names.join(", "));
     if placed.trials.iter().all(|t| t.findings.is_empty()) {
         let help = "say where they belong with --case ID or --case-from REGEX";

@@ -110,7 +110,9 @@ impl StoredRun {
                 None => facts.isolation.clone(),
                 Some(one) if one.len() == 1 => one.keys().copied().collect(),
                 Some(several) => {
-                    let each = several.iter().map(|(words, n)| format!("{words} ({n} trials)"));
+                    let each = several
+                        .iter()
+                        .map(|(words, n)| format!("{words} ({})", karat_core::wording::count(*n, "trial")));
                     each.collect::<Vec<_>>().join("; ")
                 }
             };

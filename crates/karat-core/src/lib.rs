@@ -25,3 +25,4 @@ pub mod stats;
 pub mod suite;
 pub mod trec;
 pub mod trial;
+pub mod wording;

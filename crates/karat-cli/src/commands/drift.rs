@@ -86,7 +86,12 @@ fn table(outcomes: &[DriftOutcome]) -> String {
     }
     let totals: Vec<String> =
         ["unchanged", "moved", "edited", "lost"].map(|word| format!("{} {word}", count(word))).to_vec();
-    format!("{}{} goldens: {}\n", draw(&rows, look.width, look.colour), outcomes.len(), totals.join(", "))
+    format!(
+        "{}{}: {}\n",
+        draw(&rows, look.width, look.colour),
+        karat_core::wording::count(outcomes.len(), "golden"),
+        totals.join(", ")
+    )
 }
 
 fn as_json(outcome: &DriftOutcome) -> serde_json::Value {

@@ -15,6 +15,7 @@ use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::profile::IdentityRules;
 use karat_core::trial::Trial;
+use karat_core::wording::{count, plural};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -61,7 +62,10 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
     }
     print(&out)?;
     if differing > 0 {
-        note(&format!("{differing} findings carry a key that differs from the computed one; theirs is shown"));
+        note(&format!(
+            "{} a key that differs from the computed one; the stated key is shown",
+            plural(differing, "finding has", "findings have")
+        ));
     }
     if keyless > 0 {
         let needs = if args.v3 {
@@ -69,7 +73,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
         } else {
             "file, rule_id, and lines or an anchor"
         };
-        note(&format!("{keyless} findings have no key, which needs {needs}"));
+        note(&format!("{} no key, which needs {needs}", plural(keyless, "finding has", "findings have")));
     }
     Ok(Exit::Ok)
 }
@@ -91,7 +95,7 @@ fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Fai
     });
     let keys = result?;
     written.map_err(|error| Failure::unwritten(to.display(), error))?;
-    tell(&format!("wrote {} ({keys} keys)", to.display()));
+    tell(&format!("wrote {} ({})", to.display(), count(keys, "key")));
     Ok(Exit::Ok)
 }
 

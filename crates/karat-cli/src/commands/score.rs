@@ -102,11 +102,7 @@ fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u
     }
     let planned = planned.unwrap_or(1) as usize;
     let fewer = numbers.iter().filter(|(_, seen)| seen.len() < planned);
-    fewer
-        .map(|(tool, seen)| {
-            format!("{tool}: the suite plans {planned} trials of each case, and there are {}", seen.len())
-        })
-        .collect()
+    fewer.map(|(tool, seen)| format!("{tool}: only {} of {planned} planned trials of each case", seen.len())).collect()
 }
 
 /// What a person would type now: the story of the worst case of the best tool, and a report to keep.

@@ -200,7 +200,7 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
     let level = 100.0 * comparison.level;
     let adjusted = match comparison.comparisons.len() {
         1 => String::new(),
-        n => format!(" · p adjusted for {n} pairs of tools (Holm)"),
+        n => format!(" · p adjusted for {n} comparisons (Holm)"),
     };
     let mut out = format!(
         "<section><h2>{}</h2>\n<p class=\"dim\">{} · profile {} · differences within ± {} count as none{adjusted}</p>\n",

@@ -70,6 +70,28 @@ fn the_core_is_pure() {
     assert!(own.iter().any(|d| d == "serde"), "the manifest was not read");
 }
 
+/// `1 findings` is what `{n} findings` prints for one. Counts in sentences are written by `karat_core::wording`.
+#[test]
+fn counts_agree_with_their_nouns() {
+    let nouns = "findings|cases|goldens|trials|tools|pairs|judges|questions|labels|extras|matches|requirements|files|rows|lines|\
+                 runs|results|rules|keys|sections|faults";
+    let by_hand = regex::Regex::new(&format!(r#"\{{[a-z_.()*:]*\}} (?:more )?(?:{nouns})\b"#)).unwrap();
+    // `3 of 8 cases` is right for any numbers, and a progress bar counts to a total.
+    let fine = regex::Regex::new(&format!(r#"(?: of (?:the suite's )?|/)\{{[a-z_.()*:]*\}} (?:{nouns})\b"#)).unwrap();
+    let mut found = Vec::new();
+    for folder in ["crates/karat-core/src", "crates/karat/src", "crates/karat-cli/src"] {
+        for (path, text) in sources(folder) {
+            if path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs") {
+                continue;
+            }
+            for line in code(&text).lines().filter(|line| by_hand.is_match(&fine.replace_all(line, ""))) {
+                found.push(format!("{}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "use karat_core::wording::count or plural:\n{}", found.join("\n"));
+}
+
 #[test]
 fn crates_point_one_way() {
     assert!(!dependencies("crates/karat/Cargo.toml").iter().any(|d| d == "karat-cli" || d.starts_with("clap")));

@@ -37,6 +37,7 @@ use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
+use crate::wording::plural;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tiers::Tiers;
@@ -270,8 +271,8 @@ impl<'a> Plan<'a> {
             tools[slot].lines.insert((case, trial.number), line);
         }
         for (case, count) in strangers {
-            warnings
-                .push(format!("{count} trials are about the case `{case}`, which the suite does not have; left out"));
+            let trials = plural(count, "trial is", "trials are");
+            warnings.push(format!("{trials} about the case `{case}`, which the suite does not have; left out"));
         }
         for planned in &tools {
             let missing = case_count * planned.numbers.len() - planned.lines.len();
@@ -408,7 +409,8 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
     let differing: usize = trials().map(|trial| trial.differing_keys).sum();
     if differing > 0 {
         warnings.push(format!(
-            "{tool}: {differing} findings carry an identity key that differs from the computed one; theirs was used"
+            "{tool}: {} an identity key that differs from the computed one; the stated key was used",
+            plural(differing, "finding has", "findings have")
         ));
     }
     let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();

@@ -303,7 +303,11 @@ fn one_verdict(scene: &Scene<'_>, found: &mut Vec<Remark>) {
     let Some(first) = requirements.first().map(|requirement| requirement.assessment) else { return };
     // Two that agree are no pattern.
     if requirements.len() > 2 && requirements.iter().all(|requirement| requirement.assessment == first) {
-        let message = format!("all {} requirements are `{}`", requirements.len(), first.name());
+        let message = format!(
+            "all of its {} are `{}`",
+            karat_core::wording::count(requirements.len(), "requirement"),
+            first.name()
+        );
         found.push(remark(&["requirements"], message));
     }
 }

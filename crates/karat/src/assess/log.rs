@@ -7,6 +7,7 @@ pub use summary::summarize;
 use super::event::{About, AssessEvent, Named};
 use crate::format::log::LogLineV1;
 use jiff::Timestamp;
+use karat_core::wording::count;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -94,12 +95,12 @@ impl Journal {
     pub fn hear(&mut self, event: &AssessEvent<'_>) {
         match event {
             AssessEvent::Read { document, sections, reused, took } => {
-                let detail = Some(format!("{document}, {sections} sections"));
+                let detail = Some(format!("{document}, {}", count(*sections, "section")));
                 let line = LogLineV1 { stage: Some("ingest".into()), cached: *reused, detail, ..timed(*took) };
                 self.write("document_read", line);
             }
             AssessEvent::Searched { bundle, requirements, took } => {
-                let detail = Some(format!("{requirements} requirements"));
+                let detail = Some(count(*requirements, "requirement"));
                 let line = LogLineV1 { stage: Some("search".into()), detail, ..timed(*took) };
                 self.write("bundle_searched", of_bundle(bundle, line));
             }

@@ -3,6 +3,7 @@
 use super::decode::{not_utf8, own, read};
 use super::{Fault, Node, Segment, Source, Syntax, json};
 use crate::diagnostic::{Diagnostic, Level};
+use karat_core::wording::plural;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use std::io::{BufRead, Read};
@@ -187,7 +188,7 @@ impl Kept {
 
     fn into_diagnostics(mut self, file: &str) -> Vec<Diagnostic> {
         if self.more > 0 {
-            let message = format!("{} more faults are not shown", self.more);
+            let message = format!("{} not shown", plural(self.more, "more fault is", "more faults are"));
             // It is as bad as the worst of them, so that an error which is not shown still refuses the file.
             self.diagnostics.push(Diagnostic::of_file(file, "more-faults", message).with_level(self.worst));
         }

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::diagnostic::{Diagnostic, Level, stand_in};
+use karat_core::wording::plural;
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
@@ -93,7 +94,7 @@ impl<'a> Source<'a> {
         faults.truncate(KEPT);
         let mut diagnostics: Vec<Diagnostic> = faults.into_iter().map(|fault| self.diagnostic(fault)).collect();
         if more > 0 {
-            let message = format!("{more} more faults are not shown");
+            let message = format!("{} not shown", plural(more, "more fault is", "more faults are"));
             diagnostics.push(Diagnostic::of_file(&*self.file, "more-faults", message));
         }
         diagnostics

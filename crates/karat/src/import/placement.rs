@@ -10,6 +10,7 @@ use karat_core::judgement::Judgement;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
+use karat_core::wording::plural;
 use layout::Layout;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -301,7 +302,8 @@ impl Board {
             }
             if dropped > 0 {
                 placed.notes.push(format!(
-                    "{tool} said that it failed, so its {dropped} findings are left out and its trials are unparsable"
+                    "{tool} reported that it failed: {} left out, and its trials are unparsable",
+                    plural(dropped, "finding is", "findings are")
                 ));
             }
             if silent > 0 && !self.failed.contains(tool) {

@@ -2,6 +2,7 @@
 
 use super::{ImportError, input};
 use karat_core::finding::Finding;
+use karat_core::wording::count;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -149,7 +150,7 @@ impl Faults {
             message.push_str(other);
         }
         if self.more > 0 {
-            message.push_str(&format!("\n  and {} more faults", self.more));
+            message.push_str(&format!("\n  and {}", count(self.more, "more fault")));
         }
         Err(at(path, line, message))
     }

@@ -16,6 +16,7 @@ mod unpack;
 use super::outline::Outline;
 use super::{Format, IngestError, Source, Unit};
 use glyphs::Canvas;
+use karat_core::wording::count;
 use page::{Fault, Rewriter};
 use pdf_extract::{Document, output_doc_page};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,7 +86,7 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
     }
     let cleared = furniture::clear(&mut lines);
     if cleared > 0 {
-        outline.note(format!("running heads and feet left out ({cleared} lines)"));
+        outline.note(format!("running heads and feet left out ({})", count(cleared, "line")));
     }
     paragraphs::push(lines.into_iter().flatten().collect(), outline);
     Ok(())

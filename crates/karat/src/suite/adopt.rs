@@ -14,6 +14,7 @@ use karat_core::profile::{Method, Profile, Requirement};
 use karat_core::scorecard::{Scorecard, TrialScore};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_core::wording::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -98,9 +99,10 @@ fn misplaced(loaded: &LoadedSuite, case: &Case, finding: &Finding) -> Option<Str
     if !loaded.has_file(&case.id, file) {
         return Some(format!("the case has no file {file}; add the golden by hand"));
     }
-    let count = u32::try_from(loaded.source(&case.id, file)?.lines().count()).unwrap_or(u32::MAX);
-    let lines = finding.lines().filter(|lines| lines.end > count)?;
-    Some(format!("line {} lies outside {file}, which has {count} lines; add the golden by hand", lines.end))
+    let all = loaded.source(&case.id, file)?.lines().count();
+    let lines = finding.lines().filter(|lines| lines.end as usize > all)?;
+    let all = count(all, "line");
+    Some(format!("line {} lies outside {file}, which has {all}; add the golden by hand", lines.end))
 }
 
 fn issue(finding: &Finding, taken: &mut BTreeSet<String>, profile: &Profile) -> IssueV1 {
@@ -141,7 +143,7 @@ fn first_line(text: &str) -> &str {
 /// Where a golden comes from, for whoever reads the case.
 pub fn origin(pool: &Pool<'_>) -> String {
     let tools = pool.tools().len();
-    let who = if tools == 1 { "a tool".to_owned() } else { format!("{tools} tools") };
+    let who = if tools == 1 { "a tool".to_owned() } else { count(tools, "tool") };
     format!("Adopted: {who} reported it, and people confirmed it.")
 }
 

@@ -133,7 +133,8 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                 if let Some(lines) = golden.lines.filter(|l| l.end > count) {
                     let key = if lines.start > count { "line_start" } else { "line_end" };
                     let line = if lines.start > count { lines.start } else { lines.end };
-                    let message = format!("line {line} lies outside `{path}`, which has {count} lines");
+                    let lines = karat_core::wording::count(count as usize, "line");
+                    let message = format!("line {line} lies outside `{path}`, which has {lines}");
                     lints.push(lint_at(Level::Error, "lines-outside-file", issue(index, key), message));
                 } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines)) {
                     let message = format!("`{}` lies on lines the change did not touch", golden.id);

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::{Fault, Source};
 use crate::recorded::NamedLines;
 use karat_core::trec::{Qrels, Run, Scored};
+use karat_core::wording::plural;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
 use std::ops::Range;
@@ -185,7 +186,8 @@ fn each_line(
         offset += line.len();
     }
     if more > 0 {
-        faults.push(Diagnostic::of_file(&file, "more-faults", format!("{more} more faults are not shown")));
+        let message = format!("{} not shown", plural(more, "more fault is", "more faults are"));
+        faults.push(Diagnostic::of_file(&file, "more-faults", message));
     }
     if lines == 0 && faults.is_empty() {
         let fault = Diagnostic::of_file(&file, "empty-file", "the file has no line that says anything");

@@ -155,7 +155,10 @@ fn require_isolation(args: &RunArgs, store: &mut Store, id: &RunId) -> Result<()
     if weak == 0 {
         return Ok(());
     }
-    let message = format!("{weak} trials of this run were made without a sandbox; start a new run");
+    let message = format!(
+        "{} without a sandbox in this run; start a new run",
+        karat_core::wording::plural(weak, "trial was executed", "trials were executed")
+    );
     Err(Failure::Message(Exit::Failed, message))
 }
 

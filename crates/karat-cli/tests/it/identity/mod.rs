@@ -58,7 +58,7 @@ fn what_has_no_key_is_counted() {
     project.run("key s.jsonl").says(4, &["bad-id"]);
     let findings = json!([{ "id": "f1", "rule_id": "r" }, findings[1]]);
     project.write("s.jsonl", lines(&[trial("c", "t", 1, findings)]));
-    let ran = project.run("key s.jsonl").says(0, &["1 findings have no key", "1 findings carry a key that differs"]);
+    let ran = project.run("key s.jsonl").says(0, &["1 finding has no key", "1 finding has a key that differs"]);
     assert_eq!(ran.out, "c\tt\t1\tf1\t\nc\tt\t1\tf2\tv2|own\n");
     let lines: Vec<Value> =
         project.ok("key s.jsonl --json").lines().map(|l| serde_json::from_str(l).unwrap()).collect();

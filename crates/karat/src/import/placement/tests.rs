@@ -176,7 +176,7 @@ fn failures_are_told_and_spoil_trials_when_they_are_fatal() {
         [
             "t failed in c.py: boom",
             "t failed: boom (all its trials count as unparsable)",
-            "t said that it failed, so its 1 findings are left out and its trials are unparsable",
+            "t reported that it failed: 1 finding is left out, and its trials are unparsable",
         ]
     );
 }

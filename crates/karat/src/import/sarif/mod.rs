@@ -19,6 +19,7 @@ pub use keys::write_keys;
 
 use super::{Harvest, ImportError, Importer, Input, Reported, Sources, ToolFailure, input, json, tool_name};
 use document::{Document, Reader, Rest};
+use karat_core::wording::plural;
 use model::Item;
 use tables::Tables;
 use words::{Baseline, Kind};
@@ -141,8 +142,7 @@ impl Counts {
             (self.lineless, "placed by offset in files whose text is not at hand, so their lines are not known"),
         ];
         let counted = counted.into_iter().filter(|(count, _)| *count > 0);
-        let results =
-            counted.map(|(count, what)| format!("{count} result{} {what}", if count == 1 { " is" } else { "s are" }));
+        let results = counted.map(|(count, what)| format!("{} {what}", plural(count, "result is", "results are")));
         let milder = (self.milder > 0).then(|| {
             format!("{} of the tool's remarks on its own work are milder than errors, and left out", self.milder)
         });

@@ -5,6 +5,7 @@ use super::opinions::{AgreeError, On, Opinions, gathered};
 use crate::diagnostic::{Diagnostic, Faults};
 use crate::document::rows::{Row, each_row};
 use crate::document::{Fault, Source, suggest};
+use karat_core::wording::plural;
 use std::collections::{BTreeMap, HashMap};
 
 /// Ratings as they were read.
@@ -29,7 +30,7 @@ pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
         return Err(Faults(faults));
     }
     if blank > 0 {
-        sheets.notes.push(format!("{blank} rows have no value and are taken for missing ratings"));
+        sheets.notes.push(format!("{} no value: missing ratings", plural(blank, "row has", "rows have")));
     }
     Ok(sheets)
 }
@@ -213,7 +214,7 @@ mod tests {
         check(
             "Item\tRater\tValue\tMood\nq\ta\t\tsad\nq\tb\t2\t\nq\tc\tn/a\t\n",
             "[\"b\", \"c\"] [\"2\", \"n/a\"] q: b=2 c=n/a; in.csv: columns not looked at: mood; \
-             1 rows have no value and are taken for missing ratings; \
+             1 row has no value: missing ratings; \
              values are taken for words without an order, as \"n/a\" is no number",
         );
     }

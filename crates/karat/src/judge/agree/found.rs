@@ -6,6 +6,7 @@ use crate::recorded::{NamedLines, read_trials};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use karat_core::wording::plural;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found.
@@ -63,7 +64,7 @@ pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes
         return targets(judgements);
     }
     if nameless > 0 {
-        notes.push(format!("{nameless} matches do not say which golden they are about and find none"));
+        notes.push(format!("{} no golden and count for none", plural(nameless, "match names", "matches name")));
     }
     if let Some(trials) = trials {
         fill(&mut voices, &judged, trials, notes);
@@ -115,7 +116,10 @@ fn fill<'a>(
         }
     }
     if unheard > 0 {
-        notes.push(format!("{unheard} times a judge said nothing of a trial that others judged; those are missing"));
+        notes.push(format!(
+            "{} a judge decided nothing about a trial that others judged; treated as missing",
+            plural(unheard, "time", "times")
+        ));
     }
     let foreign = judged.keys().filter(|key| !silent.contains_key(*key)).count();
     if foreign > 0 {

@@ -6,6 +6,7 @@ use crate::git::is_binary;
 use crate::suite::LoadedSuite;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use karat_core::suite::Case;
+use karat_core::wording::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -127,7 +128,7 @@ fn fit(pieces: Vec<Piece>, what: &str, most: usize) -> Shown {
     const MOST_TOLD: usize = 20;
     let more = told.len().saturating_sub(MOST_TOLD);
     told.truncate(MOST_TOLD);
-    let more = if more > 0 { format!(", and {more} more files") } else { String::new() };
+    let more = if more > 0 { format!(", and {}", count(more, "more file")) } else { String::new() };
     let note =
         format!("incomplete: {what} was too long to be shown whole ({all} characters): {}{more}", told.join(", "));
     Shown { text, notes: vec![note] }

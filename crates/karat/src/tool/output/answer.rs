@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::{Document, Syntax, decode, schema_of};
 use crate::format::submission::TrialV1;
 use karat_core::trial::{Outcome, Trial};
+use karat_core::wording::count;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -89,7 +90,10 @@ fn said(faults: &[Diagnostic]) -> String {
     // Other labels say again what the message says.
     let near = first.label.as_ref().filter(|label| label.starts_with("did you mean"));
     let help = first.help.as_ref().or(near).map(|help| format!("; {help}")).unwrap_or_default();
-    let more = if faults.len() > 1 { format!(" (and {} more faults)", faults.len() - 1) } else { String::new() };
+    let more = match faults.len() {
+        0 | 1 => String::new(),
+        all => format!(" (and {})", count(all - 1, "more fault")),
+    };
     format!("{}{place}: {}{help}{more}", first.file, first.message)
 }
 

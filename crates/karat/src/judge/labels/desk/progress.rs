@@ -123,7 +123,7 @@ impl Progress {
 
     /// The same in a line: `42 labels, F1 ± 0.060 → ± 0.040`; before the first label, what there is to gain.
     pub fn headline(&self) -> String {
-        let labels = if self.labels == 1 { "1 label".to_owned() } else { format!("{} labels", self.labels) };
+        let labels = karat_core::wording::count(self.labels, "label");
         let Some(Bounds { metric, before, now, cases }) = &self.bounds else { return labels };
         let (figure, sign) = match self.of_extras {
             true => ("precision known within".to_owned(), ""),
