@@ -78,7 +78,7 @@ impl Asking {
     pub(super) fn is_hopeless(&self, most: u64) -> Option<String> {
         let hopeless = self.rejected.load(Ordering::Relaxed) >= most && self.answered.load(Ordering::Relaxed) == 0;
         let last = || self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        hopeless.then(|| format!("it rejected the first {}: {}", karat_core::wording::count(most, "question"), last()))
+        hopeless.then(|| format!("it rejected every question so far ({most}): {}", last()))
     }
 
     async fn decide(
