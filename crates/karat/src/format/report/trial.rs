@@ -141,6 +141,9 @@ pub struct CandidateV1 {
     pub finding: Option<String>,
     /// The score.
     pub score: f64,
+    /// The score before a judge was heard, where one was: what candidates that do not count are ranked by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heuristic: Option<f64>,
     /// What it is made of.
     pub parts: PartsV1,
     /// What a judge said.
@@ -193,9 +196,13 @@ pub struct MatchV1 {
 pub struct MissV1 {
     /// The golden.
     pub golden: String,
-    /// Why it was missed.
+    /// Why it was missed, in words.
     pub why: String,
-    /// Its best candidate.
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<MissReasonV1>,
+    /// Its best candidate: of those that count the one with the highest score, else the one that file, lines and words rank
+    /// highest, whatever a judge said of it.
     pub best: Option<CandidateV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
@@ -206,8 +213,11 @@ pub struct MissV1 {
 pub struct ExtraV1 {
     /// The finding.
     pub finding: String,
-    /// Why it matched nothing.
+    /// Why it matched nothing, in words.
     pub why: String,
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<ExtraReasonV1>,
     /// Its best golden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<CandidateV1>,
