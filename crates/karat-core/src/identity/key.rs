@@ -212,14 +212,14 @@ pub struct KeyParts<'a> {
     pub rest: &'a str,
 }
 
-impl KeyParts<'_> {
+impl<'a> KeyParts<'a> {
     /// The rule.
-    pub fn rule(&self) -> &str {
+    pub fn rule(&self) -> &'a str {
         self.rest.split('|').next().unwrap_or_default()
     }
 
     /// The anchor with its kind, such as `lines:3-4`.
-    pub fn anchor(&self) -> &str {
+    pub fn anchor(&self) -> &'a str {
         self.rest.split('|').nth(1).unwrap_or_default()
     }
 }

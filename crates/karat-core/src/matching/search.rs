@@ -250,7 +250,9 @@ impl<'a> Search<'a> {
                     }
                     seen.add(&pair, finding);
                 }
-                found.add(golden, seen);
+                seen.finish();
+                found.note(&seen);
+                found.edges = seen.edges;
             }
             found.of_finding = Some(of_finding);
             return found;
@@ -266,17 +268,15 @@ impl<'a> Search<'a> {
             }
             nearby.scan_golden(self.pairs(), golden, scratch, &mut seen);
             seen.finish();
-            (golden, seen)
+            seen
         };
         for start in (0..self.goldens).step_by(GOLDENS_AT_ONCE) {
             let goldens = start..(start + GOLDENS_AT_ONCE as u32).min(self.goldens);
-            let seen: Vec<(u32, OfGolden<'_, '_>)> =
+            let seen: Vec<OfGolden<'_, '_>> =
                 goldens.into_par_iter().with_min_len(64).map_init(scratch, look).collect();
-            for (golden, mut seen) in seen {
-                let own = std::mem::take(&mut seen.edges);
-                found.edges.extend(own);
-                seen.edges = std::mem::take(&mut found.edges);
-                found.add(golden, seen);
+            for seen in seen {
+                found.edges.extend_from_slice(&seen.edges);
+                found.note(&seen);
             }
         }
         found
@@ -372,13 +372,11 @@ impl<'a> Search<'a> {
 }
 
 impl TrialPairs {
-    fn add(&mut self, golden: u32, mut seen: OfGolden<'_, '_>) {
-        seen.finish();
+    fn note(&mut self, seen: &OfGolden<'_, '_>) {
         self.of_golden.push(seen.best);
         if seen.cut {
-            self.cut.push(golden);
+            self.cut.push(seen.golden);
         }
-        self.edges = seen.edges;
     }
 }
 
@@ -564,3 +562,6 @@ impl Visit for Candidates<'_, '_> {
         Some(quantum(pair.heuristic))
     }
 }
+
+#[cfg(test)]
+mod tests;

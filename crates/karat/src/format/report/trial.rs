@@ -1,5 +1,6 @@
 //! One trial: its findings, and what became of everything.
 
+use super::reason::{ExtraReasonV1, MissReasonV1};
 use karat_core::golden::Severity;
 use karat_core::judgement::{Classification, TypeMatch};
 use karat_core::matching::outcome::Flag;
