@@ -64,7 +64,7 @@ fn place(shape: Shape, number: usize) -> Place {
         Shape::OneFile => (0, 1 + number as u32),
         Shape::Same => (0, 10),
         Shape::LineOne => (number, 1),
-        _ => (number / 5, 1 + (number % 5 * 80) as u32),
+        _ => (number / 5, 1 + (number * 37 % 1500) as u32),
     };
     let folder = if shape == Shape::LineOne { file } else { file / 20 };
     let rule = if matches!(shape, Shape::OneFile | Shape::Same) { 0 } else { number % 50 };

@@ -252,7 +252,12 @@ pub(super) struct Scratch {
     seen_in: Vec<u32>,
     what: Vec<Touched>,
     list: Vec<u32>,
+    /// The share of the list, in parts of [`WHOLE`], after which it is begun.
+    begin_at: usize,
 }
+
+/// All of a list.
+const WHOLE: usize = 1 << 20;
 
 impl Scratch {
     /// For so many goldens or findings on the other side.
@@ -263,13 +268,20 @@ impl Scratch {
             seen_in: vec![0; others],
             what: vec![Touched::default(); others],
             list: Vec::new(),
+            begin_at: 0,
         }
+    }
+
+    /// Shows what is touched from another place on: as far into the list as `part` is into `whole`.
+    pub(super) fn start_at(&mut self, part: usize, whole: usize) {
+        self.begin_at = part * WHOLE / whole.max(1);
     }
 
     /// Forgets everything about the one before.
     pub(super) fn begin(&mut self) {
         self.round += 1;
         self.list.clear();
+        self.begin_at = 0;
     }
 
     /// Leaves one out of what is shown.
@@ -289,8 +301,9 @@ impl Scratch {
 
     /// Shows what was touched, that with the best names first, so that bounds rule out most of the others.
     fn see_touched(&mut self, visit: &mut impl Visit, bound: impl Fn(u32, &Touched) -> i64) {
+        let (before, after) = self.list.split_at((self.list.len() * self.begin_at / WHOLE).min(self.list.len()));
         for first in [true, false] {
-            for &index in &self.list {
+            for &index in after.iter().chain(before) {
                 let touched = &self.what[index as usize];
                 let due = touched.near == first && self.seen_in[index as usize] != self.round;
                 if due && visit.wants(bound(index, touched), index) {

@@ -210,6 +210,12 @@ impl<'a> Search<'a> {
         Self { scorer, nearby, goldens, findings: reported }
     }
 
+    /// Which finding is looked at first for a golden: another one for each, so that many equal goldens that cannot keep all their
+    /// pairs do not all keep those with the same few findings.
+    fn turn(&self, golden: u32) -> u32 {
+        (u64::from(golden) * u64::from(self.findings) / u64::from(self.goldens.max(1))) as u32
+    }
+
     fn pairs(&self) -> Pairs<'_> {
         Pairs { case: self.scorer.case, findings: &self.scorer.findings, profile: self.scorer.profile }
     }
@@ -243,7 +249,9 @@ impl<'a> Search<'a> {
             let mut of_finding = vec![Best::default(); self.findings as usize];
             for golden in 0..self.goldens {
                 let mut seen = OfGolden::new(&self.scorer, golden, most, std::mem::take(&mut found.edges));
-                for (finding, best) in (0..self.findings).zip(&mut of_finding) {
+                let first = self.turn(golden);
+                for finding in (first..self.findings).chain(0..first) {
+                    let best = &mut of_finding[finding as usize];
                     let Some(pair) = self.scorer.score(golden as usize, finding as usize) else { continue };
                     if pair.is_candidate() {
                         best.add(pair.ranked(golden));
@@ -266,6 +274,7 @@ impl<'a> Search<'a> {
                 scratch.skip(finding as u32);
                 seen.see(finding as u32);
             }
+            scratch.start_at(self.turn(golden) as usize, self.findings as usize);
             nearby.scan_golden(self.pairs(), golden, scratch, &mut seen);
             seen.finish();
             seen
@@ -389,9 +398,9 @@ struct OfGolden<'s, 'a> {
     edges: Vec<Edge>,
     start: usize,
     most: usize,
-    /// From here on a pair that counts may still be kept.
-    least: i64,
+    /// Whether some pairs that count were not kept, and how much the least of the others weighs.
     cut: bool,
+    least: i64,
 }
 
 impl<'s, 'a> OfGolden<'s, 'a> {
@@ -401,30 +410,24 @@ impl<'s, 'a> OfGolden<'s, 'a> {
     }
 
     fn add(&mut self, pair: &PairScore, finding: u32) {
-        if pair.counts && pair.weight() >= self.least {
+        if pair.counts && (!self.cut || pair.weight() > self.least) {
             self.edges.push(Edge { row: self.golden, column: finding, weight: pair.weight() });
             if self.edges.len() - self.start >= self.most.saturating_mul(2) {
                 self.keep_best();
             }
-        } else if pair.counts {
-            self.cut = true;
         }
         if pair.is_candidate() {
             self.best.add(pair.ranked(finding));
         }
     }
 
-    /// Keeps the best pairs. Of equals every golden keeps others, so that many equal goldens do not want the same few findings.
+    /// Keeps the best pairs.
     fn keep_best(&mut self) {
         let own = &mut self.edges[self.start..];
         if own.len() <= self.most {
             return;
         }
-        let findings = self.scorer.findings.findings.len() as u64;
-        let goldens = self.scorer.case.goldens.len().max(1) as u64;
-        let first = u64::from(self.golden) * findings / goldens;
-        let away = |edge: &Edge| (u64::from(edge.column) + findings - first) % findings.max(1);
-        own.select_nth_unstable_by_key(self.most - 1, |edge| (Reverse(edge.weight), away(edge)));
+        own.select_nth_unstable_by_key(self.most - 1, |edge| Reverse(edge.weight));
         self.edges.truncate(self.start + self.most);
         self.least = self.edges[self.start..].iter().map(|edge| edge.weight).min().unwrap_or(0);
         self.cut = true;
@@ -440,8 +443,7 @@ impl Visit for OfGolden<'_, '_> {
     fn wants(&self, bound: i64, index: u32) -> bool {
         let counts = self.scorer.counts_alone(bound);
         let new = Ranked { rank: Rank { counts, score: bound }, index };
-        // A pair that counts and is not kept is known of by those that are.
-        (counts && bound >= self.least) || (bound > 0 && self.best.has_room_for(new))
+        (counts && (!self.cut || bound > self.least)) || (bound > 0 && self.best.has_room_for(new))
     }
 
     fn see(&mut self, finding: u32) -> Option<i64> {
