@@ -2,15 +2,15 @@
 
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
-use karat_core::identity::key;
 use karat_core::identity::matcher::match_all;
+use karat_core::identity::{key, stated};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::FilePattern;
 use karat_core::profile::IdentityRules;
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::{Outcome, Trial};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cases with their expectations, and what changed against those that were there.
 #[derive(Debug, Default)]
@@ -78,9 +78,10 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
         // What nobody demands, or demands not to be there, is not dropped because it is not there.
         met || !prune || !golden.is_required()
     });
-    let mut ids: BTreeSet<String> = case.goldens.iter().map(|g| g.id.to_string()).collect();
+    let mut ids = Ids { taken: case.goldens.iter().map(|g| g.id.to_string()).collect(), next: HashMap::new() };
     for (finding, _) in trial.findings.iter().zip(&expected).filter(|(_, expected)| !**expected) {
-        match key::of_finding(finding, rules).filter(|key| key::anchor_allowed(key, rules)) {
+        let usable = |key: &String| key::refused(key, rules).is_none() && stated::check(key, rules).is_ok();
+        match key::of_finding(finding, rules).filter(usable) {
             None => result.keyless.push(format!("{}: {}", case.id, finding.id)),
             Some(key) => {
                 result.added.push(format!("{}: {key}", case.id));
@@ -96,16 +97,35 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
 /// Ids have a greatest length; a line and a number must fit behind the rule.
 const LONGEST_STEM: usize = 120;
 
-fn golden(finding: &Finding, key: String, ids: &mut BTreeSet<String>) -> Golden {
+/// Gives goldens ids that are not taken.
+struct Ids {
+    taken: BTreeSet<String>,
+    /// By stem: the number to try next.
+    next: HashMap<String, usize>,
+}
+
+impl Ids {
+    fn give(&mut self, stem: &str) -> String {
+        let next = self.next.entry(stem.to_owned()).or_insert(1);
+        loop {
+            let id = if *next == 1 { stem.to_owned() } else { format!("{stem}-{next}") };
+            *next += 1;
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+fn golden(finding: &Finding, key: String, ids: &mut Ids) -> Golden {
     let rule = finding.rule_id.as_deref().unwrap_or_default();
     let line = finding.line_start.map_or_else(String::new, |line| format!("-{line}"));
     let plain: String = rule.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let short: String = plain.trim_matches('-').chars().take(LONGEST_STEM).collect();
     let stem = format!("{}{line}", if short.is_empty() { "finding" } else { &short });
-    let numbered = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
-    let id = numbered.into_iter().find(|id| ids.insert(id.clone())).unwrap_or(stem.clone());
+    let id = ids.give(&stem);
     let said = finding.headline().lines().map(str::trim).find(|line| !line.is_empty());
-    Golden {
+    let mut golden = Golden {
         id: GoldenId::new(id),
         severity: finding.severity,
         category: finding.category.clone(),
@@ -118,5 +138,22 @@ fn golden(finding: &Finding, key: String, ids: &mut BTreeSet<String>) -> Golden 
         identity_key: Some(key),
         cwe: finding.cwe.clone(),
         ..Golden::named("")
+    };
+    follow_key(&mut golden);
+    golden
+}
+
+/// Where a tool's own key names another place or rule than its finding, the golden states what the key names.
+fn follow_key(golden: &mut Golden) {
+    let contradictions = stated::contradictions(golden);
+    let Some(parts) = golden.identity_key.as_deref().and_then(key::parse) else { return };
+    let (path, rule) = (FilePattern::new(parts.path), parts.rule().to_owned());
+    for contradiction in contradictions {
+        match contradiction.field {
+            "file" => golden.file = path.clone(),
+            "rule_id" => golden.rule_id = Some(rule.clone()),
+            "anchor" => golden.anchor = Some(contradiction.key),
+            _ => golden.lines = None,
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
         for finding in &trial.findings {
             let v2 = key::of_finding(finding, &rules);
             let v3 = key::symbolic(finding, &rules);
-            differing += usize::from(key::differs(finding, &rules));
+            differing += usize::from(key::differing(finding, &rules).is_some());
             let shown = if args.v3 { &v3 } else { &v2 };
             keyless += usize::from(shown.is_none());
             if args.json {

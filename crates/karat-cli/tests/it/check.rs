@@ -115,13 +115,69 @@ fn goldens_nobody_could_match() {
                     the profile has a line_tolerance, and it states no lines\n";
     check(&no_lines, &[], "--set line_tolerance=3", expected);
     let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `identity`: \
-                    it needs file, rule_id and lines or an anchor, or an identity_key\n";
+                    it needs file, rule_id and lines or an anchor, or an identity_key\n\
+                    warning no-rule-id 3:9 `g` has no rule_id; goldens of an identity suite need one\n";
     check(GOOD, &[], "--profile identity", expected);
     let ruled = format!("{no_lines}    rule_id: R1\n");
     let expected =
         "warning fallback-only 3:9 only the fallback on file and rule could match `g`; give it lines or an anchor\n";
     check(&ruled, &[], "--profile identity", expected);
     check(&format!("{GOOD}    rule_id: R1\n"), &[], "--profile identity", "");
+}
+
+/// A golden of an identity suite with this key, after `line_start: 2` in line 6.
+fn keyed(key: &str) -> String {
+    format!("{GOOD}    rule_id: R1\n    identity_key: '{key}'\n")
+}
+
+#[test]
+fn keys_that_no_finding_can_have() {
+    let refused = |key: &str, why: &str, help: &str| {
+        let expected = format!("error unmatchable-key 9:19 no finding can have the identity_key of `g`: {why}\n");
+        check(&keyed(key), &[], "--profile identity", &expected);
+        let project =
+            Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", &keyed(key));
+        let out = project.run("check . --profile identity").expect(4).out;
+        assert!(out.contains(help), "{key}: {out}");
+    };
+    let right = "write \"v2|a.py|r1|lines:2-2\"";
+    refused("garbage", "it is not of the form v2|<path>|<rule>|<anchor>", right);
+    refused("v9|a.py|r1|lines:2-2", "there is no version \"v9\" of keys", right);
+    refused("v2|./a.py|r1|lines:2-2", "no key has the path \"./a.py\"", right);
+    refused("v2|a.py|R1|lines:2-2", "no key has the rule \"R1\"", right);
+    refused("v2|a.py|r1|lines:2", "no key of its version has the anchor \"lines:2\"", right);
+    refused(
+        "v2|a.py|r1|lines:2-2|source:llm",
+        "it names the source \"source:llm\", and identity.include_source is off",
+        right,
+    );
+    for good in ["v2|a.py|r1|lines:2-2", "v2|*.py|r1|lines:2-2", "v2|a.py|r1|anchor:n", "v3|a.py|r1|symbol:f#1"] {
+        check(&keyed(good), &[], "--profile identity", "");
+    }
+    // Where keys are not matched by, they do no harm.
+    let warned = "warning unmatchable-key 9:19 no finding can have the identity_key of `g`: \
+                  it is not of the form v2|<path>|<rule>|<anchor>\n";
+    check(&keyed("garbage"), &[], "", warned);
+}
+
+#[test]
+fn keys_that_contradict_their_golden() {
+    let expected = "error contradicting-key 9:19 the identity_key of `g` contradicts it: \
+                    file is \"a.py\", the key says \"b.py\"; rule_id is \"r1\", the key says \"r2\"; \
+                    line_start is \"2-2\", the key says \"9-9\"\n";
+    check(&keyed("v2|b.py|r2|lines:9-9"), &[], "--profile identity", expected);
+    let chunk = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `identity`: \
+                 identity.chunk_anchors does not accept its kind of anchor\n";
+    check(&keyed("v2|a.py|r1|chunk:1"), &[], "--profile identity", chunk);
+    check(&keyed("v2|a.py|r1|chunk:1"), &[], "--profile identity --set identity.chunk_anchors=true", "");
+}
+
+#[test]
+fn every_golden_of_an_identity_suite_is_asked_for_its_rule() {
+    let keyed = format!("{GOOD}    identity_key: 'v2|a.py|r1|lines:2-2'\n");
+    let expected = "warning no-rule-id 3:9 `g` has no rule_id; goldens of an identity suite need one\n";
+    check(&keyed, &[], "--profile identity", expected);
+    check(&keyed, &[], "", "");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 mod dump;
 mod measure;
+mod one_case;
 mod pathological;
 mod random;
 mod workload;
@@ -45,15 +46,15 @@ fn parent(names: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     println!(
-        "| {:9} | {:37} | threads | seconds | CPU s | findings/s | input MB | peak MB | matches |",
+        "| {:10} | {:37} | threads | seconds | CPU s | findings/s | input MB | peak MB | matches |",
         "name", "workload"
     );
-    println!("|-----------|{:-<39}|--------:|--------:|------:|-----------:|---------:|--------:|--------:|", "");
+    println!("|------------|{:-<39}|--------:|--------:|------:|-----------:|---------:|--------:|--------:|", "");
     let mut results: Vec<(&str, Measured)> = Vec::new();
     for workload in WORKLOADS.iter().filter(|w| names.is_empty() || names.iter().any(|n| n == w.name)) {
         let m = in_child(workload, None);
         println!(
-            "| {:9} | {:37} | {:7} | {:7.3} | {:5.2} | {:10.0} | {:8.0} | {:7.0} | {:7} |",
+            "| {:10} | {:37} | {:7} | {:7.3} | {:5.2} | {:10.0} | {:8.0} | {:7.0} | {:7} |",
             workload.name,
             workload.about,
             workload.threads,
@@ -103,6 +104,23 @@ fn targets(results: &[(&str, Measured)]) -> bool {
     for name in ["lines", "identical", "keywords", "tiers", "greedy"] {
         if let Some(crowd) = of(name) {
             say(&format!("{name}, seconds"), crowd.seconds, 10.0);
+        }
+    }
+    for (small, large) in [("score-5k", "score-20k"), ("crb-5k", "crb-20k"), ("keys-5k", "keys-20k")] {
+        if let (Some(a), Some(b)) = (of(small), of(large)) {
+            say(&format!("{large}, time as a multiple of {small}"), b.seconds / a.seconds, 6.0);
+        }
+    }
+    for name in ["score-20k", "crb-20k", "prose-20k", "line-1", "one-file", "same", "same-crb"] {
+        if let Some(one) = of(name) {
+            say(&format!("{name}, seconds"), one.seconds, 20.0);
+            say(&format!("{name}, peak MB"), one.peak_mb, 800.0);
+        }
+    }
+    for name in ["keys-100k", "keys-100", "keys-file", "keys-same", "keys-glob", "keys-alias", "keys-fold", "keys-rule"]
+    {
+        if let Some(keys) = of(name) {
+            say(&format!("{name}, seconds"), keys.seconds, 3.0);
         }
     }
     held

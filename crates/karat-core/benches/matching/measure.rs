@@ -1,12 +1,10 @@
 //! One workload in a process of its own, so that its peak of memory is its own.
 
+use crate::one_case::{self, Shape};
 use crate::pathological::{self, Variant};
 use crate::{dump, workload};
 use karat_core::matching::assign::quantum;
-use karat_core::profile::{
-    Assignment::{self, Exact, Greedy},
-    Profile,
-};
+use karat_core::profile::{Assignment, Profile};
 use karat_core::scorecard::{Scorecard, score};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
@@ -22,9 +20,32 @@ pub(crate) struct Workload {
     pub(crate) threads: usize,
     /// How often it is scored; the median time counts.
     pub(crate) runs: usize,
-    assignment: Assignment,
+    rules: Rules,
     draw: fn() -> (Suite, Vec<Trial>),
 }
+
+/// The profile that a workload is scored by; no judge is asked.
+#[derive(Clone, Copy)]
+enum Rules {
+    Karat,
+    /// As `karat`, with greedy assignment.
+    Greedy,
+    Crb,
+    Identity,
+}
+
+impl Rules {
+    fn profile(self) -> Profile {
+        match self {
+            Self::Karat => workload::profile(include_str!("../../../karat/profiles/karat.toml")),
+            Self::Greedy => Profile { assignment: Assignment::Greedy, ..Self::Karat.profile() },
+            Self::Crb => workload::profile(include_str!("../../../karat/profiles/crb.toml")),
+            Self::Identity => workload::profile(include_str!("../../../karat/profiles/identity.toml")),
+        }
+    }
+}
+
+use Rules::{Crb, Greedy, Identity, Karat};
 
 /// All workloads, in the order of the table.
 pub(crate) const WORKLOADS: &[Workload] = &[
@@ -32,11 +53,30 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::of_many("100k-1", "the same, one thread", 1, || many(5_000, 4)),
     Workload::of_many("1M", "1,000,000 × 1,000,000, 50,000 cases", 2, || many(50_000, 4)),
     Workload::of_many("prose", "100,000 × 100,000, prose, no keywords", 2, || many(5_000, 0)),
-    Workload::of_one("lines", "3,000 × 3,000 in one file, own lines", Exact, || crowd(Variant::Lines)),
-    Workload::of_one("identical", "3,000 × 3,000, all identical", Exact, || crowd(Variant::Identical)),
-    Workload::of_one("keywords", "3,000 × 3,000, drawn keywords", Exact, || crowd(Variant::Keywords)),
-    Workload::of_one("tiers", "3,000 × 3,000, three acceptances", Exact, || crowd(Variant::Tiers)),
+    Workload::of_one("lines", "3,000 × 3,000 in one file, own lines", Karat, || crowd(Variant::Lines)),
+    Workload::of_one("identical", "3,000 × 3,000, all identical", Karat, || crowd(Variant::Identical)),
+    Workload::of_one("keywords", "3,000 × 3,000, drawn keywords", Karat, || crowd(Variant::Keywords)),
+    Workload::of_one("tiers", "3,000 × 3,000, three acceptances", Karat, || crowd(Variant::Tiers)),
     Workload::of_one("greedy", "3,000 × 3,000, keywords, greedy", Greedy, || crowd(Variant::Keywords)),
+    Workload::of_one("score-5k", "5,000 × 5,000, one case, many files", Karat, || one(Shape::Spread, 5_000)),
+    Workload::of_one("score-20k", "20,000 × 20,000, the same", Karat, || one(Shape::Spread, 20_000)),
+    Workload::of_one("crb-5k", "5,000 × 5,000, profile crb", Crb, || one(Shape::Spread, 5_000)),
+    Workload::of_one("crb-20k", "20,000 × 20,000, profile crb", Crb, || one(Shape::Spread, 20_000)),
+    Workload::of_one("prose-20k", "20,000 × 20,000, prose", Karat, || one(Shape::Prose, 20_000)),
+    Workload::of_one("line-1", "20,000 × 20,000, all on line 1, crb", Crb, || one(Shape::LineOne, 20_000)),
+    Workload::of_one("one-file", "20,000 × 20,000 in one file", Karat, || one(Shape::OneFile, 20_000)),
+    Workload::of_one("same", "20,000 × 20,000, all the same", Karat, || one(Shape::Same, 20_000)),
+    Workload::of_one("same-crb", "20,000 × 20,000, the same, crb", Crb, || one(Shape::Same, 20_000)),
+    Workload::of_one("keys-5k", "5,000 × 5,000, one case, keys", Identity, || one(Shape::Spread, 5_000)),
+    Workload::of_one("keys-20k", "20,000 × 20,000, keys", Identity, || one(Shape::Spread, 20_000)),
+    Workload::of_one("keys-100k", "100,000 × 100,000, keys", Identity, || one(Shape::Spread, 100_000)),
+    Workload::of_one("keys-100", "the same in 100 cases", Identity, || one_case::draw(Shape::Spread, 100_000, 100)),
+    Workload::of_one("keys-file", "100,000 × 100,000, one file and rule", Identity, || one(Shape::OneFile, 100_000)),
+    Workload::of_one("keys-same", "100,000 × 100,000, one key", Identity, || one(Shape::Same, 100_000)),
+    Workload::of_one("keys-glob", "100,000 × 100,000, globs", Identity, || one(Shape::Globs, 100_000)),
+    Workload::of_one("keys-alias", "100,000 × 100,000, aliases", Identity, || one(Shape::Aliases, 100_000)),
+    Workload::of_one("keys-fold", "100,000 × 100,000, folded reports", Identity, || one(Shape::Merged, 100_000)),
+    Workload::of_one("keys-rule", "100,000 × 100,000, file and rule", Identity, || one(Shape::NoLines, 100_000)),
 ];
 
 impl Workload {
@@ -46,17 +86,12 @@ impl Workload {
         threads: usize,
         draw: fn() -> (Suite, Vec<Trial>),
     ) -> Self {
-        Self { name, about, threads, runs: 5, assignment: Exact, draw }
+        Self { name, about, threads, runs: 5, rules: Karat, draw }
     }
 
-    /// A single case keeps a single thread busy.
-    const fn of_one(
-        name: &'static str,
-        about: &'static str,
-        assignment: Assignment,
-        draw: fn() -> (Suite, Vec<Trial>),
-    ) -> Self {
-        Self { name, about, threads: 1, runs: 1, assignment, draw }
+    /// One thread, so that time on the clock is processor time.
+    const fn of_one(name: &'static str, about: &'static str, rules: Rules, draw: fn() -> (Suite, Vec<Trial>)) -> Self {
+        Self { name, about, threads: 1, runs: 1, rules, draw }
     }
 }
 
@@ -64,6 +99,10 @@ fn many(cases: usize, keywords: usize) -> (Suite, Vec<Trial>) {
     let suite = workload::suite(cases, keywords);
     let trials = workload::trials(&suite, "bench", 1);
     (suite, trials)
+}
+
+fn one(shape: Shape, size: usize) -> (Suite, Vec<Trial>) {
+    one_case::draw(shape, size, 1)
 }
 
 fn crowd(variant: Variant) -> (Suite, Vec<Trial>) {
@@ -111,7 +150,7 @@ impl Workload {
         if let Some(file) = data {
             dump::write(&suite, &trials, file);
         }
-        let profile = Profile { assignment: self.assignment, ..workload::profile() };
+        let profile = self.rules.profile();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().expect("a pool of threads");
         let input_mb = status_mb("VmRSS");
         let mut times = Vec::new();

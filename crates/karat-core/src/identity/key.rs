@@ -3,11 +3,13 @@
 //! `v2|<path>|<rule>|<anchor>` names a place by lines or by a scanner's own locator;
 //! `v3|<path>|<rule>|symbol:<qualified.name>#<n>` names it by the enclosing symbol, which survives moved lines.
 
+use super::matcher::RefusedKey;
 use crate::finding::{Finding, MergedReport};
 use crate::golden::Golden;
 use crate::lines::Lines;
-use crate::path::{FilePattern, RepoPath};
+use crate::path::{FilePattern, RepoPath, glob_matches};
 use crate::profile::IdentityRules;
+use std::collections::HashSet;
 use std::fmt;
 
 /// A stable locator within a file.
@@ -85,7 +87,7 @@ pub fn build(
 }
 
 /// A bar would end the part, so it becomes a slash.
-fn part(text: &str) -> String {
+pub(super) fn part(text: &str) -> String {
     text.replace('|', "/")
 }
 
@@ -99,10 +101,37 @@ pub fn of_finding(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     given(finding.identity_key.as_deref()).or_else(|| computed(finding, rules))
 }
 
-/// Whether a finding carries a key that is not the computed one.
-pub fn differs(finding: &Finding, rules: &IdentityRules) -> bool {
-    let own = given(finding.identity_key.as_deref());
-    own.is_some() && computed(finding, rules).is_some_and(|key| Some(key) != own)
+/// A stated key, and the one computed of the same thing's fields, which is another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differing {
+    /// The key that is stated, and counts.
+    pub stated: String,
+    /// The key that the fields make.
+    pub computed: String,
+}
+
+/// The keys of a finding that carries another key than the computed one.
+pub fn differing(finding: &Finding, rules: &IdentityRules) -> Option<Differing> {
+    let stated = given(finding.identity_key.as_deref())?;
+    let computed = computed(finding, rules)?;
+    let same = stated == computed || symbolic(finding, rules).as_ref() == Some(&stated);
+    (!same).then_some(Differing { stated, computed })
+}
+
+/// The keys of a golden that states another key than the computed ones. A symbol's key and a source cannot be computed of it.
+pub fn differing_of_golden(golden: &Golden, rules: &IdentityRules) -> Option<Differing> {
+    let stated = given(golden.identity_key.as_deref())?;
+    let computed = computed_of_golden(golden);
+    let is_symbolic = parse(&stated).is_some_and(|parts| parts.version == "v3");
+    let without_source = if rules.include_source { stated.rsplit_once("|source:").map(|(key, _)| key) } else { None };
+    let own = without_source.unwrap_or(&stated);
+    let fits = |key: &String| match (parse(key), parse(own)) {
+        // A golden whose file is a glob may state the key of one of its files.
+        (Some(a), Some(b)) if a.rest == b.rest && a.path.contains('*') => glob_matches(a.path, b.path),
+        _ => key == own,
+    };
+    let same = computed.iter().any(fits);
+    (!is_symbolic && !same).then(|| Some(Differing { computed: computed.into_iter().next()?, stated })).flatten()
 }
 
 /// The v3 key, where the symbol is known.
@@ -113,14 +142,13 @@ pub fn symbolic(finding: &Finding, rules: &IdentityRules) -> Option<String> {
 
 /// Every key a finding answers to, the one that counts first, then those of the reports folded into it.
 pub fn all_of_finding(finding: &Finding, rules: &IdentityRules) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    let merged = finding.merged.iter().filter_map(|report| of_merged(finding, report, rules));
-    for key in of_finding(finding, rules).into_iter().chain(symbolic(finding, rules)).chain(merged) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+    let own = of_finding(finding, rules).into_iter().chain(symbolic(finding, rules));
+    if finding.merged.is_empty() {
+        return own.collect();
     }
-    keys
+    let mut seen = HashSet::new();
+    let merged = finding.merged.iter().filter_map(|report| of_merged(finding, report, rules));
+    own.chain(merged).filter(|key| seen.insert(key.clone())).collect()
 }
 
 fn of_merged(finding: &Finding, report: &MergedReport, rules: &IdentityRules) -> Option<String> {
@@ -155,14 +183,22 @@ pub fn of_golden(golden: &Golden) -> Vec<String> {
     if let Some(key) = given(golden.identity_key.as_deref()) {
         return vec![key];
     }
+    computed_of_golden(golden)
+}
+
+/// The v2 keys built from a golden's own fields, whatever key it states: one for each name of its rule.
+pub fn computed_of_golden(golden: &Golden) -> Vec<String> {
     let path = golden.file.as_ref().map(FilePattern::path);
-    let place = Place {
+    let anchor = place_of_golden(golden).anchor();
+    golden.rules().filter_map(|rule| build(path, Some(rule), anchor.as_ref(), None)).collect()
+}
+
+fn place_of_golden(golden: &Golden) -> Place<'_> {
+    Place {
         node: golden.anchor.as_deref(),
         lines: (golden.lines.map(|l| l.start), golden.lines.map(|l| l.end)),
         ..Place::default()
-    };
-    let anchor = place.anchor();
-    golden.rules().filter_map(|rule| build(path, Some(rule), anchor.as_ref(), None)).collect()
+    }
 }
 
 /// A key taken apart again.
@@ -176,9 +212,14 @@ pub struct KeyParts<'a> {
     pub rest: &'a str,
 }
 
-impl KeyParts<'_> {
+impl<'a> KeyParts<'a> {
+    /// The rule.
+    pub fn rule(&self) -> &'a str {
+        self.rest.split('|').next().unwrap_or_default()
+    }
+
     /// The anchor with its kind, such as `lines:3-4`.
-    pub fn anchor(&self) -> &str {
+    pub fn anchor(&self) -> &'a str {
         self.rest.split('|').nth(1).unwrap_or_default()
     }
 }
@@ -194,14 +235,51 @@ pub fn parse(key: &str) -> Option<KeyParts<'_>> {
     })
 }
 
-/// Whether the rules let a key's anchor match at all.
-pub fn anchor_allowed(key: &str, rules: &IdentityRules) -> bool {
-    let Some(parts) = parse(key) else { return true };
-    let anchor = parts.anchor();
+/// Why the rules do not accept a key, whoever has it; `None` where they do.
+pub fn refused(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
+    let anchor = parse(key)?.anchor();
     if rules.require_anchor {
-        return anchor.starts_with("anchor:");
+        return (!anchor.starts_with("anchor:")).then_some(RefusedKey::NoAnchor);
     }
-    rules.chunk_anchors || !(anchor.starts_with("chunk:") || anchor.starts_with("chunklines:"))
+    let is_chunk = anchor.starts_with("chunk:") || anchor.starts_with("chunklines:");
+    (is_chunk && !rules.chunk_anchors).then_some(RefusedKey::Chunk)
+}
+
+/// What a key cannot be built for want of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// The file.
+    pub file: bool,
+    /// The rule.
+    pub rule: bool,
+    /// Lines, or any other anchor.
+    pub place: bool,
+}
+
+impl Missing {
+    /// The names of the missing keys.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let named = [(self.file, "file"), (self.rule, "rule_id"), (self.place, "line_start")];
+        named.into_iter().filter_map(|(missing, name)| missing.then_some(name))
+    }
+}
+
+/// What a golden states too little of for a key.
+pub fn missing_of_golden(golden: &Golden) -> Missing {
+    Missing {
+        file: golden.file.is_none(),
+        rule: !golden.rules().any(|rule| normal_rule(rule).is_some()),
+        place: place_of_golden(golden).anchor().is_none(),
+    }
+}
+
+/// What a finding states too little of for a key.
+pub fn missing_of_finding(finding: &Finding) -> Missing {
+    Missing {
+        file: finding.file.is_none(),
+        rule: !finding.rule_id.as_deref().is_some_and(|rule| normal_rule(rule).is_some()),
+        place: place(finding).anchor().is_none(),
+    }
 }
 
 #[cfg(test)]

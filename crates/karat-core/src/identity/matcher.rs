@@ -1,11 +1,16 @@
-//! Matching by keys: exact, one to one; for goldens with one key each, in time proportional to goldens plus findings.
+//! Matching by keys: exact, one to one, in time proportional to goldens plus findings.
+//!
+//! Findings stand in queues, in file order: one for each key, one for each file and rule, and one for each distinct glob. A
+//! golden takes the first finding of its queues that is not used yet. A used finding is never free again, so that no queue is
+//! walked through more than once. Globs alone are tried out: each distinct one on the distinct paths that have its rule and
+//! anchor and fit its file name, or begin as it does.
 
-use super::key;
+use super::key::{self, Missing};
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::path::{FilePattern, RepoPath};
 use crate::profile::IdentityRules;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How a golden came to its finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +23,62 @@ pub enum Via {
     FileAndRule,
 }
 
+/// Why a golden has no finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmatched {
+    /// It cannot be found, whatever is reported.
+    Unfindable(Unfindable),
+    /// No finding has what it is looked for by.
+    Absent(Via),
+    /// The first finding that has it reports another golden, and so do all others.
+    Used {
+        /// What it is looked for by.
+        via: Via,
+        /// The finding.
+        finding: usize,
+        /// The golden that it reports.
+        by: usize,
+    },
+}
+
+/// Why no finding can match a golden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfindable {
+    /// No key can be built, and nothing else may match it.
+    NoKey(Missing),
+    /// The rules do not accept its kind of key.
+    Refused(RefusedKey),
+}
+
+/// Why rules do not accept a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedKey {
+    /// It names a chunk, and `identity.chunk_anchors` is off.
+    Chunk,
+    /// It is no `anchor:` key, and `identity.require_anchor` is on.
+    NoAnchor,
+    /// It names no source, and `identity.include_source` is on.
+    NoSource,
+}
+
+impl RefusedKey {
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chunk => "chunk_anchors",
+            Self::NoAnchor => "require_anchor",
+            Self::NoSource => "include_source",
+        }
+    }
+}
+
 /// The result for one trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdentityMatches {
     /// Golden index, finding index, and how.
     pub matched: Vec<(usize, usize, Via)>,
+    /// The other goldens, and why.
+    pub unmatched: Vec<(usize, Unmatched)>,
     /// A finding that no golden was left for, and the matched golden whose key or rule it repeats.
     pub duplicates: Vec<(usize, usize)>,
 }
@@ -30,40 +86,44 @@ pub struct IdentityMatches {
 /// Matches goldens to findings. Goldens with a key come before those with a glob, those before fallbacks;
 /// within each, required goldens come before acceptable ones and those before traps.
 pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules) -> IdentityMatches {
-    let index = Index::new(findings, rules);
-    let mut used = vec![false; findings.len()];
-    let mut matched: Vec<Option<(usize, Via)>> = vec![None; goldens.len()];
-    let wanted: Vec<Wanted> = goldens.iter().map(|golden| Wanted::new(golden, rules)).collect();
+    let wanted: Vec<Wanted<'_>> = goldens.iter().map(|golden| Wanted::new(golden, rules)).collect();
+    let mut index = Index::new(findings, rules, &wanted);
+    let queues: Vec<Vec<usize>> = wanted.iter().map(|wanted| index.queues_of(wanted)).collect();
+    let mut queues_with_findings = index.queues;
 
     let mut order: Vec<usize> = (0..goldens.len()).collect();
     order.sort_by_key(|&g| (wanted[g].rank(), goldens[g].acceptance, g));
-    // Where many goldens share one key, each starts where the one before it stopped.
-    let mut spent: HashMap<&[String], usize> = HashMap::new();
+    let mut golden_of: Vec<Option<usize>> = vec![None; findings.len()];
+    let mut finding_of: Vec<Option<usize>> = vec![None; goldens.len()];
     for &g in &order {
-        let skip = match &wanted[g] {
-            Wanted::Keys(keys) => spent.entry(keys).or_default(),
-            _ => &mut 0,
-        };
-        let free = index.candidates(&wanted[g]).skip(*skip).inspect(|_| *skip += 1).find(|&f| !used[f]);
-        if let Some(f) = free {
-            used[f] = true;
-            matched[g] = Some((f, wanted[g].via()));
+        let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].first_unused(&golden_of)).min();
+        if let Some(f) = first {
+            golden_of[f] = Some(g);
+            finding_of[g] = Some(f);
         }
     }
 
     let mut result = IdentityMatches::default();
-    let mut duplicate_of: Vec<Option<usize>> = vec![None; findings.len()];
-    let mut seen: HashSet<&[String]> = HashSet::new();
-    for (g, found) in matched.iter().enumerate() {
-        let Some((finding, via)) = *found else { continue };
-        result.matched.push((g, finding, via));
-        if let Wanted::Keys(keys) = &wanted[g]
-            && !seen.insert(keys)
-        {
+    let mut first_matched: Vec<Option<usize>> = vec![None; queues_with_findings.len()];
+    for (g, golden) in goldens.iter().enumerate() {
+        if let Some(finding) = finding_of[g] {
+            result.matched.push((g, finding, wanted[g].via()));
+            queues[g].iter().for_each(|&queue| _ = first_matched[queue].get_or_insert(g));
             continue;
         }
-        for f in index.candidates(&wanted[g]).filter(|&f| !used[f]) {
-            duplicate_of[f].get_or_insert(g);
+        let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].findings.first()).min();
+        let why = match (first.and_then(|&f| Some((f, golden_of[f]?))), unfindable(golden, &wanted[g], rules)) {
+            (Some((finding, by)), _) => Unmatched::Used { via: wanted[g].via(), finding, by },
+            (None, Some(why)) => Unmatched::Unfindable(why),
+            (None, None) => Unmatched::Absent(wanted[g].via()),
+        };
+        result.unmatched.push((g, why));
+    }
+    let mut duplicate_of: Vec<Option<usize>> = vec![None; findings.len()];
+    for (queue, first) in queues_with_findings.iter().zip(first_matched) {
+        let Some(g) = first else { continue };
+        for &f in queue.findings.iter().filter(|f| golden_of[**f].is_none()) {
+            duplicate_of[f] = Some(duplicate_of[f].map_or(g, |other| other.min(g)));
         }
     }
     result.duplicates = duplicate_of.iter().enumerate().filter_map(|(f, g)| g.map(|g| (f, g))).collect();
@@ -77,24 +137,31 @@ pub enum FoundBy {
     Key,
     /// File and rule alone, because no key can be built.
     FileAndRule,
-    /// Nothing: no key can be built, and the rules or the golden leave no other way.
-    Nothing,
+    /// Nothing, whatever is reported.
+    Nothing(Unfindable),
 }
 
 /// What a golden can be found by under these rules, whatever was reported.
 pub fn found_by(golden: &Golden, rules: &IdentityRules) -> FoundBy {
-    match Wanted::new(golden, rules) {
-        Wanted::Keys(keys) if !keys.iter().any(|k| reachable(k, golden, rules)) => FoundBy::Nothing,
-        Wanted::Keys(_) | Wanted::Glob { .. } => FoundBy::Key,
-        Wanted::FileAndRule { .. } => FoundBy::FileAndRule,
-        Wanted::Nothing => FoundBy::Nothing,
+    let wanted = Wanted::new(golden, rules);
+    match (unfindable(golden, &wanted, rules), wanted) {
+        (Some(why), _) => FoundBy::Nothing(why),
+        (None, Wanted::FileAndRule { .. }) => FoundBy::FileAndRule,
+        (None, _) => FoundBy::Key,
     }
 }
 
-/// Whether any finding could have this key: its anchor is accepted, and where the source belongs to keys, it names one.
-fn reachable(key: &str, golden: &Golden, rules: &IdentityRules) -> bool {
-    let sourced = !rules.include_source || golden.identity_key.is_some();
-    key::anchor_allowed(key, rules) && sourced
+fn unfindable(golden: &Golden, wanted: &Wanted<'_>, rules: &IdentityRules) -> Option<Unfindable> {
+    let keys = match wanted {
+        Wanted::FileAndRule { .. } => return None,
+        Wanted::Nothing => return Some(Unfindable::NoKey(key::missing_of_golden(golden))),
+        Wanted::Keys(_) | Wanted::Glob { .. } => key::of_golden(golden),
+    };
+    if rules.include_source && golden.identity_key.is_none() {
+        return Some(Unfindable::Refused(RefusedKey::NoSource));
+    }
+    let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refused(key, rules)).collect();
+    refused.and_then(|refused| refused.first().copied()).map(Unfindable::Refused)
 }
 
 /// What a golden is looked for by.
@@ -143,60 +210,160 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Findings by what they can be looked up by, each list in file order.
+/// Findings in file order, the used ones in front passed over.
+#[derive(Default)]
+struct Queue {
+    findings: Vec<usize>,
+    next: usize,
+}
+
+impl Queue {
+    fn first_unused(&mut self, golden_of: &[Option<usize>]) -> Option<usize> {
+        while self.findings.get(self.next).is_some_and(|&f| golden_of[f].is_some()) {
+            self.next += 1;
+        }
+        self.findings.get(self.next).copied()
+    }
+}
+
+/// The findings that share something, by their paths.
+#[derive(Default)]
+struct Bucket {
+    /// By rising path.
+    paths: Vec<RepoPath>,
+    /// By index of the path, in file order.
+    findings: Vec<Vec<usize>>,
+    names: HashMap<String, Vec<usize>>,
+}
+
+impl Bucket {
+    fn new(mut places: Vec<(RepoPath, usize)>) -> Self {
+        places.sort_unstable();
+        let mut bucket = Self::default();
+        for same in places.chunk_by(|a, b| a.0 == b.0) {
+            let path = same[0].0.clone();
+            bucket.names.entry(path.file_name().to_owned()).or_default().push(bucket.paths.len());
+            bucket.paths.push(path);
+            bucket.findings.push(same.iter().map(|(_, f)| *f).collect());
+        }
+        bucket
+    }
+
+    /// The findings whose paths fit.
+    fn fitting<'s>(&'s self, pattern: &'s FilePattern) -> impl Iterator<Item = usize> + 's {
+        let text = pattern.path().as_str();
+        let name = pattern.path().file_name();
+        let near: Vec<usize> = if !pattern.is_glob() {
+            self.paths.binary_search(pattern.path()).into_iter().collect()
+        } else if name.contains('*') {
+            // All that fit begin as the glob does.
+            let start = &text[..text.find('*').unwrap_or(text.len())];
+            let from = self.paths.partition_point(|path| path.as_str() < start);
+            let begins = |at: &usize| self.paths[*at].as_str().starts_with(start);
+            (from..self.paths.len()).take_while(begins).collect()
+        } else {
+            self.names.get(name).cloned().unwrap_or_default()
+        };
+        let fits = |at: &usize| pattern.matches(&self.paths[*at]);
+        near.into_iter().filter(fits).flat_map(|at| self.findings[at].iter().copied())
+    }
+}
+
+/// Findings by what they can be looked up by.
 struct Index<'a> {
-    by_key: HashMap<String, Vec<usize>>,
-    by_rest: HashMap<String, Vec<(RepoPath, usize)>>,
-    by_rule: HashMap<String, Vec<usize>>,
-    findings: &'a [Finding],
+    queues: Vec<Queue>,
+    by_key: HashMap<String, usize>,
+    by_glob: HashMap<(FilePattern, Vec<String>), usize>,
+    by_file_and_rule: HashMap<(&'a FilePattern, String), usize>,
+    /// By rule and anchor, where a golden's path is a glob.
+    rests: HashMap<String, Bucket>,
+    /// By rule, where no key can be built for a golden.
+    rules: HashMap<String, Bucket>,
 }
 
 impl<'a> Index<'a> {
-    fn new(findings: &'a [Finding], rules: &IdentityRules) -> Self {
-        let mut index = Self { by_key: HashMap::new(), by_rest: HashMap::new(), by_rule: HashMap::new(), findings };
-        for (f, finding) in findings.iter().enumerate() {
-            for k in key::all_of_finding(finding, rules).into_iter().filter(|k| key::anchor_allowed(k, rules)) {
-                if let Some((path, rest)) = key::parse(&k).and_then(|p| Some((RepoPath::new(p.path)?, p.rest))) {
-                    index.by_rest.entry(rest.to_owned()).or_default().push((path, f));
-                }
-                index.by_key.entry(k).or_default().push(f);
-            }
-            for rule in finding.rules().filter_map(key::normal_rule) {
-                index.by_rule.entry(rule).or_default().push(f);
+    fn new(findings: &[Finding], rules: &IdentityRules, wanted: &[Wanted<'a>]) -> Self {
+        let mut rests: HashMap<&str, Vec<(RepoPath, usize)>> = HashMap::new();
+        let mut names: HashMap<&str, Vec<(RepoPath, usize)>> = HashMap::new();
+        for wanted in wanted {
+            match wanted {
+                Wanted::Glob { rests: own, .. } => rests.extend(own.iter().map(|rest| (rest.as_str(), Vec::new()))),
+                Wanted::FileAndRule { rules, .. } => names.extend(rules.iter().map(|rule| (rule.as_str(), Vec::new()))),
+                Wanted::Keys(_) | Wanted::Nothing => {}
             }
         }
-        index
+        let mut queues: Vec<Queue> = Vec::new();
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        for (f, finding) in findings.iter().enumerate() {
+            for k in key::all_of_finding(finding, rules).into_iter().filter(|k| key::refused(k, rules).is_none()) {
+                if let Some(parts) = key::parse(&k).filter(|_| !rests.is_empty())
+                    && let Some(bucket) = rests.get_mut(parts.rest)
+                    && let Some(path) = RepoPath::new(parts.path)
+                {
+                    bucket.push((path, f));
+                }
+                let queue = *by_key.entry(k).or_insert_with(|| {
+                    queues.push(Queue::default());
+                    queues.len() - 1
+                });
+                queues[queue].findings.push(f);
+            }
+            let Some(path) = finding.file.as_ref().filter(|_| !names.is_empty()) else { continue };
+            for rule in finding.rules().filter_map(key::normal_rule) {
+                if let Some(bucket) = names.get_mut(rule.as_str()) {
+                    bucket.push((path.clone(), f));
+                }
+            }
+        }
+        let buckets = |places: HashMap<&str, Vec<(RepoPath, usize)>>| -> HashMap<String, Bucket> {
+            places.into_iter().map(|(name, places)| (name.to_owned(), Bucket::new(places))).collect()
+        };
+        Self {
+            queues,
+            by_key,
+            by_glob: HashMap::new(),
+            by_file_and_rule: HashMap::new(),
+            rests: buckets(rests),
+            rules: buckets(names),
+        }
     }
 
-    /// Findings that fit, in file order.
-    fn candidates<'s>(&'s self, wanted: &'s Wanted<'_>) -> Box<dyn Iterator<Item = usize> + 's> {
-        let mut found: Vec<usize> = match wanted {
-            Wanted::Keys(keys) => {
-                // One key is the common case and must stay linear however often it repeats.
-                if let [only] = keys.as_slice() {
-                    return Box::new(self.by_key.get(only).into_iter().flatten().copied());
+    /// The queues that a golden is served from.
+    fn queues_of(&mut self, wanted: &Wanted<'a>) -> Vec<usize> {
+        match wanted {
+            Wanted::Keys(keys) => keys.iter().filter_map(|key| self.by_key.get(key).copied()).collect(),
+            Wanted::Glob { pattern, rests } => {
+                let key = (pattern.clone(), rests.clone());
+                if let Some(&queue) = self.by_glob.get(&key) {
+                    return vec![queue];
                 }
-                keys.iter().filter_map(|k| self.by_key.get(k)).flatten().copied().collect()
+                let buckets = rests.iter().filter_map(|rest| self.rests.get(rest));
+                let queue = self.add(buckets.flat_map(|bucket| bucket.fitting(pattern)).collect());
+                self.by_glob.insert(key, queue);
+                vec![queue]
             }
-            Wanted::Glob { pattern, rests } => rests
-                .iter()
-                .filter_map(|rest| self.by_rest.get(rest))
-                .flatten()
-                .filter(|(path, _)| pattern.matches(path))
-                .map(|&(_, f)| f)
-                .collect(),
-            Wanted::FileAndRule { file, rules } => rules
-                .iter()
-                .filter_map(|rule| self.by_rule.get(rule))
-                .flatten()
-                .copied()
-                .filter(|&f| self.findings[f].file.as_ref().is_some_and(|path| file.matches(path)))
-                .collect(),
+            Wanted::FileAndRule { file, rules } => {
+                rules.iter().filter_map(|rule| self.queue_of_rule(file, rule)).collect()
+            }
             Wanted::Nothing => Vec::new(),
-        };
-        found.sort_unstable();
-        found.dedup();
-        Box::new(found.into_iter())
+        }
+    }
+
+    fn queue_of_rule(&mut self, file: &'a FilePattern, rule: &str) -> Option<usize> {
+        if let Some(&queue) = self.by_file_and_rule.get(&(file, rule.to_owned())) {
+            return Some(queue);
+        }
+        let found = self.rules.get(rule)?.fitting(file).collect();
+        let queue = self.add(found);
+        self.by_file_and_rule.insert((file, rule.to_owned()), queue);
+        Some(queue)
+    }
+
+    fn add(&mut self, mut findings: Vec<usize>) -> usize {
+        findings.sort_unstable();
+        findings.dedup();
+        self.queues.push(Queue { findings, next: 0 });
+        self.queues.len() - 1
     }
 }
 

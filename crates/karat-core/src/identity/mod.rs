@@ -2,3 +2,4 @@
 
 pub mod key;
 pub mod matcher;
+pub mod stated;

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::golden::{Golden, Severity};
 use crate::lines::Lines;
 use crate::matching::keywords::{KeywordIndex, Keywords, lowercase};
-use crate::matching::marks::{Marks, is_marked};
+use crate::matching::lists::{Lists, Sets};
 use crate::path::{FilePattern, RepoPath};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,9 +18,9 @@ pub(super) struct Sides {
     /// In the order of the findings.
     pub(super) findings: Vec<FindingSide>,
     /// Which of the goldens' functions and keywords each finding's text has.
-    in_text: Marks,
+    in_text: Sets,
     /// Which of them its rule or category has.
-    in_kind: Marks,
+    in_kind: Sets,
 }
 
 /// What a golden says beside its text.
@@ -145,26 +145,29 @@ impl Sides {
         let others = findings.iter().zip(of_findings).map(other).collect();
         let keywords = Keywords::new(wanted);
         let count = keywords.as_ref().map_or(0, Keywords::len);
-        let mut sides = Self {
-            goldens: own,
-            findings: others,
-            in_text: Marks::new(findings.len(), count),
-            in_kind: Marks::new(findings.len(), count),
-        };
-        if let Some(keywords) = keywords {
-            for (f, (finding, said)) in findings.iter().zip(said).enumerate() {
-                keywords.mark(&lowercase(bounded(said)), sides.in_text.of_mut(f));
+        let (mut in_text, mut in_kind) = (Lists::default(), Lists::default());
+        let (mut found, mut of_kind) = (Vec::new(), Vec::new());
+        for (finding, said) in findings.iter().zip(said) {
+            of_kind.clear();
+            if let Some(keywords) = &keywords {
                 for kind in finding.rule_id.iter().chain(&finding.category) {
-                    keywords.mark(&lowercase(kind), sides.in_kind.of_mut(f));
+                    keywords.find(&lowercase(kind), &mut found);
+                    of_kind.append(&mut found);
                 }
+                of_kind.sort_unstable();
+                of_kind.dedup();
+                keywords.find(&lowercase(bounded(said)), &mut found);
             }
+            in_text.push(&found);
+            in_kind.push(&of_kind);
         }
-        sides
+        let (in_text, in_kind) = (Sets::new(in_text, count), Sets::new(in_kind, count));
+        Self { goldens: own, findings: others, in_text, in_kind }
     }
 
     /// Whether the text of finding `f` has a golden's function or keyword.
     pub(super) fn is_in_text(&self, f: usize, word: u32) -> bool {
-        is_marked(self.in_text.of(f), word)
+        self.in_text.has(f, word)
     }
 
     /// The share of a golden's keywords that a finding has in its text, rule or category.
@@ -173,7 +176,7 @@ impl Sides {
         if wanted.is_empty() {
             return None;
         }
-        let there = |word: &&u32| self.is_in_text(f, **word) || is_marked(self.in_kind.of(f), **word);
+        let there = |word: &&u32| self.is_in_text(f, **word) || self.in_kind.has(f, **word);
         Some(wanted.iter().filter(there).count() as f64 / wanted.len() as f64)
     }
 }

@@ -1,6 +1,5 @@
 //! Which of a case's keywords a text contains.
 
-use super::marks::mark;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,14 +42,24 @@ impl Keywords {
         self.count
     }
 
-    /// Marks every keyword that the text, which must be lowercase, contains.
-    pub(crate) fn mark(&self, text: &str, marks: &mut [u64]) {
+    /// The numbers of all keywords that the text, which must be lowercase, contains, in rising order.
+    pub(crate) fn find(&self, text: &str, found: &mut Vec<u32>) {
+        found.clear();
         match &self.finder {
-            Finder::Few(buckets) => buckets.mark(text.as_bytes(), marks),
-            Finder::Many(automaton) => {
-                for hit in automaton.find_overlapping_iter(text) {
-                    mark(marks, hit.pattern().as_usize());
+            Finder::Few(buckets) => {
+                let mut marks = [0_u64; FEW / 64];
+                buckets.mark(text.as_bytes(), &mut marks);
+                for (word, mut bits) in (0_u32..).zip(marks) {
+                    while bits != 0 {
+                        found.push(word * 64 + bits.trailing_zeros());
+                        bits &= bits - 1;
+                    }
                 }
+            }
+            Finder::Many(automaton) => {
+                found.extend(automaton.find_overlapping_iter(text).map(|hit| hit.pattern().as_u32()));
+                found.sort_unstable();
+                found.dedup();
             }
         }
     }
@@ -96,6 +105,10 @@ struct Buckets {
 
 const BUCKETS: usize = 512;
 
+fn mark(marks: &mut [u64], keyword: u16) {
+    marks[usize::from(keyword) / 64] |= 1 << (keyword % 64);
+}
+
 fn bucket(first: u8, second: u8) -> usize {
     (usize::from(first) * 37 + usize::from(second)) % BUCKETS
 }
@@ -125,7 +138,7 @@ impl Buckets {
     fn mark(&self, text: &[u8], marks: &mut [u64]) {
         for &(id, only) in &self.single {
             if text.contains(&only) {
-                mark(marks, usize::from(id));
+                mark(marks, id);
             }
         }
         for (at, pair) in text.windows(2).enumerate() {
@@ -137,7 +150,7 @@ impl Buckets {
             for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
                 // The last byte tells most of the wrong ones.
                 if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
-                    mark(marks, usize::from(*id));
+                    mark(marks, *id);
                 }
             }
         }
@@ -147,15 +160,15 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::marks::is_marked;
 
     fn found(keywords: &[String], text: &str) -> Vec<u32> {
         let mut index = KeywordIndex::default();
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let Some(keywords) = Keywords::new(index) else { return Vec::new() };
-        let mut marks = vec![0; keywords.len().div_ceil(64)];
-        keywords.mark(text, &mut marks);
-        ids.into_iter().filter(|&id| is_marked(&marks, id)).collect()
+        let mut found = Vec::new();
+        keywords.find(text, &mut found);
+        assert!(found.is_sorted_by(|a, b| a < b));
+        ids.into_iter().filter(|id| found.contains(id)).collect()
     }
 
     #[test]
@@ -182,9 +195,9 @@ mod tests {
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let all = Keywords::new(index).unwrap();
         assert!(matches!(all.finder, Finder::Many(_)));
-        let mut marks = vec![0; all.len().div_ceil(64)];
-        all.mark(text, &mut marks);
-        let together = ids.iter().map(|&id| is_marked(&marks, id));
+        let mut found = Vec::new();
+        all.find(text, &mut found);
+        let together = ids.iter().map(|id| found.contains(id));
         assert!(alone.eq(together));
     }
 }

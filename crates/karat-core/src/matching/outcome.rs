@@ -1,6 +1,7 @@
 //! What became of each golden and each finding of a trial, and why.
 
-use crate::identity::matcher::Via;
+use crate::identity::key::Missing;
+use crate::identity::matcher::{RefusedKey, Via};
 use crate::ids::JudgeName;
 use crate::judgement::Classification;
 use crate::trial::Outcome;
@@ -29,6 +30,8 @@ pub struct Candidate {
     pub index: usize,
     /// The final score.
     pub score: f64,
+    /// The score without what a judge said: what candidates that do not count are ranked by.
+    pub heuristic: f64,
     /// What it is made of.
     pub parts: Parts,
     /// What a judge said, where one did.
@@ -106,8 +109,8 @@ pub struct Miss {
     pub flags: Vec<Flag>,
 }
 
-/// Why a golden was missed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a golden was missed. Goldens and findings are named by index.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MissReason {
     /// The trial did not end in a report.
     TrialFailed(Outcome),
@@ -116,46 +119,70 @@ pub enum MissReason {
     /// No finding has anything in common with it.
     NoCandidate,
     /// The best candidate scores too low.
-    BelowThreshold,
-    /// The best candidate reports another golden better.
-    TakenByAnother,
+    BelowThreshold {
+        /// The candidate.
+        finding: usize,
+        /// What file, lines and words make of it.
+        score: f64,
+        /// What it would take.
+        threshold: f64,
+    },
+    /// The best candidate scores too low to ask a judge about it.
+    NotWorthAsking {
+        /// The candidate.
+        finding: usize,
+        /// What file, lines and words make of it.
+        score: f64,
+        /// From where on a judge is asked.
+        threshold: f64,
+    },
+    /// The best candidate counts, and it is matched to another golden.
+    Taken {
+        /// The candidate.
+        finding: usize,
+        /// The golden it is matched to.
+        by: usize,
+    },
     /// A judge said that the best candidate does not report it.
-    JudgedNo,
-    /// A judge was asked about it in vain.
-    Unjudged,
-    /// No answer about its candidates could have changed the assignment, so no judge was asked.
-    NotAsked,
-    /// No finding has its key.
-    KeyAbsent,
+    Refused {
+        /// The candidate.
+        finding: usize,
+        /// Index of the deciding judgement.
+        judgement: usize,
+    },
+    /// A judge was asked about this candidate in vain.
+    Unjudged {
+        /// The candidate; absent where it was the whole trial that nobody judged.
+        finding: Option<usize>,
+    },
+    /// No judge was asked about the best candidate.
+    NotAsked {
+        /// The candidate.
+        finding: usize,
+        /// The golden that it is matched to, so that no answer could have changed anything.
+        matched_to: Option<usize>,
+    },
+    /// No finding has its key, or, where no key can be built, its file and rule.
+    KeyAbsent(Via),
+    /// A finding has its key, or its file and rule, and is matched to another golden.
+    KeyUsed {
+        /// What is shared.
+        via: Via,
+        /// The first such finding.
+        finding: usize,
+        /// The golden it is matched to.
+        by: usize,
+    },
+    /// The profile does not accept its kind of key.
+    KeyRefused(RefusedKey),
     /// No key can be built for it, and nothing else may match it.
-    NoKey,
+    NoKey(Missing),
     /// An audit says that it was not found.
     AuditedMissing,
     /// No recorded judgement matches it.
     NotRecorded,
     /// The profile looks at verdicts alone.
     NotCompared,
-}
-
-impl MissReason {
-    /// The reason in words.
-    pub fn text(self) -> String {
-        match self {
-            Self::TrialFailed(outcome) => format!("the trial {}", outcome.ended()),
-            Self::NothingReported => "the tool reported nothing".to_owned(),
-            Self::NoCandidate => "no finding comes near it".to_owned(),
-            Self::BelowThreshold => "the best candidate scores too low".to_owned(),
-            Self::TakenByAnother => "the best candidate reports another golden better".to_owned(),
-            Self::JudgedNo => "a judge refused the best candidate".to_owned(),
-            Self::Unjudged => "the judge failed to answer".to_owned(),
-            Self::NotAsked => "the best candidate is taken, so no judge was asked".to_owned(),
-            Self::KeyAbsent => "no finding has its key".to_owned(),
-            Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
-            Self::AuditedMissing => "the audit says that it was not found".to_owned(),
-            Self::NotRecorded => "no recorded judgement matches it".to_owned(),
-            Self::NotCompared => "the profile does not compare it".to_owned(),
-        }
-    }
 }
 
 /// A finding that matched nothing.
@@ -171,27 +198,61 @@ pub struct Extra {
     pub flags: Vec<Flag>,
 }
 
-/// Why a finding is an extra.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a finding is an extra. Goldens and findings are named by index.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ExtraReason {
     /// The case has no goldens.
     CleanCase,
     /// It has nothing in common with any golden.
     NothingNear,
     /// Its best golden is too far off.
-    BelowThreshold,
+    BelowThreshold {
+        /// The golden.
+        golden: usize,
+        /// What file, lines and words make of the pair.
+        score: f64,
+        /// What it would take.
+        threshold: f64,
+    },
+    /// Its best golden is too far off to ask a judge about it.
+    NotWorthAsking {
+        /// The golden.
+        golden: usize,
+        /// What file, lines and words make of the pair.
+        score: f64,
+        /// From where on a judge is asked.
+        threshold: f64,
+    },
     /// A judge said that it does not report its best golden.
-    JudgedNo,
-    /// A judge was asked about it in vain.
-    Unjudged,
-    /// Its best golden is not worth asking a judge about: it is too far off, or was found already.
-    NotAsked,
+    Refused {
+        /// The golden.
+        golden: usize,
+        /// Index of the deciding judgement.
+        judgement: usize,
+    },
+    /// A judge was asked about it and this golden in vain.
+    Unjudged {
+        /// The golden; absent where it was the whole trial that nobody judged.
+        golden: Option<usize>,
+    },
+    /// No judge was asked about its best golden.
+    NotAsked {
+        /// The golden.
+        golden: usize,
+        /// The finding that the golden is matched to.
+        matched_to: Option<usize>,
+    },
     /// It reports a known false alarm.
-    Trap,
+    Trap {
+        /// The trap.
+        golden: usize,
+    },
     /// Its key is none of the expected ones.
     UnexpectedKey,
+    /// The profile does not accept its kind of key.
+    KeyRefused(RefusedKey),
     /// It has no key.
-    NoKey,
+    NoKey(Missing),
     /// An audit puts it into this class.
     Audited(Classification),
     /// No recorded judgement matches it to a golden.
@@ -215,27 +276,7 @@ impl ExtraReason {
 
     /// Whether it is known what the finding is worth: somebody looked at it, or the suite says so.
     pub fn is_labelled(self) -> bool {
-        matches!(self, Self::Trap | Self::Audited(_) | Self::Confirmed | Self::Refuted)
-    }
-
-    /// The reason in words.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::CleanCase => "the case has no goldens",
-            Self::NothingNear => "no golden comes near it",
-            Self::BelowThreshold => "its best golden scores too low",
-            Self::JudgedNo => "a judge refused its best golden",
-            Self::Unjudged => "the judge failed to answer",
-            Self::NotAsked => "no judge was asked about its best golden",
-            Self::Trap => "it reports a known false alarm",
-            Self::UnexpectedKey => "its key is none of the expected ones",
-            Self::NoKey => "it has no key: file, rule_id or lines are missing",
-            Self::Audited(class) => class.meaning(),
-            Self::NotRecorded => "no recorded judgement matches it",
-            Self::NotCompared => "the profile does not compare it",
-            Self::Confirmed => "a real problem that no golden names",
-            Self::Refuted => "looked at, and no problem",
-        }
+        matches!(self, Self::Trap { .. } | Self::Audited(_) | Self::Confirmed | Self::Refuted)
     }
 }
 
@@ -265,6 +306,8 @@ pub struct TrialResult {
     pub duplicates: Vec<Duplicate>,
     /// Findings that report acceptable goldens.
     pub acceptable: Vec<Match>,
+    /// Goldens that so many findings may report that not all of these pairs took part in the assignment.
+    pub crowded: usize,
 }
 
 impl TrialResult {

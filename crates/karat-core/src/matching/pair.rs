@@ -1,9 +1,9 @@
 //! The score of a golden and a finding held together.
 
 use super::keywords::{KeywordIndex, Keywords};
-use super::marks::{Marks, is_marked, mark};
+use super::lists::{Lists, Sets};
 use super::outcome::Parts;
-use super::place::Places;
+use super::place::{FindingPath, Places};
 use super::text::{Term, Vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
@@ -18,32 +18,34 @@ use std::collections::HashMap;
 pub struct PreparedCase<'a> {
     /// The case itself.
     pub case: &'a Case,
-    goldens: Vec<PreparedGolden<'a>>,
-    keywords: Option<Keywords>,
+    pub(super) goldens: Vec<PreparedGolden<'a>>,
+    pub(super) keywords: Option<Keywords>,
     /// The words of all goldens that are compared by their prose, sorted; a word's number is its place here.
-    terms: Vec<Term>,
-    places: Places<'a>,
+    pub(super) terms: Vec<Term>,
+    pub(super) places: Places<'a>,
 }
 
-struct PreparedGolden<'a> {
-    golden: &'a Golden,
-    path: Option<u32>,
-    keywords: Vec<u32>,
-    prose: Option<Prose>,
+pub(super) struct PreparedGolden<'a> {
+    pub(super) golden: &'a Golden,
+    pub(super) path: Option<u32>,
+    pub(super) keywords: Vec<u32>,
+    pub(super) prose: Option<Prose>,
     category: Option<String>,
     rules: Vec<String>,
 }
 
 /// The words of a golden's prose, each with how much it tells.
-struct Prose {
-    terms: Vec<(u32, f64)>,
-    total: f64,
+pub(super) struct Prose {
+    /// By rising number.
+    pub(super) terms: Vec<(u32, f64)>,
+    pub(super) total: f64,
 }
 
 impl Prose {
-    /// The share of what the golden's words tell that a finding, which uses the marked words, covers.
-    fn covered(&self, marks: &[u64]) -> f64 {
-        let covered: f64 = self.terms.iter().map(|&(id, weight)| if is_marked(marks, id) { weight } else { 0.0 }).sum();
+    /// The share of what the golden's words tell that a finding covers, which uses some of the words.
+    fn covered(&self, words: &Sets, finding: usize) -> f64 {
+        let told = |&(id, weight): &(u32, f64)| if words.has(finding, id) { weight } else { 0.0 };
+        let covered: f64 = self.terms.iter().map(told).sum();
         if self.total > 0.0 { covered / self.total } else { 0.0 }
     }
 }
@@ -92,32 +94,33 @@ impl<'a> PreparedCase<'a> {
         profile: &Profile,
     ) -> PreparedFindings<'f> {
         let mut path_ids: HashMap<&RepoPath, u32> = HashMap::new();
-        let mut file_parts: Vec<f64> = Vec::new();
-        let mut keywords = Marks::new(findings.len(), self.keywords.as_ref().map_or(0, Keywords::len));
-        let mut terms = Marks::new(findings.len(), self.terms.len());
+        let mut paths: Vec<FindingPath<'f>> = Vec::new();
+        let (mut keywords, mut terms) = (Lists::default(), Lists::default());
+        let (mut found, mut used): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut text = String::new();
         let mut prepared = Vec::with_capacity(findings.len());
-        for (i, finding) in findings.iter().enumerate() {
+        for finding in findings {
             let path = finding.file.as_ref().map(|path| {
-                let next = path_ids.len() as u32;
                 *path_ids.entry(path).or_insert_with(|| {
-                    self.places.file_parts(path, &profile.file, &mut file_parts);
-                    next
+                    paths.push(self.places.read(path));
+                    paths.len() as u32 - 1
                 })
             });
             if self.keywords.is_some() || !self.terms.is_empty() {
                 read(finding, &mut text);
             }
             if let Some(known) = &self.keywords {
-                known.mark(&text, keywords.of_mut(i));
+                known.find(&text, &mut found);
             }
+            keywords.push(&found);
             if !self.terms.is_empty() {
-                for term in vocabulary.known(&text) {
-                    if let Ok(id) = self.terms.binary_search(&term) {
-                        mark(terms.of_mut(i), id);
-                    }
-                }
+                let known = vocabulary.known(&text).filter_map(|term| self.terms.binary_search(&term).ok());
+                used.clear();
+                used.extend(known.map(|id| id as u32));
+                used.sort_unstable();
+                used.dedup();
             }
+            terms.push(&used);
             prepared.push(PreparedFinding {
                 finding,
                 path,
@@ -126,7 +129,21 @@ impl<'a> PreparedCase<'a> {
                 rules: required_rules(finding.rules(), profile),
             });
         }
-        PreparedFindings { findings: prepared, file_parts, golden_paths: self.places.len(), keywords, terms }
+        let mut file_parts = Vec::new();
+        if paths.len() * self.places.len() <= MOST_FILE_PARTS {
+            for path in &paths {
+                let part = |own| self.places.file_part(own, path, &profile.file);
+                file_parts.extend((0..self.places.len() as u32).map(part));
+            }
+        }
+        PreparedFindings {
+            findings: prepared,
+            paths,
+            file_parts,
+            golden_paths: self.places.len(),
+            keywords: Sets::new(keywords, self.keywords.as_ref().map_or(0, Keywords::len)),
+            terms: Sets::new(terms, self.terms.len()),
+        }
     }
 
     /// The score of one pair and its parts; `None` where the profile's requirements forbid the pair.
@@ -144,6 +161,9 @@ impl<'a> PreparedCase<'a> {
         }
         let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
         let file = states(g.path.is_some()).then(|| match (g.path, f.path) {
+            (Some(own), Some(theirs)) if findings.file_parts.is_empty() => {
+                self.places.file_part(own, &findings.paths[theirs as usize], &profile.file)
+            }
             (Some(own), Some(theirs)) => findings.file_parts[theirs as usize * findings.golden_paths + own as usize],
             _ => 0.0,
         });
@@ -152,32 +172,38 @@ impl<'a> PreparedCase<'a> {
             _ => 0.0,
         });
         let keyword = (g.prose.is_none() && states(!g.keywords.is_empty())).then(|| {
-            let marks = findings.keywords.of(finding);
-            let found = g.keywords.iter().filter(|&&id| is_marked(marks, id)).count();
+            let found = g.keywords.iter().filter(|&&id| findings.keywords.has(finding, id)).count();
             if g.keywords.is_empty() { 0.0 } else { found as f64 / g.keywords.len() as f64 }
         });
-        let text = g.prose.as_ref().map(|prose| prose.covered(findings.terms.of(finding)));
+        let text = g.prose.as_ref().map(|prose| prose.covered(&findings.terms, finding));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, &profile.weights, profile.unstated), parts))
     }
 }
 
+/// So many file parts are worked out beforehand, for every path of the findings with every path of the goldens; where there
+/// would be more, each is worked out where it is needed.
+const MOST_FILE_PARTS: usize = 64 * 1024;
+
 /// The findings of a trial made ready for scoring.
 pub struct PreparedFindings<'f> {
-    findings: Vec<PreparedFinding<'f>>,
-    /// The file part of every distinct path of the findings with every distinct path of the goldens.
+    pub(super) findings: Vec<PreparedFinding<'f>>,
+    /// The distinct paths of the findings.
+    pub(super) paths: Vec<FindingPath<'f>>,
+    /// The file part of every distinct path of the findings with every distinct path of the goldens; empty where these are
+    /// too many.
     file_parts: Vec<f64>,
     golden_paths: usize,
     /// Which keywords each finding uses.
-    keywords: Marks,
+    pub(super) keywords: Sets,
     /// Which words of the goldens' prose each finding uses.
-    terms: Marks,
+    pub(super) terms: Sets,
 }
 
-struct PreparedFinding<'f> {
-    finding: &'f Finding,
-    path: Option<u32>,
-    lines: Option<Lines>,
+pub(super) struct PreparedFinding<'f> {
+    pub(super) finding: &'f Finding,
+    pub(super) path: Option<u32>,
+    pub(super) lines: Option<Lines>,
     category: Option<String>,
     rules: Vec<String>,
 }
@@ -228,7 +254,7 @@ pub(crate) fn weigh(parts: &Parts, weights: &Weights, unstated: Unstated) -> f64
     }
 }
 
-fn line_part(golden: Lines, finding: Lines, profile: &Profile) -> f64 {
+pub(super) fn line_part(golden: Lines, finding: Lines, profile: &Profile) -> f64 {
     let gap = golden.gap(finding);
     if gap > profile.line.reach { 0.0 } else { (1.0 - profile.line.step * f64::from(gap)).max(0.0) }
 }

@@ -1,5 +1,6 @@
 //! How near the paths of goldens and findings are, with each path taken apart only once.
 
+use super::lists::Lists;
 use crate::path::{FilePattern, RepoPath, glob_matches};
 use crate::profile::FileSteps;
 use std::collections::HashMap;
@@ -7,16 +8,25 @@ use std::collections::HashMap;
 /// The distinct paths of a case's goldens, their names and directories as numbers.
 #[derive(Default)]
 pub(super) struct Places<'a> {
-    patterns: Vec<Pattern<'a>>,
+    pub(super) patterns: Vec<Pattern<'a>>,
     ids: HashMap<&'a FilePattern, u32>,
     /// File names and directory names alike.
     segments: HashMap<&'a str, u32>,
 }
 
-struct Pattern<'a> {
-    pattern: &'a FilePattern,
-    name: u32,
-    directories: Vec<u32>,
+/// A golden's path or glob.
+pub(super) struct Pattern<'a> {
+    pub(super) pattern: &'a FilePattern,
+    pub(super) name: u32,
+    /// The names of its directories, but for those that are globs.
+    pub(super) directories: Vec<u32>,
+}
+
+/// A finding's path, in the numbers of the goldens' paths; what no golden's path has is left out.
+pub(super) struct FindingPath<'f> {
+    pub(super) path: &'f RepoPath,
+    pub(super) name: Option<u32>,
+    pub(super) directories: Vec<u32>,
 }
 
 impl<'a> Places<'a> {
@@ -33,7 +43,8 @@ impl<'a> Places<'a> {
             *segments.entry(segment).or_insert(next)
         };
         let path = pattern.path();
-        let (name, directories) = (number(path.file_name()), path.directories().map(&mut number).collect());
+        let name = number(path.file_name());
+        let directories = path.directories().filter(|d| !d.contains('*')).map(&mut number).collect();
         self.patterns.push(Pattern { pattern, name, directories });
         id
     }
@@ -43,22 +54,65 @@ impl<'a> Places<'a> {
         self.patterns.len()
     }
 
-    /// The file part of a finding's path with every path of the goldens, in the order of their numbers.
-    pub(super) fn file_parts(&self, finding: &RepoPath, steps: &FileSteps, parts: &mut Vec<f64>) {
-        let name = self.segments.get(finding.file_name()).copied();
-        let directories: Vec<u32> = finding.directories().filter_map(|d| self.segments.get(d).copied()).collect();
-        parts.extend(self.patterns.iter().map(|own| match own.pattern {
-            FilePattern::Glob(_) => file_part(own.pattern, finding, steps),
-            FilePattern::Exact(path) if Some(own.name) == name => {
-                if path == finding {
+    /// How many distinct names of files and directories there are.
+    pub(super) fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// A finding's path in the numbers of the goldens' paths.
+    pub(super) fn read<'f>(&self, path: &'f RepoPath) -> FindingPath<'f> {
+        FindingPath {
+            path,
+            name: self.segments.get(path.file_name()).copied(),
+            directories: path.directories().filter_map(|d| self.segments.get(d).copied()).collect(),
+        }
+    }
+
+    /// The file part of a golden's path with a finding's.
+    pub(super) fn file_part(&self, own: u32, finding: &FindingPath<'_>, steps: &FileSteps) -> f64 {
+        let own = &self.patterns[own as usize];
+        match own.pattern {
+            FilePattern::Glob(_) => file_part(own.pattern, finding.path, steps),
+            FilePattern::Exact(path) if Some(own.name) == finding.name => {
+                if path == finding.path {
                     steps.same_path
                 } else {
                     steps.same_name
                 }
             }
-            FilePattern::Exact(_) if own.directories.iter().any(|d| directories.contains(d)) => steps.shared_directory,
+            FilePattern::Exact(_) if own.directories.iter().any(|d| finding.directories.contains(d)) => {
+                steps.shared_directory
+            }
             FilePattern::Exact(_) => 0.0,
-        }));
+        }
+    }
+
+    /// Puts paths that go by the same last segment into one class: which class each golden's path is of, and which findings'
+    /// paths fit the segment of each class. No other path can be the same, fit the glob or have its file name.
+    pub(super) fn name_classes(&self, paths: &[FindingPath<'_>]) -> (Vec<u32>, Lists) {
+        let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (id, path) in (0_u32..).zip(paths) {
+            by_name.entry(path.path.file_name()).or_default().push(id);
+        }
+        let mut known: HashMap<&str, u32> = HashMap::new();
+        let mut fitting = Lists::default();
+        let mut class_of = Vec::with_capacity(self.patterns.len());
+        for own in &self.patterns {
+            let name = own.pattern.path().file_name();
+            let class = *known.entry(name).or_insert_with(|| {
+                if name.contains("**") {
+                    fitting.push(&(0..paths.len() as u32).collect::<Vec<_>>());
+                } else if name.contains('*') {
+                    let fits = |id: &u32| glob_matches(name, paths[*id as usize].path.file_name());
+                    fitting.push(&(0..paths.len() as u32).filter(fits).collect::<Vec<_>>());
+                } else {
+                    fitting.push(by_name.get(name).map_or(&[], Vec::as_slice));
+                }
+                fitting.len() as u32 - 1
+            });
+            class_of.push(class);
+        }
+        (class_of, fitting)
     }
 }
 
@@ -98,8 +152,8 @@ mod tests {
         }
         assert_eq!(places.len(), raw.len());
         for finding in raw.iter().filter_map(|p| RepoPath::new(p)) {
-            let mut parts = Vec::new();
-            places.file_parts(&finding, &steps, &mut parts);
+            let read = places.read(&finding);
+            let parts: Vec<f64> = (0..places.len() as u32).map(|own| places.file_part(own, &read, &steps)).collect();
             let expect: Vec<f64> = patterns.iter().map(|own| file_part(own, &finding, &steps)).collect();
             assert_eq!(parts, expect, "{finding}");
         }

@@ -7,11 +7,12 @@
 use super::assign::{self, Edge};
 use super::decisions::Decisions;
 use super::pair::PreparedCase;
+use super::search::Search;
 use super::text::Vocabulary;
-use super::trial::Desk;
 use crate::golden::Acceptance;
 use crate::profile::{Assignment, Method, Profile};
 use crate::trial::{Outcome, Trial};
+use std::collections::BTreeSet;
 
 /// A pair to ask a judge about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +45,8 @@ pub fn next_round(
     if trial.outcome != Outcome::Reported || profile.method != Method::Score || !profile.asks_a_judge() {
         return Round::default();
     }
-    let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
-    let table = Table::of(&desk, case, trial, decisions, profile);
+    let search = Search::new(case, &trial.findings, decisions, vocabulary, profile);
+    let table = Table::new(&search, case, trial, decisions, profile);
     let mut ask = match profile.assignment {
         Assignment::Greedy => table.given_by_greed(),
         Assignment::Exact => {
@@ -85,8 +86,8 @@ struct Table {
 }
 
 impl Table {
-    fn of(
-        desk: &Desk<'_>,
+    fn new(
+        search: &Search<'_>,
         case: &PreparedCase<'_>,
         trial: &Trial,
         decisions: &Decisions<'_>,
@@ -94,12 +95,18 @@ impl Table {
     ) -> Self {
         let share = profile.heuristic_share;
         let goldens = case.case.goldens.len();
-        let worth = assign::quantum(profile.judge_threshold);
+        // Greedy assignment looks at all pairs and asks about the one it gives each golden.
+        let most = if profile.assignment == Assignment::Greedy { search.most_edges() } else { profile.top_k as usize };
+        let nearest = search.nearest(assign::quantum(profile.judge_threshold), most);
         let mut candidates = Vec::new();
-        for golden in 0..goldens {
-            let scored = (0..trial.findings.len()).filter_map(|f| Some((f, desk.heuristic(golden, f)?)));
-            let mut of_golden: Vec<Candidate> = Vec::new();
-            for (finding, heuristic) in scored {
+        for (golden, mut of_golden) in nearest.into_iter().enumerate() {
+            let near: BTreeSet<usize> = of_golden.iter().map(|(finding, _)| *finding).collect();
+            let named = decisions.pairs.range((golden, 0)..(golden + 1, 0));
+            let matched = named.filter(|((_, finding), decided)| decided.matched && !near.contains(finding));
+            for ((_, finding), _) in matched {
+                of_golden.extend(search.scorer.score(golden, *finding).map(|pair| (*finding, pair.heuristic)));
+            }
+            for (finding, heuristic) in of_golden {
                 let state = match decisions.about(golden, finding) {
                     Some(decided) if decided.matched => {
                         State::Match(share * heuristic + (1.0 - share) * decided.confidence.unwrap_or(1.0))
@@ -108,17 +115,7 @@ impl Table {
                     None if decisions.unjudged.contains(&(golden, finding)) => State::Closed,
                     None => State::Open,
                 };
-                if assign::quantum(heuristic) >= worth || matches!(state, State::Match(_)) {
-                    of_golden.push(Candidate { golden, finding, heuristic, state });
-                }
-            }
-            of_golden.sort_by(|a, b| b.heuristic.total_cmp(&a.heuristic).then(a.finding.cmp(&b.finding)));
-            let asks_one = profile.assignment == Assignment::Greedy;
-            for (rank, candidate) in of_golden.into_iter().enumerate() {
-                // Greedy assignment looks at all pairs and asks about the one it gives each golden.
-                if asks_one || rank < profile.top_k as usize || matches!(candidate.state, State::Match(_)) {
-                    candidates.push(candidate);
-                }
+                candidates.push(Candidate { golden, finding, heuristic, state });
             }
         }
         Self { candidates, goldens, findings: trial.findings.len(), share }
@@ -192,7 +189,7 @@ impl Table {
     }
 
     fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Ask> {
-        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let pairs: BTreeSet<(usize, usize)> = pairs.collect();
         let wanted = |c: &&Candidate| c.state == State::Open && pairs.contains(&(c.golden, c.finding));
         self.candidates.iter().filter(wanted).map(ask).collect()
     }

@@ -5,14 +5,18 @@ use super::decisions::Decisions;
 use super::outcome::{
     Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, Parts, TrialResult,
 };
-use super::pair::{PreparedCase, PreparedFindings};
+use super::pair::PreparedCase;
+use super::search::{Ranked, Search, TrialPairs};
 use super::text::Vocabulary;
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
-use crate::identity::{key, matcher};
+use crate::identity::key;
+use crate::identity::matcher::{self, RefusedKey, Unfindable, Unmatched};
+use crate::judgement::Classification;
 use crate::profile::{Assignment, Method, Profile};
 use crate::trial::{Outcome, Trial};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 /// Matches one trial by the profile's method. Conservation is asserted, `recorded` excepted.
 pub fn match_trial(
@@ -47,124 +51,6 @@ pub fn match_trial(
     result
 }
 
-/// The best pairs seen so far of one golden or one finding.
-#[derive(Clone, Default)]
-struct Best {
-    first: Option<Seen>,
-    second: Option<Seen>,
-}
-
-/// A pair as one of its sides sees it. What the score is made of is looked up again for the few pairs that are shown.
-#[derive(Clone, Copy)]
-struct Seen {
-    counts: bool,
-    index: usize,
-    score: f64,
-}
-
-impl Best {
-    fn see(&mut self, seen: Seen) {
-        if better(seen, self.first) {
-            self.second = self.first.replace(seen);
-        } else if better(seen, self.second) {
-            self.second = Some(seen);
-        }
-    }
-
-    /// The best pair with anyone but `index`.
-    fn other_than(&self, index: usize) -> Option<Seen> {
-        self.first.filter(|seen| seen.index != index).or(self.second)
-    }
-}
-
-/// Pairs are seen in rising order of index, so an equal one never displaces an earlier one.
-fn better(seen: Seen, than: Option<Seen>) -> bool {
-    than.is_none_or(|than| (seen.counts, seen.score) > (than.counts, than.score))
-}
-
-/// A golden and a finding held together.
-struct Held {
-    counts: bool,
-    score: f64,
-    parts: Parts,
-    judged: Option<bool>,
-}
-
-impl Held {
-    /// The pair as the side sees it whose other side has this index.
-    fn seen(&self, index: usize) -> Seen {
-        Seen { counts: self.counts, index, score: self.score }
-    }
-
-    fn candidate(self, index: usize) -> Option<Candidate> {
-        let worth_showing = self.counts || self.score > 0.0 || self.judged.is_some();
-        worth_showing.then_some(Candidate { index, score: self.score, parts: self.parts, judged: self.judged })
-    }
-}
-
-/// Everything needed to hold one golden and one finding together.
-pub(super) struct Desk<'a> {
-    case: &'a PreparedCase<'a>,
-    findings: PreparedFindings<'a>,
-    decisions: &'a Decisions<'a>,
-    profile: &'a Profile,
-    threshold: i64,
-}
-
-impl<'a> Desk<'a> {
-    pub(super) fn new(
-        case: &'a PreparedCase<'a>,
-        findings: &'a [Finding],
-        decisions: &'a Decisions<'a>,
-        vocabulary: &Vocabulary,
-        profile: &'a Profile,
-    ) -> Self {
-        let threshold = assign::quantum(profile.threshold);
-        let findings = case.prepare(findings, vocabulary, profile);
-        Self { case, findings, decisions, profile, threshold }
-    }
-
-    /// Whether a judge would have been asked about a candidate that nobody has decided, if that could change anything.
-    fn worth_asking(&self, candidate: &Candidate) -> bool {
-        let worth = assign::quantum(self.profile.judge_threshold);
-        self.profile.asks_a_judge() && candidate.judged.is_none() && assign::quantum(candidate.score) >= worth
-    }
-
-    /// The score that file, lines and words give a pair; `None` where the profile forbids it.
-    pub(super) fn heuristic(&self, g: usize, f: usize) -> Option<f64> {
-        Some(self.case.score(g, &self.findings, f, self.profile)?.0)
-    }
-
-    /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
-    fn hold(&self, g: usize, f: usize) -> Option<Held> {
-        let (heuristic, mut parts) = self.case.score(g, &self.findings, f, self.profile)?;
-        let decided = self.decisions.about(g, f);
-        let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
-        parts.judge = judge;
-        let share = self.profile.heuristic_share;
-        Some(Held {
-            counts: match decided {
-                Some(decided) => decided.matched,
-                None if self.profile.asks_a_judge() => false,
-                None => assign::quantum(heuristic) >= self.threshold,
-            },
-            score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
-            parts,
-            judged: decided.map(|d| d.matched),
-        })
-    }
-
-    /// What to show of the finding that a golden saw.
-    fn of_golden(&self, g: usize, seen: Option<Seen>) -> Option<Candidate> {
-        seen.and_then(|seen| self.hold(g, seen.index)?.candidate(seen.index))
-    }
-
-    /// What to show of the golden that a finding saw.
-    fn of_finding(&self, f: usize, seen: Option<Seen>) -> Option<Candidate> {
-        seen.and_then(|seen| self.hold(seen.index, f)?.candidate(seen.index))
-    }
-}
-
 /// The best candidates of every golden, best first: what an explanation shows beyond the match itself.
 pub fn best_candidates(
     case: &PreparedCase<'_>,
@@ -174,16 +60,7 @@ pub fn best_candidates(
     profile: &Profile,
     most: usize,
 ) -> Vec<Vec<Candidate>> {
-    let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
-    let of_golden = |g: usize| {
-        let held = (0..trial.findings.len()).filter_map(|f| Some((f, desk.hold(g, f)?)));
-        let mut held: Vec<(usize, Held)> = held.collect();
-        held.sort_by(|(_, a), (_, b)| {
-            (b.counts, b.score).partial_cmp(&(a.counts, a.score)).unwrap_or(std::cmp::Ordering::Equal)
-        });
-        held.into_iter().filter_map(|(f, held)| held.candidate(f)).take(most).collect()
-    };
-    (0..case.case.goldens.len()).map(of_golden).collect()
+    Search::new(case, &trial.findings, decisions, vocabulary, profile).best_candidates(most)
 }
 
 fn by_score(
@@ -194,96 +71,159 @@ fn by_score(
     profile: &Profile,
 ) -> TrialResult {
     let goldens = &case.case.goldens;
-    let desk = Desk::new(case, findings, decisions, vocabulary, profile);
-    let mut edges: Vec<Edge> = Vec::new();
-    let mut of_golden = vec![Best::default(); goldens.len()];
-    let mut of_finding = vec![Best::default(); findings.len()];
-    for (g, best) in of_golden.iter_mut().enumerate() {
-        for (f, best_of_finding) in of_finding.iter_mut().enumerate() {
-            let Some(held) = desk.hold(g, f) else { continue };
-            if held.counts {
-                // A pair that counts weighs something, however low a judge's confidence.
-                let weight = assign::quantum(held.score).max(1);
-                edges.push(Edge { row: g as u32, column: f as u32, weight });
-            }
-            best.see(held.seen(f));
-            best_of_finding.see(held.seen(g));
-        }
-    }
-
-    let chosen = match profile.assignment {
-        Assignment::Greedy => assign::greedy::assign(goldens.len(), findings.len(), &edges),
+    let search = Search::new(case, findings, decisions, vocabulary, profile);
+    let pairs = search.all();
+    let mut chosen = match profile.assignment {
+        Assignment::Greedy => assign::greedy::assign(goldens.len(), findings.len(), &pairs.edges),
         Assignment::Exact => {
             let acceptance: Vec<Acceptance> = goldens.iter().map(|g| g.acceptance).collect();
-            assign::exact::assign(findings.len(), &assign::tiers(&acceptance), &edges)
+            assign::exact::assign(findings.len(), &assign::tiers(&acceptance), &pairs.edges)
         }
     };
+    if !pairs.cut.is_empty() {
+        fill_up(&search, &pairs, findings.len(), goldens, &mut chosen);
+    }
 
-    let mut result = TrialResult::default();
+    let mut result = TrialResult { crowded: pairs.cut.len(), ..TrialResult::default() };
     let (finding_of, golden_of) = both_ways(&chosen, goldens.len(), findings.len());
     for pair in &chosen {
         let (g, f) = (pair.row as usize, pair.column as usize);
-        let Some(held) = desk.hold(g, f) else { continue };
+        let Some(scored) = search.scorer.score(g, f) else { continue };
         let decided = decisions.about(g, f);
         let found = Match {
             golden: g,
             finding: f,
-            score: Some(held.score),
-            parts: held.parts,
+            score: Some(scored.score),
+            parts: scored.parts,
             decided_by: decided.map_or(DecidedBy::Score, |d| DecidedBy::Judge(d.judge.clone())),
             judgement: decided.map(|d| d.judgement),
             flags: if pair.ambiguous { vec![Flag::Ambiguous] } else { Vec::new() },
-            runner_up: desk.of_golden(g, of_golden[g].other_than(f)),
+            runner_up: search.of_golden(g, pairs.of_golden[g].other_than(f)),
         };
         put(&mut result, found, goldens[g].acceptance);
     }
+    let reasons = Reasons { decisions, profile, finding_of: &finding_of, golden_of: &golden_of };
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
-            let best = desk.of_golden(g, of_golden[g].first);
-            let counts = of_golden[g].first.is_some_and(|seen| seen.counts);
-            let why = match &best {
-                _ if findings.is_empty() => MissReason::NothingReported,
-                None => MissReason::NoCandidate,
-                Some(_) if counts => MissReason::TakenByAnother,
-                Some(candidate) if candidate.judged == Some(false) => MissReason::JudgedNo,
-                Some(candidate) if desk.worth_asking(candidate) => MissReason::NotAsked,
-                Some(_) => MissReason::BelowThreshold,
+            let first = pairs.of_golden[g].first;
+            let best = search.of_golden(g, first);
+            let counts = first.is_some_and(|first| first.counts());
+            let mut unjudged: Vec<Candidate> = Vec::new();
+            for &(_, f) in decisions.unjudged.range((g, 0)..(g + 1, 0)) {
+                unjudged.extend(search.scorer.score(g, f).and_then(|pair| pair.candidate(f)));
+            }
+            let why = if findings.is_empty() {
+                MissReason::NothingReported
+            } else {
+                reasons.of_miss(g, best.as_ref(), counts, &unjudged)
             };
-            let unjudged = desk.decisions.unjudged.range((g, 0)..(g + 1, 0)).next().is_some();
-            let (why, flags) = if unjudged { (MissReason::Unjudged, vec![Flag::Unjudged]) } else { (why, Vec::new()) };
+            let flags = if matches!(why, MissReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
             result.misses.push(Miss { golden: g, best, why, flags });
         }
     }
-    let repeats = repeats(&edges, &finding_of, &golden_of, goldens);
-    for (f, best) in of_finding.iter().enumerate() {
-        if golden_of[f].is_some() {
-            continue;
+    let mut repeats = repeats(&pairs.edges, &finding_of, &golden_of, goldens);
+    let mut left: Vec<usize> = (0..findings.len()).filter(|f| golden_of[*f].is_none()).collect();
+    if pairs.cut.is_empty() {
+        left.retain(|f| repeats[*f].is_none());
+    }
+    let best_goldens = search.best_goldens(&pairs, &left);
+    if !pairs.cut.is_empty() {
+        for (&f, best) in left.iter().zip(&best_goldens) {
+            let counting = best.filter(|best| best.counts()).map(|best| best.index as usize);
+            repeats[f] = repeats[f].or(counting);
         }
+    }
+    let best_of: HashMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
+    let unjudged: BTreeMap<usize, usize> = decisions.unjudged.iter().rev().map(|&(g, f)| (f, g)).collect();
+    for f in (0..findings.len()).filter(|f| golden_of[*f].is_none()) {
         if let Some(golden) = repeats[f] {
-            let held = desk.hold(golden, f);
+            let scored = search.scorer.score(golden, f);
             if goldens[golden].acceptance == Acceptance::Trap {
-                let best = held.and_then(|held| held.candidate(golden));
-                result.extras.push(Extra { finding: f, best, why: ExtraReason::Trap, flags: vec![Flag::Trap] });
+                let best = scored.and_then(|scored| scored.candidate(golden));
+                let why = ExtraReason::Trap { golden };
+                result.extras.push(Extra { finding: f, best, why, flags: vec![Flag::Trap] });
             } else {
-                let score = held.map(|held| held.score);
+                let score = scored.map(|scored| scored.score);
                 result.duplicates.push(Duplicate { finding: f, golden: Some(golden), score, flags: Vec::new() });
             }
             continue;
         }
-        let candidate = desk.of_finding(f, best.first);
-        let why = match &candidate {
-            _ if goldens.is_empty() => ExtraReason::CleanCase,
-            None => ExtraReason::NothingNear,
-            Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
-            Some(c) if desk.worth_asking(c) => ExtraReason::NotAsked,
-            Some(_) => ExtraReason::BelowThreshold,
+        let best = search.of_finding(f, best_of.get(&f).copied().flatten());
+        let why = match unjudged.get(&f) {
+            Some(golden) => ExtraReason::Unjudged { golden: Some(*golden) },
+            None if goldens.is_empty() => ExtraReason::CleanCase,
+            None => reasons.of_extra(f, best.as_ref()),
         };
-        let unjudged = desk.decisions.unjudged.iter().any(|(_, finding)| *finding == f);
-        let (why, flags) = if unjudged { (ExtraReason::Unjudged, vec![Flag::Unjudged]) } else { (why, Vec::new()) };
-        result.extras.push(Extra { finding: f, best: candidate, why, flags });
+        let flags = if matches!(why, ExtraReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
+        result.extras.push(Extra { finding: f, best, why, flags });
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result
+}
+
+/// Gives goldens that went out with nothing, and of which not all pairs took part, the best finding that is still free.
+fn fill_up(search: &Search<'_>, pairs: &TrialPairs, findings: usize, goldens: &[Golden], chosen: &mut Vec<Chosen>) {
+    let (finding_of, golden_of) = both_ways(chosen, goldens.len(), findings);
+    let mut free: Vec<usize> = (0..findings).filter(|f| golden_of[*f].is_none()).collect();
+    let mut open: Vec<u32> = pairs.cut.iter().copied().filter(|g| finding_of[*g as usize].is_none()).collect();
+    open.sort_by_key(|g| (goldens[*g as usize].acceptance, *g));
+    for row in open {
+        let counting = free.iter().enumerate().filter_map(|(at, &f)| {
+            let scored = search.scorer.score(row as usize, f).filter(|scored| scored.counts)?;
+            Some((assign::quantum(scored.score), Reverse(at)))
+        });
+        if let Some((_, Reverse(at))) = counting.max() {
+            chosen.push(Chosen { row, column: free.remove(at) as u32, ambiguous: false });
+        }
+    }
+    chosen.sort_unstable();
+}
+
+/// Says why goldens and findings are left over, from what became of their best candidates.
+struct Reasons<'a> {
+    decisions: &'a Decisions<'a>,
+    profile: &'a Profile,
+    finding_of: &'a [Option<usize>],
+    golden_of: &'a [Option<usize>],
+}
+
+impl Reasons<'_> {
+    fn is_worth_asking(&self, candidate: &Candidate) -> bool {
+        assign::quantum(candidate.heuristic) >= assign::quantum(self.profile.judge_threshold)
+    }
+
+    fn of_miss(&self, g: usize, best: Option<&Candidate>, counts: bool, unjudged: &[Candidate]) -> MissReason {
+        let nearer = |a: &&Candidate, b: &&Candidate| {
+            assign::quantum(a.heuristic).cmp(&assign::quantum(b.heuristic)).then(b.index.cmp(&a.index))
+        };
+        if let Some(candidate) = unjudged.iter().max_by(nearer) {
+            return MissReason::Unjudged { finding: Some(candidate.index) };
+        }
+        let Some(best) = best else { return MissReason::NoCandidate };
+        let (finding, score) = (best.index, best.heuristic);
+        match (self.golden_of[finding], self.decisions.about(g, finding)) {
+            (Some(by), _) if counts => MissReason::Taken { finding, by },
+            (_, Some(decided)) => MissReason::Refused { finding, judgement: decided.judgement },
+            (_, None) if !self.profile.asks_a_judge() => {
+                MissReason::BelowThreshold { finding, score, threshold: self.profile.threshold }
+            }
+            (matched_to, None) if self.is_worth_asking(best) => MissReason::NotAsked { finding, matched_to },
+            (_, None) => MissReason::NotWorthAsking { finding, score, threshold: self.profile.judge_threshold },
+        }
+    }
+
+    fn of_extra(&self, f: usize, best: Option<&Candidate>) -> ExtraReason {
+        let Some(best) = best else { return ExtraReason::NothingNear };
+        let (golden, score) = (best.index, best.heuristic);
+        match (self.finding_of[golden], self.decisions.about(golden, f)) {
+            (_, Some(decided)) => ExtraReason::Refused { golden, judgement: decided.judgement },
+            (_, None) if !self.profile.asks_a_judge() => {
+                ExtraReason::BelowThreshold { golden, score, threshold: self.profile.threshold }
+            }
+            (matched_to, None) if self.is_worth_asking(best) => ExtraReason::NotAsked { golden, matched_to },
+            (_, None) => ExtraReason::NotWorthAsking { golden, score, threshold: self.profile.judge_threshold },
+        }
+    }
 }
 
 /// For each unassigned finding the golden, given to somebody else, that it repeats: the best pair that counts, a true golden
@@ -324,13 +264,16 @@ fn put(result: &mut TrialResult, found: Match, acceptance: Acceptance) {
         Acceptance::Trap => {
             let mut flags = found.flags;
             flags.insert(0, Flag::Trap);
+            let score = found.score.unwrap_or(1.0);
             let best = Candidate {
                 index: found.golden,
-                score: found.score.unwrap_or(1.0),
+                score,
+                heuristic: score,
                 parts: found.parts,
                 judged: found.judgement.map(|_| true),
             };
-            result.extras.push(Extra { finding: found.finding, best: Some(best), why: ExtraReason::Trap, flags });
+            let why = ExtraReason::Trap { golden: found.golden };
+            result.extras.push(Extra { finding: found.finding, best: Some(best), why, flags });
         }
     }
 }
@@ -340,10 +283,8 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
     let rules = &profile.identity;
     let matched = matcher::match_all(goldens, findings, rules);
     let mut result = TrialResult::default();
-    let mut golden_found = vec![false; goldens.len()];
     let mut finding_used = vec![false; findings.len()];
     for &(golden, finding, via) in &matched.matched {
-        golden_found[golden] = true;
         finding_used[finding] = true;
         let found = Match {
             golden,
@@ -357,11 +298,13 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
         };
         put(&mut result, found, goldens[golden].acceptance);
     }
-    for (golden, g) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
-        let why = match (findings.is_empty(), matcher::found_by(g, rules) != matcher::FoundBy::Nothing) {
-            (_, false) => MissReason::NoKey,
-            (true, _) => MissReason::NothingReported,
-            (false, _) => MissReason::KeyAbsent,
+    for &(golden, why) in matched.unmatched.iter().filter(|(golden, _)| goldens[*golden].is_required()) {
+        let why = match why {
+            Unmatched::Unfindable(Unfindable::NoKey(missing)) => MissReason::NoKey(missing),
+            Unmatched::Unfindable(Unfindable::Refused(why)) => MissReason::KeyRefused(why),
+            Unmatched::Absent(_) if findings.is_empty() => MissReason::NothingReported,
+            Unmatched::Absent(via) => MissReason::KeyAbsent(via),
+            Unmatched::Used { via, finding, by } => MissReason::KeyUsed { via, finding, by },
         };
         result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
     }
@@ -369,16 +312,19 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
         finding_used[finding] = true;
         if goldens[golden].acceptance == Acceptance::Trap {
             let flags = vec![Flag::Trap];
-            result.extras.push(Extra { finding, best: None, why: ExtraReason::Trap, flags });
+            result.extras.push(Extra { finding, best: None, why: ExtraReason::Trap { golden }, flags });
         } else {
             result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
         }
     }
     for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {
-        let why = match key::all_of_finding(f, rules).is_empty() {
+        let keys = key::all_of_finding(f, rules);
+        let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refused(key, rules)).collect();
+        let why = match refused.map(|refused| refused.first().copied()) {
             _ if goldens.is_empty() => ExtraReason::CleanCase,
-            true => ExtraReason::NoKey,
-            false => ExtraReason::UnexpectedKey,
+            Some(None) => ExtraReason::NoKey(key::missing_of_finding(f)),
+            Some(Some(why)) => ExtraReason::KeyRefused(why),
+            None => ExtraReason::UnexpectedKey,
         };
         result.extras.push(Extra { finding, best: None, why, flags: Vec::new() });
     }
@@ -436,11 +382,10 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     let goldens = &case.case.goldens;
     let (Some(audit), Some((judge, judgement))) = (decisions.audit.as_deref(), decisions.audited_by) else {
         let mut result = uncompared(case, findings);
-        result.misses.iter_mut().for_each(|miss| (miss.why, miss.flags) = (MissReason::Unjudged, vec![Flag::Unjudged]));
-        result
-            .extras
-            .iter_mut()
-            .for_each(|extra| (extra.why, extra.flags) = (ExtraReason::Unjudged, vec![Flag::Unjudged]));
+        let unjudged = MissReason::Unjudged { finding: None };
+        result.misses.iter_mut().for_each(|miss| (miss.why, miss.flags) = (unjudged, vec![Flag::Unjudged]));
+        let unjudged = ExtraReason::Unjudged { golden: None };
+        result.extras.iter_mut().for_each(|extra| (extra.why, extra.flags) = (unjudged, vec![Flag::Unjudged]));
         return result;
     };
     let marked = goldens.iter().position(|golden| golden.target && golden.is_required());
@@ -465,8 +410,11 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     let why = |golden| if Some(golden) == target { MissReason::AuditedMissing } else { MissReason::NotCompared };
     let miss = |golden| Miss { golden, best: None, why: why(golden), flags: Vec::new() };
     result.misses = required.map(miss).collect();
+    // Of several classes of one finding the first stands.
+    let classes: HashMap<&str, Classification> =
+        audit.findings.iter().rev().map(|found| (found.finding.as_str(), found.classification)).collect();
     for (index, finding) in findings.iter().enumerate().filter(|(index, _)| Some(*index) != by) {
-        let class = audit.findings.iter().find(|found| found.finding == finding.id).map(|found| found.classification);
+        let class = classes.get(finding.id.as_str()).copied();
         match class {
             Some(class) if class.is_about_target() && !result.matches.is_empty() => {
                 result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
@@ -497,7 +445,7 @@ fn hear_of_extras(result: &mut TrialResult, findings: &[Finding], decisions: &De
     for extra in &mut result.extras {
         let Some(decided) = decisions.extras.get(&extra.finding) else { continue };
         let stands = match extra.why {
-            ExtraReason::Trap => true,
+            ExtraReason::Trap { .. } => true,
             ExtraReason::Audited(_) => {
                 !decided.judge.is_human() || decisions.is_classified_by_people(&findings[extra.finding].id)
             }

@@ -18,6 +18,7 @@ pub use slice::{Slice, Slices};
 pub use trial::{TrialScore, stated_verdict};
 
 use crate::golden::Golden;
+use crate::identity::key::{self, Differing};
 use crate::ids::{CaseId, GoldenId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::decisions::Decisions;
@@ -151,6 +152,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
     if unheard > 0 {
         warnings.push(format!("judgements about trials that were not given: {unheard}; left out"));
     }
+    warnings.extend(differing_goldens(suite, profile));
     let vocabulary = vocabulary(suite, profile);
     let by_case: Vec<Vec<CaseScore>> = suite
         .cases
@@ -336,6 +338,7 @@ impl ToolScore {
             }
         }
         warn(&tool, &cases, &outcomes, warnings);
+        warn_of_keys(&tool, &cases, trials, profile, warnings);
         let noted = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty());
         let noted: Vec<&Trial> = noted.collect();
         let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
@@ -406,11 +409,10 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
             "{tool}: findings that audits classify and its trials do not have: {unknown}; they count as the audits say"
         ));
     }
-    let differing: usize = trials().map(|trial| trial.differing_keys).sum();
-    if differing > 0 {
+    let crowded: usize = trials().map(|trial| trial.result.crowded).sum();
+    if crowded > 0 {
         warnings.push(format!(
-            "{tool}: {} an identity key that differs from the computed one; the stated key was used",
-            plural(differing, "finding has", "findings have")
+            "{tool}: goldens that too many findings may report for all to be assigned: {crowded}; the best of each took part"
         ));
     }
     let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
@@ -420,6 +422,62 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
             shared.iter().sum::<usize>()
         ));
     }
+}
+
+/// So many examples are named of what a warning counts.
+const MOST_EXAMPLES: usize = 3;
+
+/// Findings that carry another key than the computed one.
+fn warn_of_keys(tool: &ToolName, cases: &[CaseScore], trials: &[Trial], profile: &Profile, warnings: &mut Vec<String>) {
+    let scores = || cases.iter().flat_map(|case| &case.trials);
+    let count: usize = scores().map(|score| score.differing_keys.len()).sum();
+    if count == 0 {
+        return;
+    }
+    let examples = scores().flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
+    let examples = examples.filter_map(|(line, f)| {
+        let trial = &trials[line?];
+        let Differing { stated, computed } = key::differing(&trial.findings[f], &profile.identity)?;
+        Some(format!("{} {} states {stated}, computed is {computed}", trial.case, trial.findings[f].id))
+    });
+    let examples: Vec<String> = examples.take(MOST_EXAMPLES).collect();
+    let (noun, verb) = if count == 1 { ("finding", "carries") } else { ("findings", "carry") };
+    warnings.push(format!(
+        "{tool}: {count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
+        told(&examples, count)
+    ));
+}
+
+/// Goldens that state another key than the computed ones.
+fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<String> {
+    if profile.method != Method::Identity {
+        return None;
+    }
+    let goldens = suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)));
+    let mut count = 0;
+    let mut examples = Vec::new();
+    for (case, golden) in goldens {
+        let Some(Differing { stated, computed }) = key::differing_of_golden(golden, &profile.identity) else {
+            continue;
+        };
+        count += 1;
+        if examples.len() < MOST_EXAMPLES {
+            examples.push(format!("{} {} states {stated}, computed is {computed}", case.id, golden.id));
+        }
+    }
+    let (noun, verb) = if count == 1 { ("golden", "states") } else { ("goldens", "state") };
+    (count > 0).then(|| {
+        format!(
+            "{count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
+            told(&examples, count)
+        )
+    })
+}
+
+fn told(examples: &[String], count: usize) -> String {
+    let more = count - examples.len().min(count);
+    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{rest}", examples.join("; "))
 }
 
 /// All metrics of a tool, those that only a whole suite has among them.

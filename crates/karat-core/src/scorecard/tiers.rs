@@ -51,8 +51,9 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
             Err(Undefined("the profile compares verdicts alone"))
         }
         "severity_weighted_recall" => {
-            let found = |golden: usize| trial.result.matches.iter().any(|m| m.golden == golden);
-            weighted_recall(case, found, &profile.severity_weights)
+            let mut found = vec![false; case.goldens.len()];
+            trial.result.matches.iter().for_each(|m| found[m.golden] = true);
+            weighted_recall(case, |golden| found[golden], &profile.severity_weights)
         }
         "precision_lower" | "precision_upper" => precision_bound(id, case, trial, profile),
         "target_detection_rate" | "partial_credit_detection" if trial.unaudited => Err(Undefined("no audit")),

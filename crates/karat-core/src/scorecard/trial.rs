@@ -1,6 +1,7 @@
 //! One trial's outcome, counts and verdict.
 
 use super::audited::Audited;
+use crate::finding::Finding;
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
@@ -58,7 +59,7 @@ pub struct TrialScore {
     /// Findings that the audit classifies and the trial does not have.
     pub(crate) unknown_in_audit: usize,
     /// Findings whose own key differs from the computed one.
-    pub(crate) differing_keys: usize,
+    pub(crate) differing_keys: Vec<usize>,
 }
 
 impl TrialScore {
@@ -124,9 +125,10 @@ impl TrialScore {
             unknown_in_audit: decisions.unknown_in_audit,
             unaudited,
             differing_keys: if profile.method == Method::Identity {
-                trial.findings.iter().filter(|f| key::differs(f, &profile.identity)).count()
+                let differs = |(_, f): &(usize, &Finding)| key::differing(f, &profile.identity).is_some();
+                trial.findings.iter().enumerate().filter(differs).map(|(index, _)| index).collect()
             } else {
-                0
+                Vec::new()
             },
             result,
         }
@@ -157,7 +159,7 @@ impl TrialScore {
             split_audit: false,
             unknown_in_audit: 0,
             unaudited: false,
-            differing_keys: 0,
+            differing_keys: Vec::new(),
             result: TrialResult { misses, ..TrialResult::default() },
         }
     }
@@ -198,7 +200,7 @@ impl TrialScore {
     /// Extras that a person may be asked about, by index of the finding: neither traps nor audited, and not left out by the
     /// profile; what anybody has said of them already makes no difference.
     pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {
-        let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap | ExtraReason::Audited(_));
+        let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap { .. } | ExtraReason::Audited(_));
         let open = self.result.extras.iter().filter(|e| !is_left_out(&e.flags, profile) && !settled(e.why));
         open.map(|e| e.finding).collect()
     }

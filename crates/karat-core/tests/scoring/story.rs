@@ -5,7 +5,7 @@ use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, ExtraDecision, Judgement, PairDecision};
 use karat_core::lines::Lines;
-use karat_core::matching::outcome::TrialResult;
+use karat_core::matching::outcome::{ExtraReason, MissReason, TrialResult};
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Scorecard, score};
@@ -177,13 +177,58 @@ pub(crate) fn told(result: &TrialResult, case: &Case, trial: &Trial) -> String {
         out.push(format!("fine {}={}{}{}", g(m.golden), f(m.finding), score(m.score), flags(&m.flags)));
     }
     for m in &result.misses {
-        out.push(format!("miss {}: {}", g(m.golden), m.why.text()));
+        out.push(format!("miss {}: {}", g(m.golden), miss(m.why)));
     }
     for d in &result.duplicates {
         out.push(format!("again {}={}{}", f(d.finding), d.golden.map_or("?", g), flags(&d.flags)));
     }
     for e in &result.extras {
-        out.push(format!("extra {}: {}{}", f(e.finding), e.why.text(), flags(&e.flags)));
+        out.push(format!("extra {}: {}{}", f(e.finding), extra(e.why), flags(&e.flags)));
     }
     out.join("\n")
+}
+
+/// The reason in a few words, without the candidate it names.
+fn miss(why: MissReason) -> String {
+    match why {
+        MissReason::TrialFailed(outcome) => return format!("the trial {}", outcome.ended()),
+        MissReason::NothingReported => "the tool reported nothing",
+        MissReason::NoCandidate => "no finding comes near it",
+        MissReason::BelowThreshold { .. } => "the best candidate scores too low",
+        MissReason::NotWorthAsking { .. } => "the best candidate scores too low to ask",
+        MissReason::Taken { .. } => "the best candidate is taken",
+        MissReason::Refused { .. } => "a judge refused the best candidate",
+        MissReason::Unjudged { .. } => "the judge failed to answer",
+        MissReason::NotAsked { matched_to: Some(_), .. } => "the best candidate is taken, and was not asked about",
+        MissReason::NotAsked { matched_to: None, .. } => "the best candidate was not asked about",
+        MissReason::KeyAbsent(_) => "no finding has its key",
+        MissReason::KeyUsed { .. } => "its key is used",
+        MissReason::KeyRefused(_) => "its key is refused",
+        MissReason::NoKey(_) => "no key can be built for it",
+        MissReason::AuditedMissing => "the audit says that it was not found",
+        MissReason::NotRecorded => "no recorded judgement matches it",
+        MissReason::NotCompared => "the profile does not compare it",
+    }
+    .to_owned()
+}
+
+fn extra(why: ExtraReason) -> &'static str {
+    match why {
+        ExtraReason::CleanCase => "the case has no goldens",
+        ExtraReason::NothingNear => "no golden comes near it",
+        ExtraReason::BelowThreshold { .. } => "its best golden scores too low",
+        ExtraReason::NotWorthAsking { .. } => "its best golden scores too low to ask",
+        ExtraReason::Refused { .. } => "a judge refused its best golden",
+        ExtraReason::Unjudged { .. } => "the judge failed to answer",
+        ExtraReason::NotAsked { .. } => "no judge was asked about its best golden",
+        ExtraReason::Trap { .. } => "it reports a known false alarm",
+        ExtraReason::UnexpectedKey => "its key is none of the expected ones",
+        ExtraReason::KeyRefused(_) => "its key is refused",
+        ExtraReason::NoKey(_) => "it has no key",
+        ExtraReason::Audited(class) => class.meaning(),
+        ExtraReason::NotRecorded => "no recorded judgement matches it",
+        ExtraReason::NotCompared => "the profile does not compare it",
+        ExtraReason::Confirmed => "a real problem that no golden names",
+        ExtraReason::Refuted => "looked at, and no problem",
+    }
 }

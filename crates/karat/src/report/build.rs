@@ -2,6 +2,7 @@
 
 mod extras;
 
+use super::reason::{self, Names};
 use crate::format::report::{
     AuditInfoV1, BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1,
     CorrectedV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1,
@@ -11,7 +12,7 @@ use crate::format::report::{
 use karat_core::finding::Finding;
 use karat_core::identity::matcher::Via;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Match, Parts};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Extra, Match, Miss, Parts};
 use karat_core::metric::calibration::Bin;
 use karat_core::metric::counts::Counts;
 use karat_core::metric::estimate::Estimate;
@@ -264,6 +265,27 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
         flags: m.flags.clone(),
     };
     let result = &score.result;
+    let names = Names { case, findings, judgements: scored.judgements, rules: &scored.profile.identity };
+    let miss = |m: &Miss| {
+        let reason = names.miss(m.golden, m.why);
+        MissV1 {
+            golden: golden(m.golden),
+            why: reason::miss_in_words(&reason),
+            reason: Some(reason),
+            best: m.best.as_ref().map(of_golden),
+            flags: m.flags.clone(),
+        }
+    };
+    let extra = |e: &Extra| {
+        let reason = names.extra(e.finding, e.why);
+        ExtraV1 {
+            finding: finding(e.finding),
+            why: reason::extra_in_words(&reason),
+            reason: Some(reason),
+            best: e.best.as_ref().map(of_finding),
+            flags: e.flags.clone(),
+        }
+    };
     TrialResultV1 {
         trial: score.number,
         outcome: score.outcome,
@@ -279,26 +301,8 @@ fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialRe
         r#fn: score.counts.fn_,
         findings: findings.iter().map(finding_info).collect(),
         matches: result.matches.iter().map(matched).collect(),
-        misses: result
-            .misses
-            .iter()
-            .map(|m| MissV1 {
-                golden: golden(m.golden),
-                why: m.why.text(),
-                best: m.best.as_ref().map(of_golden),
-                flags: m.flags.clone(),
-            })
-            .collect(),
-        extras: result
-            .extras
-            .iter()
-            .map(|e| ExtraV1 {
-                finding: finding(e.finding),
-                why: e.why.text().to_owned(),
-                best: e.best.as_ref().map(of_finding),
-                flags: e.flags.clone(),
-            })
-            .collect(),
+        misses: result.misses.iter().map(miss).collect(),
+        extras: result.extras.iter().map(extra).collect(),
         duplicates: result
             .duplicates
             .iter()
@@ -328,7 +332,14 @@ fn audit_info(audited: &Audited, judgements: &[Judgement]) -> Option<AuditInfoV1
 
 /// A pair that was looked at; the caller names its other side.
 pub(super) fn candidate(c: &Candidate) -> CandidateV1 {
-    CandidateV1 { golden: None, finding: None, score: c.score, parts: parts(&c.parts), judged: c.judged }
+    CandidateV1 {
+        golden: None,
+        finding: None,
+        score: c.score,
+        heuristic: c.judged.map(|_| c.heuristic),
+        parts: parts(&c.parts),
+        judged: c.judged,
+    }
 }
 
 fn parts(p: &Parts) -> PartsV1 {
@@ -339,9 +350,15 @@ fn decided_by(decided: &DecidedBy) -> &'static str {
     match decided {
         DecidedBy::Score => "score",
         DecidedBy::Judge(_) => "judge",
-        DecidedBy::Identity(Via::Key) => "key",
-        DecidedBy::Identity(Via::GlobKey) => "glob_key",
-        DecidedBy::Identity(Via::FileAndRule) => "file_and_rule",
+        DecidedBy::Identity(via) => matched_by(*via),
+    }
+}
+
+pub(super) fn matched_by(via: Via) -> &'static str {
+    match via {
+        Via::Key => "key",
+        Via::GlobKey => "glob_key",
+        Via::FileAndRule => "file_and_rule",
     }
 }
 

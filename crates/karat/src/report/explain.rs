@@ -2,6 +2,7 @@
 
 use super::Look;
 use super::number::count;
+use super::reason::{Names, extra_in_words, miss_in_words};
 use super::{build, grid};
 use crate::diagnostic::harmless;
 use crate::format::report::CandidateV1;
@@ -10,7 +11,7 @@ use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::key;
 use karat_core::judgement::{AuditDecision, Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss, Parts};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, Parts};
 use karat_core::profile::{Method, Profile, Unstated};
 use karat_core::scorecard::{Audited, CaseScore, TrialScore};
 use karat_core::suite::Case;
@@ -46,10 +47,22 @@ pub fn draw(telling: &Telling<'_>, tool: &str, look: &Look) -> String {
     let mut page = Page { out: String::new(), look };
     head(&mut page, telling, tool);
     let findings = telling.reported.map_or(&[][..], |trial| &trial.findings);
-    for (index, golden) in telling.case.goldens.iter().enumerate() {
-        tell_golden(&mut page, telling, findings, index, golden);
-    }
     let result = &telling.trial.result;
+    let mut states: Vec<GoldenState<'_>> = vec![GoldenState::default(); telling.case.goldens.len()];
+    for found in result.matches.iter().chain(&result.acceptable).rev() {
+        states[found.golden].found = Some(found);
+    }
+    for extra in result.extras.iter().rev() {
+        if let ExtraReason::Trap { golden } = extra.why {
+            states[golden].trap = Some(extra);
+        }
+    }
+    for miss in result.misses.iter().rev() {
+        states[miss.golden].miss = Some(miss);
+    }
+    for ((index, golden), state) in telling.case.goldens.iter().enumerate().zip(states) {
+        tell_golden(&mut page, telling, findings, index, golden, state);
+    }
     if !result.duplicates.is_empty() {
         page.title("Repeats", &count(result.duplicates.len(), "finding"));
         for duplicate in &result.duplicates {
@@ -182,14 +195,23 @@ fn tell_audit(page: &mut Page<'_>, telling: &Telling<'_>, audited: &Audited) {
     }
 }
 
-fn tell_golden(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], index: usize, golden: &Golden) {
-    let result = &telling.trial.result;
-    let found = result.matches.iter().chain(&result.acceptable).find(|m| m.golden == index);
-    let trap = result
-        .extras
-        .iter()
-        .find(|e| e.flags.contains(&Flag::Trap) && e.best.as_ref().is_some_and(|b| b.index == index));
-    let miss = result.misses.iter().find(|m| m.golden == index);
+/// What became of a golden.
+#[derive(Clone, Copy, Default)]
+struct GoldenState<'a> {
+    found: Option<&'a Match>,
+    trap: Option<&'a Extra>,
+    miss: Option<&'a Miss>,
+}
+
+fn tell_golden(
+    page: &mut Page<'_>,
+    telling: &Telling<'_>,
+    findings: &[Finding],
+    index: usize,
+    golden: &Golden,
+    state: GoldenState<'_>,
+) {
+    let GoldenState { found, trap, miss } = state;
     let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
         (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
         (Some(_), ..) => ("✓", GOOD, "found"),
@@ -256,7 +278,8 @@ fn tell_match(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
 }
 
 fn tell_miss(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], golden: &Golden, miss: &Miss) {
-    page.quote(4, &miss.why.text(), CAREFUL);
+    let reason = names(telling, findings).miss(miss.golden, miss.why);
+    page.quote(4, &miss_in_words(&reason), CAREFUL);
     if let Some(best) = &miss.best {
         tell_finding(page, findings, best.index, "nearest", telling.profile, Some((best.score, best.parts)));
     }
@@ -265,6 +288,11 @@ fn tell_miss(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], g
             page.quote(6, &format!("looked for {key}"), DIM);
         }
     }
+}
+
+fn names<'a>(telling: &Telling<'a>, findings: &'a [Finding]) -> Names<'a> {
+    let rules = &telling.profile.identity;
+    Names { case: telling.case, findings, judgements: telling.judgements, rules }
 }
 
 fn tell_duplicate(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], duplicate: &Duplicate) {
@@ -285,8 +313,8 @@ fn tell_extra(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
         telling.profile,
         extra.best.as_ref().map(|b| (b.score, b.parts)),
     );
-    let nearest = extra.best.as_ref().map(|b| format!(", {}", telling.case.goldens[b.index].id));
-    page.quote(6, &format!("{}{}", extra.why.text(), nearest.unwrap_or_default()), DIM);
+    let reason = names(telling, findings).extra(extra.finding, extra.why);
+    page.quote(6, &extra_in_words(&reason), DIM);
     flags(page, &extra.flags);
 }
 

@@ -6,6 +6,7 @@ use crate::format::report::{CaseInfoV1, CaseResultV1, ReportV1, TrialResultV1};
 use karat_core::trial::Outcome;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
+use std::collections::BTreeMap;
 use std::io;
 
 /// A test suite for each tool; a case that does not pass is a failure, a trial that failed an error.
@@ -88,12 +89,14 @@ fn story(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
     if trial.outcome != Outcome::Reported {
         lines.push(format!("trial {number} {}", trial.outcome.ended()));
     }
+    let issues: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
+    let findings: BTreeMap<&str, &str> = trial.findings.iter().map(|f| (f.id.as_str(), f.title.as_str())).collect();
     for miss in &trial.misses {
-        let title = info.issues.iter().find(|i| i.id == miss.golden).map_or("", |i| i.title.as_str());
+        let title = issues.get(miss.golden.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: missed {} ({title}): {}", miss.golden, miss.why));
     }
     for extra in &trial.extras {
-        let title = trial.findings.iter().find(|f| f.id == extra.finding).map_or("", |f| f.title.as_str());
+        let title = findings.get(extra.finding.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: unexpected {} ({title}): {}", extra.finding, extra.why));
     }
     lines

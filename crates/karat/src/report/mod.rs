@@ -18,6 +18,7 @@ pub mod number;
 pub mod page;
 pub mod plot;
 pub mod power;
+mod reason;
 pub mod sarif;
 pub mod slice_order;
 pub mod table;

@@ -11,14 +11,14 @@ use super::grid::{self, Cell};
 use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
 use super::trial_spread::{self, TrialSpread, trial_spread};
 use crate::diagnostic::harmless;
-use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, MissV1, ReportV1, ToolV1, TrialResultV1};
+use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
 use crate::format::run::NOTHING_EXECUTED;
 use anstyle::{AnsiColor, Style};
 use karat_core::golden::Acceptance;
 use karat_core::matching::outcome::Flag;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
 const BOLD: Style = Style::new().bold();
@@ -280,13 +280,20 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
 fn missed(report: &ReportV1, look: &Look) -> String {
     let mut never: Vec<(&str, &str)> = Vec::new();
     for (index, case) in report.cases.iter().enumerate() {
+        let mut trials = 0_usize;
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        // Where nobody judged, it is not known what was found.
+        let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
+        for trial in report.tools.iter().flat_map(|tool| tool.cases[index].counted()) {
+            trials += 1;
+            found.extend(trial.matches.iter().map(|m| m.golden.as_str()));
+            for miss in trial.misses.iter().filter(|m| m.flags.contains(&Flag::Unjudged)) {
+                *unjudged.entry(miss.golden.as_str()).or_default() += 1;
+            }
+        }
         for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
-            let found = |t: &TrialResultV1| t.matches.iter().any(|m| m.golden == issue.id);
-            // Where nobody judged, it is not known what was found.
-            let unjudged = |m: &MissV1| m.golden == issue.id && m.flags.contains(&Flag::Unjudged);
-            let judged = |t: &TrialResultV1| !t.misses.iter().any(unjudged);
-            let trials = || report.tools.iter().flat_map(|tool| tool.cases[index].counted());
-            if !trials().any(found) && trials().any(judged) {
+            let judged = trials > unjudged.get(issue.id.as_str()).copied().unwrap_or(0);
+            if judged && !found.contains(issue.id.as_str()) {
                 never.push((&case.case, &issue.title));
             }
         }
@@ -384,9 +391,10 @@ fn expectations(report: &ReportV1, look: &Look) -> String {
                     let title = titles.get(miss.golden.as_str()).copied().unwrap_or(&miss.golden);
                     lines.push(("missing   ", BAD, format!("{} · {title} ({})", info.case, miss.why)));
                 }
+                let titles: BTreeMap<&str, &str> =
+                    trial.findings.iter().map(|f| (f.id.as_str(), f.title.as_str())).collect();
                 for extra in &trial.extras {
-                    let found = trial.findings.iter().find(|f| f.id == extra.finding);
-                    let title = found.map_or(extra.finding.as_str(), |f| f.title.as_str());
+                    let title = titles.get(extra.finding.as_str()).copied().unwrap_or(&extra.finding);
                     lines.push(("unexpected", CAREFUL, format!("{} · {title} ({})", info.case, extra.why)));
                 }
             }

@@ -4,8 +4,9 @@ use super::{LoadedSuite, StatedIn};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::document::{Node, Segment, Source, json, yaml};
 use karat_core::golden::{Acceptance, Golden};
-use karat_core::identity::key;
-use karat_core::identity::matcher::{FoundBy, found_by};
+use karat_core::identity::matcher::{FoundBy, RefusedKey, Unfindable, found_by};
+use karat_core::identity::stated::UnmatchableKey;
+use karat_core::identity::{key, stated};
 use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
 use karat_core::profile::{Method, Profile, Requirement, Unstated};
@@ -109,12 +110,14 @@ fn golden_lints(
         let message = format!("`{}` is the target and not required", golden.id);
         lints.push(lint_at(Level::Warning, "target-not-required", issue(index, "target"), message));
     }
-    if let Some(why) = unmatchable(golden, distinct.is_empty(), profile) {
+    let sound = key_lints(index, golden, profile, lints);
+    let why = if sound { unmatchable(golden, distinct.is_empty(), profile) } else { None };
+    if let Some(why) = why {
         let message = format!("no tool could match `{}` under the profile `{}`: {why}", golden.id, profile.name);
         lints.push(lint_at(Level::Warning, "unmatchable-golden", issue(index, "id"), message));
-    } else if profile.method == Method::Identity {
-        let fallback_only = found_by(golden, &profile.identity) == FoundBy::FileAndRule;
-        identity_lints(index, golden, fallback_only, lints);
+    }
+    if profile.method == Method::Identity {
+        identity_lints(index, golden, profile, lints);
     }
 }
 
@@ -153,15 +156,18 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
 /// Why even a perfect report of the golden would not match it.
 fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {
     match profile.method {
-        Method::Identity => (found_by(golden, &profile.identity) == FoundBy::Nothing).then(|| {
-            if key::of_golden(golden).is_empty() {
-                "it needs file, rule_id and lines or an anchor, or an identity_key".to_owned()
-            } else if profile.identity.include_source && golden.identity_key.is_none() {
-                "keys name their source in this profile: give it an identity_key that does".to_owned()
-            } else {
-                "the profile does not accept its kind of anchor".to_owned()
+        Method::Identity => match found_by(golden, &profile.identity) {
+            FoundBy::Key | FoundBy::FileAndRule => None,
+            FoundBy::Nothing(Unfindable::NoKey(_)) => {
+                Some("it needs file, rule_id and lines or an anchor, or an identity_key".to_owned())
             }
-        }),
+            FoundBy::Nothing(Unfindable::Refused(RefusedKey::NoSource)) => {
+                Some("keys name their source in this profile: give it an identity_key that does".to_owned())
+            }
+            FoundBy::Nothing(Unfindable::Refused(refused)) => {
+                Some(format!("identity.{} does not accept its kind of anchor", refused.as_str()))
+            }
+        },
         Method::Score => {
             for requirement in &profile.require {
                 let (stated, name) = match requirement {
@@ -201,12 +207,43 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
     }
 }
 
-fn identity_lints(index: usize, golden: &Golden, fallback_only: bool, lints: &mut Vec<Lint>) {
-    if golden.identity_key.is_none() && golden.rule_id.is_none() {
-        let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
-        lints.push(lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message));
+/// What is wrong with a golden's own key; false where it is an error. Where keys are not matched by, it is a warning.
+fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<Lint>) -> bool {
+    let Some(key) = golden.identity_key.as_deref() else { return true };
+    let level = if profile.method == Method::Identity { Level::Error } else { Level::Warning };
+    let at = || issue(index, "identity_key");
+    if let Err(UnmatchableKey { fault, meant }) = stated::check(key, &profile.identity) {
+        let message = format!("no finding can have the identity_key of `{}`: {fault}", golden.id);
+        let built = key::computed_of_golden(golden).into_iter().next();
+        let help = match meant.or(built) {
+            Some(right) => format!("write {right:?}"),
+            None => "`karat key` prints the keys of findings".to_owned(),
+        };
+        lints.push(Lint { help: Some(help), ..lint_at(level, "unmatchable-key", at(), message) });
+        return level != Level::Error;
     }
-    if fallback_only {
+    let contradictions = stated::contradictions(golden);
+    if contradictions.is_empty() {
+        return true;
+    }
+    let told: Vec<String> =
+        contradictions.iter().map(|c| format!("{} is {:?}, the key says {:?}", c.field, c.stated, c.key)).collect();
+    let message = format!("the identity_key of `{}` contradicts it: {}", golden.id, told.join("; "));
+    let help = key::computed_of_golden(golden).into_iter().next();
+    let help =
+        help.map(|right| format!("write {right:?}, or correct the golden; without identity_key the key is built"));
+    lints.push(Lint { help, ..lint_at(level, "contradicting-key", at(), message) });
+    level != Level::Error
+}
+
+fn identity_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<Lint>) {
+    if !golden.rules().any(|rule| !rule.trim().is_empty()) {
+        let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
+        let named = golden.identity_key.as_deref().and_then(key::parse).map(|parts| parts.rule().to_owned());
+        let help = named.map(|rule| format!("its key names the rule {rule:?}"));
+        lints.push(Lint { help, ..lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message) });
+    }
+    if found_by(golden, &profile.identity) == FoundBy::FileAndRule {
         let message =
             format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
         lints.push(lint_at(Level::Warning, "fallback-only", issue(index, "id"), message));

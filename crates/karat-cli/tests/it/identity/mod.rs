@@ -188,3 +188,51 @@ fn goldens_named_by_symbol_are_found_in_the_code() {
     project.write("s.jsonl", finding(8));
     project.run("score . --submission s.jsonl").expect(0);
 }
+
+/// Scores goldens and findings of one case by keys: why goldens were missed, and what is warned of.
+fn missed(goldens: Value, findings: Value) -> (Vec<String>, Value) {
+    let project =
+        suite(&[json!({ "id": "c", "issues": goldens })]).with("s.jsonl", lines(&[trial("c", "t", 1, findings)]));
+    let out = project.run("score . --profile identity --json --submission s.jsonl").out;
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    let misses = report["tools"][0]["cases"][0]["trials"][0]["misses"].as_array().unwrap().clone();
+    let told = misses
+        .iter()
+        .map(|miss| format!("{} {}", miss["reason"]["kind"].as_str().unwrap(), miss["why"].as_str().unwrap()));
+    (told.collect(), report["warnings"].clone())
+}
+
+#[test]
+fn misses_say_what_became_of_their_keys() {
+    let golden = |id: &str| json!({ "id": id, "title": "x", "file": "a.py", "rule_id": "R", "line_start": 3 });
+    let finding = json!([{ "id": "f1", "title": "x", "file": "a.py", "rule_id": "r", "line_start": 3 }]);
+    let (told, warnings) = missed(json!([golden("g1"), golden("g2")]), finding.clone());
+    assert_eq!(told, ["key_used f1, which has its key, is matched to g1"]);
+    assert_eq!(warnings, json!([]));
+    let chunk = json!({ "id": "g", "title": "x", "identity_key": "v2|a.py|r|chunk:2" });
+    let (told, _) = missed(json!([chunk]), finding.clone());
+    assert_eq!(told, ["key_refused its key names a chunk, and identity.chunk_anchors is off"]);
+    let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "a.py" }]), finding.clone());
+    assert_eq!(told, ["no_key no key can be built for it: it states no rule_id or line_start"]);
+    let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "b.py", "rule_id": "R" }]), finding);
+    assert_eq!(told, ["key_absent no finding has its file and rule"]);
+}
+
+#[test]
+fn stated_keys_that_differ_are_warned_of_on_both_sides() {
+    let golden = json!({ "id": "g", "title": "x", "file": "a.py", "rule_id": "R", "line_start": 3, "identity_key": "v2|a.py|r|lines:4-4" });
+    let finding = json!([{ "id": "f", "title": "x", "file": "a.py", "rule_id": "r", "line_start": 3, "identity_key": "v2|a.py|r|lines:4-4" }]);
+    let (told, warnings) = missed(json!([golden]), finding);
+    assert_eq!(told, Vec::<String>::new());
+    let differ = "an identity key that differs from the computed one; theirs was used:";
+    assert_eq!(
+        warnings,
+        json!([
+            format!("1 golden states {differ} c g states v2|a.py|r|lines:4-4, computed is v2|a.py|r|lines:3-3"),
+            format!("t: 1 finding carries {differ} c f states v2|a.py|r|lines:4-4, computed is v2|a.py|r|lines:3-3"),
+        ])
+    );
+    // A golden whose file is a glob may state the key of one file.
+    let golden = json!({ "id": "g", "title": "x", "file": "*.py", "rule_id": "R", "line_start": 3, "identity_key": "v2|a.py|r|lines:3-3" });
+    assert_eq!(missed(json!([golden]), json!([])).1, json!([]));
+}

@@ -1,5 +1,6 @@
 //! One trial: its findings, and what became of everything.
 
+use super::reason::{ExtraReasonV1, MissReasonV1};
 use karat_core::golden::Severity;
 use karat_core::judgement::{Classification, TypeMatch};
 use karat_core::matching::outcome::Flag;
@@ -144,6 +145,9 @@ pub struct CandidateV1 {
     pub finding: Option<String>,
     /// The score.
     pub score: f64,
+    /// The score before a judge was heard, where one was: what candidates that do not count are ranked by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heuristic: Option<f64>,
     /// What it is made of.
     pub parts: PartsV1,
     /// What a judge said.
@@ -196,9 +200,13 @@ pub struct MatchV1 {
 pub struct MissV1 {
     /// The golden.
     pub golden: String,
-    /// Why it was missed.
+    /// Why it was missed, in words.
     pub why: String,
-    /// Its best candidate.
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<MissReasonV1>,
+    /// Its best candidate: of those that count the one with the highest score, else the one that file, lines and words rank
+    /// highest, whatever a judge said of it.
     pub best: Option<CandidateV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
@@ -209,8 +217,11 @@ pub struct MissV1 {
 pub struct ExtraV1 {
     /// The finding.
     pub finding: String,
-    /// Why it matched nothing.
+    /// Why it matched nothing, in words.
     pub why: String,
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<ExtraReasonV1>,
     /// Its best golden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<CandidateV1>,

@@ -4,6 +4,7 @@ use super::excerpt::{FileData, Places, Room};
 use crate::format::report::{CaseInfoV1, CaseResultV1, IssueInfoV1, TrialResultV1};
 use crate::report::exhibit::Exhibit;
 use crate::report::number::ranked;
+use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::Trial;
@@ -138,8 +139,10 @@ pub(super) fn case<'a>(exhibit: &'a Exhibit<'_>, lookup: &Lookup<'a>, at: usize,
         let text = text.map(str::trim).filter(|text| !text.is_empty() && *text != title && fullness.text > 0)?;
         Some(shortened(text, fullness.text))
     };
+    let goldens: HashMap<&str, &Golden> =
+        stated.iter().flat_map(|case| &case.goldens).map(|golden| (golden.id.as_str(), golden)).collect();
     let golden = |golden: &'a IssueInfoV1| {
-        let stated = stated.and_then(|case| case.goldens.iter().find(|own| own.id.as_str() == golden.id));
+        let stated = goldens.get(golden.id.as_str()).copied();
         let pattern = stated.and_then(|own| own.file.as_ref()).filter(|pattern| pattern.is_glob());
         let fits = |file: &&FileData| pattern.is_some_and(|pattern| file.fits(pattern));
         GoldenData {

@@ -76,11 +76,10 @@ impl Places {
 
 fn excerpt(path: &RepoPath, source: &str, places: &[(u32, u32)], room: Room) -> FileData {
     let length = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
+    let shown = merged(places, room.around);
     let near = |number: u32| {
-        let reaches = |(start, end): &(u32, u32)| {
-            number >= start.saturating_sub(room.around) && number <= end.saturating_add(room.around)
-        };
-        length <= room.whole || places.iter().any(reaches)
+        let at = shown.partition_point(|(_, end)| *end < number);
+        length <= room.whole || shown.get(at).is_some_and(|(start, _)| *start <= number)
     };
     let colours = Language::of_path(path).and_then(|language| colours(language, source)).unwrap_or_default();
     let mut lines = Vec::new();
@@ -90,6 +89,21 @@ fn excerpt(path: &RepoPath, source: &str, places: &[(u32, u32)], room: Room) -> 
         lines.push((number, text, packed));
     }
     FileData { path: path.to_string(), length, lines }
+}
+
+/// The stretches of lines around all places, in order and apart: thousands of places may lie in one file.
+fn merged(places: &[(u32, u32)], around: u32) -> Vec<(u32, u32)> {
+    let mut sorted: Vec<(u32, u32)> =
+        places.iter().map(|(start, end)| (start.saturating_sub(around), end.saturating_add(around))).collect();
+    sorted.sort_unstable();
+    sorted.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+    sorted
 }
 
 /// A line as it is shown, and its colours in units of the text's UTF-16, which is what a browser counts in.

@@ -1,0 +1,287 @@
+//! What is wrong with a key that somebody wrote: no finding can have it, or the golden that states it says something else.
+
+use super::key::{KeyParts, normal_rule, parse, part};
+use crate::golden::Golden;
+use crate::path::{FilePattern, RepoPath};
+use crate::profile::IdentityRules;
+use std::fmt;
+
+/// Why no finding can have a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyFault {
+    /// It does not have the parts of a key.
+    NotAKey,
+    /// It is of a version that there is not.
+    Version(String),
+    /// Its path is not written as keys write paths.
+    Path(String),
+    /// Its rule is not written as keys write rules.
+    Rule(String),
+    /// Its anchor is none that a key of its version has.
+    Anchor(String),
+    /// It names no source, and the profile's keys do.
+    NoSource,
+    /// It names a source, and the profile's keys do not.
+    Source(String),
+}
+
+impl fmt::Display for KeyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAKey => f.write_str("it is not of the form v2|<path>|<rule>|<anchor>"),
+            Self::Version(version) => write!(f, "there is no version {version:?} of keys"),
+            Self::Path(path) => write!(f, "no key has the path {path:?}"),
+            Self::Rule(rule) => write!(f, "no key has the rule {rule:?}"),
+            Self::Anchor(anchor) => write!(f, "no key of its version has the anchor {anchor:?}"),
+            Self::NoSource => f.write_str("it names no source, and identity.include_source is on"),
+            Self::Source(source) => write!(f, "it names the source {source:?}, and identity.include_source is off"),
+        }
+    }
+}
+
+/// A stated key that no finding can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmatchableKey {
+    /// Why not.
+    pub fault: KeyFault,
+    /// What was probably meant.
+    pub meant: Option<String>,
+}
+
+/// Whether any finding's computed key could be this one.
+pub fn check(key: &str, rules: &IdentityRules) -> Result<(), UnmatchableKey> {
+    let key = key.trim();
+    let refuse = |fault: KeyFault, meant: Option<String>| Err(UnmatchableKey { fault, meant });
+    let fields: Vec<&str> = key.split('|').collect();
+    let (version, path, rule, anchor, source) = match fields[..] {
+        [version, path, rule, anchor] => (version, path, rule, anchor, None),
+        [version, path, rule, anchor, source] => (version, path, rule, anchor, Some(source)),
+        _ => return refuse(KeyFault::NotAKey, None),
+    };
+    let looks_like_a_version = version.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    if !matches!(version, "v2" | "v3") {
+        let fault = if looks_like_a_version { KeyFault::Version(version.to_owned()) } else { KeyFault::NotAKey };
+        return refuse(fault, None);
+    }
+    let normal_path = RepoPath::new(path);
+    let (Some(normal_path), Some(rule_name)) = (normal_path, normal_rule(rule)) else {
+        return refuse(KeyFault::NotAKey, None);
+    };
+    let Some(normal_anchor) = normal_anchor(version, anchor) else {
+        return refuse(KeyFault::Anchor(anchor.to_owned()), None);
+    };
+    let written = |with_source: Option<&str>| {
+        let mut written = format!("{version}|{normal_path}|{rule_name}|{normal_anchor}");
+        if let Some(source) = with_source {
+            written.push('|');
+            written.push_str(source);
+        }
+        written
+    };
+    let meant = Some(written(source.filter(|_| rules.include_source)));
+    if normal_path.as_str() != path {
+        return refuse(KeyFault::Path(path.to_owned()), meant);
+    }
+    if rule_name != rule {
+        return refuse(KeyFault::Rule(rule.to_owned()), meant);
+    }
+    if normal_anchor != anchor {
+        return refuse(KeyFault::Anchor(anchor.to_owned()), meant);
+    }
+    match source {
+        None if rules.include_source => refuse(KeyFault::NoSource, None),
+        Some(source) if !rules.include_source || !source.starts_with("source:") => {
+            refuse(KeyFault::Source(source.to_owned()), meant.filter(|_| !rules.include_source))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The anchor as keys write it; `None` where a key of that version has no such anchor.
+fn normal_anchor(version: &str, anchor: &str) -> Option<String> {
+    let (kind, rest) = anchor.split_once(':')?;
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let range = |text: &str| {
+        let (start, end) = text.split_once('-').map_or((number(text), number(text)), |(s, e)| (number(s), number(e)));
+        let (start, end) = (start?, end?);
+        Some((start, end.max(start)))
+    };
+    match (version, kind.trim()) {
+        ("v2", "anchor") => Some(rest.trim()).filter(|id| !id.is_empty()).map(|id| format!("anchor:{id}")),
+        ("v2", kind @ ("lines" | "chunklines")) => range(rest).map(|(start, end)| format!("{kind}:{start}-{end}")),
+        ("v2", "chunk") => number(rest).map(|index| format!("chunk:{index}")),
+        ("v3", "symbol") => {
+            let (name, ordinal) = rest.rsplit_once('#')?;
+            let ordinal = number(ordinal).filter(|n| *n > 0)?;
+            (!name.trim().is_empty()).then(|| format!("symbol:{}#{ordinal}", name.trim()))
+        }
+        _ => None,
+    }
+}
+
+/// A part in which a golden's stated key and its own fields say different things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The golden's field: `file`, `rule_id`, `line_start` or `anchor`.
+    pub field: &'static str,
+    /// What the key says.
+    pub key: String,
+    /// What the field says.
+    pub stated: String,
+}
+
+/// Where a golden's stated key contradicts its own fields. What either leaves out contradicts nothing.
+pub fn contradictions(golden: &Golden) -> Vec<Contradiction> {
+    let Some(parts) = golden.identity_key.as_deref().map(str::trim).and_then(parse) else { return Vec::new() };
+    let mut found = Vec::new();
+    if let Some(file) = &golden.file
+        && !same_place(file, &parts)
+    {
+        found.push(Contradiction { field: "file", key: parts.path.to_owned(), stated: file.to_string() });
+    }
+    let rules: Vec<String> = golden.rules().filter_map(normal_rule).map(|rule| part(&rule)).collect();
+    if !rules.is_empty() && !rules.iter().any(|rule| Some(rule.as_str()) == normal_rule(parts.rule()).as_deref()) {
+        found.push(Contradiction { field: "rule_id", key: parts.rule().to_owned(), stated: rules.join(", ") });
+    }
+    let anchor = parts.anchor();
+    if let (Some(stated), Some(named)) = (golden.lines, anchor.strip_prefix("lines:")) {
+        let stated = format!("{}-{}", stated.start, stated.end);
+        if normal_anchor("v2", anchor).as_deref() != Some(&*format!("lines:{stated}")) {
+            found.push(Contradiction { field: "line_start", key: named.to_owned(), stated });
+        }
+    }
+    let own = golden.anchor.as_deref().map(str::trim).filter(|own| !own.is_empty());
+    if let (Some(stated), Some(named)) = (own, anchor.strip_prefix("anchor:"))
+        && part(stated) != named.trim()
+    {
+        found.push(Contradiction { field: "anchor", key: named.to_owned(), stated: stated.to_owned() });
+    }
+    found
+}
+
+fn same_place(file: &FilePattern, parts: &KeyParts<'_>) -> bool {
+    let Some(named) = FilePattern::new(parts.path) else { return false };
+    match (file, &named) {
+        (FilePattern::Glob(_), FilePattern::Exact(path)) => file.matches(path),
+        (FilePattern::Exact(path), FilePattern::Glob(_)) => named.matches(path),
+        _ => part(file.path().as_str()) == part(named.path().as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::Lines;
+
+    const RULES: IdentityRules =
+        IdentityRules { chunk_anchors: false, require_anchor: false, rule_fallback: true, include_source: false };
+
+    #[test]
+    fn keys_that_no_finding_can_have() {
+        let check = |key: &str, expect: Option<(&str, Option<&str>)>| {
+            let refused = super::check(key, &RULES).err();
+            let told = refused.map(|refused| (refused.fault.to_string(), refused.meant));
+            let told = told.as_ref().map(|(fault, meant)| (fault.as_str(), meant.as_deref()));
+            assert_eq!(told, expect, "{key}");
+        };
+        let not_a_key = Some(("it is not of the form v2|<path>|<rule>|<anchor>", None));
+        check("garbage", not_a_key);
+        check("v2|a.ts|r", not_a_key);
+        check("v2|a.ts||lines:1-1", not_a_key);
+        check("v2| |r|lines:1-1", not_a_key);
+        check("v9|a.ts|r|lines:1-1", Some(("there is no version \"v9\" of keys", None)));
+        check(
+            "v2|./src//a.ts|r|lines:1-1",
+            Some(("no key has the path \"./src//a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))),
+        );
+        check(
+            "v2|src\\a.ts|r|lines:1-1",
+            Some(("no key has the path \"src\\\\a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))),
+        );
+        check(
+            "v2|a.ts|No_Auth |lines:1-1",
+            Some(("no key has the rule \"No_Auth \"", Some("v2|a.ts|no_auth|lines:1-1"))),
+        );
+        check(
+            "v2|a.ts|r|lines:7",
+            Some(("no key of its version has the anchor \"lines:7\"", Some("v2|a.ts|r|lines:7-7"))),
+        );
+        check(
+            "v2|a.ts|r|lines:9-3",
+            Some(("no key of its version has the anchor \"lines:9-3\"", Some("v2|a.ts|r|lines:9-9"))),
+        );
+        check("v2|a.ts|r|line 3", Some(("no key of its version has the anchor \"line 3\"", None)));
+        check("v2|a.ts|r|symbol:f#1", Some(("no key of its version has the anchor \"symbol:f#1\"", None)));
+        check("v3|a.ts|r|lines:1-1", Some(("no key of its version has the anchor \"lines:1-1\"", None)));
+        check(
+            "v2|a.ts|r|lines:1-1|source:llm",
+            Some((
+                "it names the source \"source:llm\", and identity.include_source is off",
+                Some("v2|a.ts|r|lines:1-1"),
+            )),
+        );
+        for good in [
+            "v2|cases/nextjs-baseline/app/api/debug/route.ts|missing_authentication|anchor:jelly:cases/a/route.ts:4:8:21:2",
+            "v2|cases/supabase-baseline/frontend/utils/api.ts|anon_key_bearer|lines:26-33",
+            "v2|src/**/*.ts|r|lines:1-1",
+            "v2|a.ts|r|chunk:4",
+            "v2|a.ts|r|chunklines:1-80",
+            "v3|pager.py|unchecked-index|symbol:page_at#1",
+            "v3|pager.py|unchecked-index|symbol:(file)#1",
+        ] {
+            check(good, None);
+        }
+        let sourced = IdentityRules { include_source: true, ..RULES };
+        assert!(super::check("v2|a.ts|r|lines:1-1|source:llm", &sourced).is_ok());
+        assert_eq!(super::check("v2|a.ts|r|lines:1-1", &sourced).unwrap_err().fault, KeyFault::NoSource);
+    }
+
+    #[test]
+    fn every_computed_key_could_be_stated() {
+        use crate::finding::Finding;
+        let finding = Finding {
+            file: RepoPath::new("./a|b\\c.ts"),
+            rule_id: Some(" X|Y ".to_owned()),
+            line_start: Some(9),
+            line_end: Some(3),
+            source: Some("s|t".to_owned()),
+            symbol: Some("a.b#2".to_owned()),
+            ..Finding::named("f")
+        };
+        for rules in [RULES, IdentityRules { include_source: true, ..RULES }] {
+            for key in super::super::key::all_of_finding(&finding, &rules) {
+                assert_eq!(check(&key, &rules), Ok(()), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_says_something_else_than_its_golden() {
+        let golden = |key: &str| Golden {
+            file: FilePattern::new("src/a.ts"),
+            rule_id: Some("Rule".to_owned()),
+            rule_aliases: vec!["old".to_owned()],
+            lines: Some(Lines { start: 3, end: 4 }),
+            identity_key: Some(key.to_owned()),
+            ..Golden::named("g")
+        };
+        let check = |key: &str, expect: &[&str]| {
+            let found = contradictions(&golden(key));
+            assert_eq!(found.iter().map(|c| c.field).collect::<Vec<_>>(), expect, "{key}");
+        };
+        check("v2|src/a.ts|rule|lines:3-4", &[]);
+        check("v2|src/a.ts|old|lines:3-4", &[]);
+        check("v2|src/*.ts|rule|lines:3-4", &[]);
+        check("v2|src/a.ts|rule|anchor:x", &[]);
+        check("v3|src/a.ts|rule|symbol:f#1", &[]);
+        check("v2|src/b.ts|rule|lines:3-4", &["file"]);
+        check("v2|lib/*.ts|other|lines:3-5", &["file", "rule_id", "line_start"]);
+        check("garbage", &[]);
+        let anchored = Golden { anchor: Some("n1".to_owned()), ..golden("v2|src/a.ts|rule|anchor:n2") };
+        assert_eq!(contradictions(&anchored)[0].field, "anchor");
+        assert_eq!(
+            contradictions(&Golden { file: None, rule_id: None, rule_aliases: Vec::new(), ..anchored }).len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,450 @@
+//! Which findings have something in common with a golden, and the other way round, found by lookup and not by trying all pairs.
+//!
+//! A pair is found by one of: a path with a fitting file name, a keyword, a word of the golden's prose, lines within reach.
+//! What is left are pairs that share no more than the name of a directory. For one golden these all score the same, so that
+//! the first few of them stand for the rest.
+
+use super::assign::quantum;
+use super::keywords::Keywords;
+use super::lists::Lists;
+use super::outcome::Parts;
+use super::pair::{PreparedCase, PreparedFindings, line_part, weigh};
+use crate::lines::Lines;
+use crate::profile::{Profile, Unstated};
+use std::collections::HashMap;
+
+/// Sees pairs of one golden, or of one finding.
+pub(super) trait Visit {
+    /// Whether a pair that scores at most `bound` billionths is to be seen; `index` is its other side. Where this is false, it
+    /// is false for every later index with the same bound.
+    fn wants(&self, bound: i64, index: u32) -> bool;
+
+    /// Sees a pair, and says what it scores by file, lines and words; nothing where the profile forbids it.
+    fn see(&mut self, index: u32) -> Option<i64>;
+}
+
+/// Goldens and findings by what they can be looked up by.
+pub(super) struct Nearby {
+    /// By golden path: the class of its file name.
+    name_class: Vec<u32>,
+    paths_of_class: Lists,
+    classes_of_path: Lists,
+    goldens_of_class: Lists,
+    findings_of_path: Lists,
+    /// By golden path and by finding path: the number of its set of directories.
+    directories_of_golden_path: Vec<u32>,
+    directories_of_path: Vec<u32>,
+    golden_directories: DirectorySets,
+    finding_directories: DirectorySets,
+    /// By set of directories and [`shape`].
+    goldens_of_group: Lists,
+    findings_of_set: Lists,
+    goldens_with_keyword: Lists,
+    findings_with_keyword: Lists,
+    goldens_with_term: Lists,
+    findings_with_term: Lists,
+    term_weights: Vec<f64>,
+    golden_lines: LineIndex,
+    finding_lines: LineIndex,
+}
+
+/// How many shapes goldens have.
+const SHAPES: u32 = 8;
+
+impl Nearby {
+    pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>) -> Self {
+        let places = &case.places;
+        let (name_class, paths_of_class) = places.name_classes(&findings.paths);
+        let classes = paths_of_class.len();
+        let goldens = || (0_u32..).zip(&case.goldens);
+        let reported = || (0_u32..).zip(&findings.findings);
+        let mut golden_sets = Interner::default();
+        let mut finding_sets = Interner::default();
+        let directories_of_golden_path: Vec<u32> =
+            places.patterns.iter().map(|own| golden_sets.number(&own.directories)).collect();
+        let directories_of_path: Vec<u32> =
+            findings.paths.iter().map(|own| finding_sets.number(&own.directories)).collect();
+        let golden_directories = DirectorySets::new(golden_sets, places.segments());
+        let finding_directories = DirectorySets::new(finding_sets, places.segments());
+        let group = |path: u32, own: u32| directories_of_golden_path[path as usize] * SHAPES + own;
+        let keywords = case.keywords.as_ref().map_or(0, Keywords::len);
+        let mut term_weights = vec![0.0; case.terms.len()];
+        for (term, weight) in case.goldens.iter().filter_map(|g| g.prose.as_ref()).flat_map(|prose| &prose.terms) {
+            term_weights[*term as usize] = *weight;
+        }
+        let prose = |(g, own): (u32, &'_ super::pair::PreparedGolden<'_>)| {
+            let terms: Vec<u32> = own.prose.iter().flat_map(|prose| &prose.terms).map(|(term, _)| *term).collect();
+            terms.into_iter().map(move |term| (term, g))
+        };
+        Self {
+            classes_of_path: paths_of_class.inverted(findings.paths.len()),
+            goldens_of_class: Lists::new(
+                classes,
+                goldens().filter_map(|(g, own)| Some((name_class[own.path? as usize], g))),
+            ),
+            findings_of_path: Lists::new(findings.paths.len(), reported().filter_map(|(f, own)| Some((own.path?, f)))),
+            goldens_of_group: Lists::new(
+                golden_directories.len() * SHAPES as usize,
+                goldens().filter_map(|(g, own)| Some((group(own.path?, shape(own)), g))),
+            ),
+            findings_of_set: Lists::new(
+                finding_directories.len(),
+                reported().filter_map(|(f, own)| Some((directories_of_path[own.path? as usize], f))),
+            ),
+            goldens_with_keyword: Lists::new(
+                keywords,
+                goldens().flat_map(|(g, own)| own.keywords.iter().map(move |keyword| (*keyword, g))),
+            ),
+            findings_with_keyword: findings.keywords.lists.inverted(keywords),
+            goldens_with_term: Lists::new(case.terms.len(), goldens().flat_map(prose)),
+            findings_with_term: findings.terms.lists.inverted(case.terms.len()),
+            golden_lines: LineIndex::new(goldens().filter_map(|(g, own)| Some((own.golden.lines?, g)))),
+            finding_lines: LineIndex::new(reported().filter_map(|(f, own)| Some((own.lines?, f)))),
+            name_class,
+            paths_of_class,
+            directories_of_golden_path,
+            directories_of_path,
+            golden_directories,
+            finding_directories,
+            term_weights,
+        }
+    }
+
+    /// Shows every finding that may matter to a golden. What the scratch was told to skip is left out.
+    pub(super) fn scan_golden(&self, pairs: Pairs<'_>, golden: u32, scratch: &mut Scratch, visit: &mut impl Visit) {
+        let Pairs { case, profile, .. } = pairs;
+        let own = &case.goldens[golden as usize];
+        for &path in own.path.iter().flat_map(|path| self.paths_of_class.of(self.name_class[*path as usize])) {
+            for &f in self.findings_of_path.of(path) {
+                scratch.touch(f).near = true;
+            }
+        }
+        for &keyword in &own.keywords {
+            for &f in self.findings_with_keyword.of(keyword) {
+                scratch.touch(f).keywords += 1;
+            }
+        }
+        for &(term, weight) in own.prose.iter().flat_map(|prose| &prose.terms) {
+            for &f in self.findings_with_term.of(term) {
+                scratch.touch(f).told += weight;
+            }
+        }
+        if let Some(lines) = own.golden.lines {
+            self.finding_lines.near(lines, profile.line.reach, |f| _ = scratch.touch(f));
+        }
+        scratch.see_touched(visit, |f, touched| self.bound(pairs, golden, f, touched));
+        let Some(path) = own.path else { return };
+        let mut known = None;
+        for &directory in self.golden_directories.of(self.directories_of_golden_path[path as usize]) {
+            for &set in self.finding_directories.with(directory) {
+                if !scratch.see_equal(self.findings_of_set.of(set), &mut known, visit, |f| self.alone(pairs, golden, f))
+                {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Shows every golden that may matter to a finding.
+    pub(super) fn scan_finding(&self, pairs: Pairs<'_>, finding: u32, scratch: &mut Scratch, visit: &mut impl Visit) {
+        let Pairs { findings, profile, .. } = pairs;
+        let own = &findings.findings[finding as usize];
+        for &class in own.path.iter().flat_map(|path| self.classes_of_path.of(*path)) {
+            for &g in self.goldens_of_class.of(class) {
+                scratch.touch(g).near = true;
+            }
+        }
+        for &keyword in findings.keywords.lists.of(finding) {
+            for &g in self.goldens_with_keyword.of(keyword) {
+                scratch.touch(g).keywords += 1;
+            }
+        }
+        for &term in findings.terms.lists.of(finding) {
+            for &g in self.goldens_with_term.of(term) {
+                scratch.touch(g).told += self.term_weights[term as usize];
+            }
+        }
+        if let Some(lines) = own.lines {
+            self.golden_lines.near(lines, profile.line.reach, |g| _ = scratch.touch(g));
+        }
+        scratch.see_touched(visit, |g, touched| self.bound(pairs, g, finding, touched));
+        let Some(path) = own.path else { return };
+        // Goldens that state the same kinds of things score the same by a directory alone.
+        for shape in 0..SHAPES {
+            let mut known = None;
+            'shape: for &directory in self.finding_directories.of(self.directories_of_path[path as usize]) {
+                for &set in self.golden_directories.with(directory) {
+                    let goldens = self.goldens_of_group.of(set * SHAPES + shape);
+                    if !scratch.see_equal(goldens, &mut known, visit, |g| self.alone(pairs, g, finding)) {
+                        break 'shape;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The most that a pair can score that shares a directory and nothing else.
+    fn alone(&self, pairs: Pairs<'_>, golden: u32, finding: u32) -> i64 {
+        self.bound(pairs, golden, finding, &Touched::default())
+    }
+
+    /// The most that a pair can score, given what it has in common.
+    fn bound(&self, pairs: Pairs<'_>, golden: u32, finding: u32, touched: &Touched) -> i64 {
+        let Pairs { case, findings, profile } = pairs;
+        let own = &case.goldens[golden as usize];
+        let other = &findings.findings[finding as usize];
+        let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
+        let steps = &profile.file;
+        let file = states(own.path.is_some()).then(|| match (own.path, other.path) {
+            (Some(_), Some(_)) if touched.near => steps.same_path.max(steps.same_name).max(steps.shared_directory),
+            (Some(own), Some(theirs)) if self.shares_directory(own, theirs) => steps.shared_directory,
+            _ => 0.0,
+        });
+        let line = states(own.golden.lines.is_some()).then(|| match (own.golden.lines, other.lines) {
+            (Some(own), Some(theirs)) => line_part(own, theirs, profile),
+            _ => 0.0,
+        });
+        let keyword = (own.prose.is_none() && states(!own.keywords.is_empty()))
+            .then(|| f64::from(touched.keywords) / own.keywords.len().max(1) as f64);
+        let text = own.prose.as_ref().map(|prose| if prose.total > 0.0 { touched.told / prose.total } else { 0.0 });
+        let parts = Parts { file, line, keyword, text, judge: None };
+        // Sums of the same numbers may differ in their last bits.
+        quantum(weigh(&parts, &profile.weights, profile.unstated) + 1e-12)
+    }
+
+    fn shares_directory(&self, golden_path: u32, path: u32) -> bool {
+        let own = self.golden_directories.of(self.directories_of_golden_path[golden_path as usize]);
+        let theirs = self.finding_directories.of(self.directories_of_path[path as usize]);
+        own.iter().any(|directory| theirs.contains(directory))
+    }
+}
+
+/// Both sides made ready, and the rules.
+#[derive(Clone, Copy)]
+pub(super) struct Pairs<'a> {
+    pub(super) case: &'a PreparedCase<'a>,
+    pub(super) findings: &'a PreparedFindings<'a>,
+    pub(super) profile: &'a Profile,
+}
+
+/// Which parts of a score a golden with a path has beside the file part, as a number below [`SHAPES`].
+fn shape(golden: &super::pair::PreparedGolden<'_>) -> u32 {
+    u32::from(golden.golden.lines.is_some())
+        + 2 * u32::from(!golden.keywords.is_empty())
+        + 4 * u32::from(golden.prose.is_some())
+}
+
+/// What a pair has in common.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Touched {
+    /// A path of a fitting name.
+    near: bool,
+    /// How many keywords.
+    keywords: u32,
+    /// How much the shared words of the golden's prose tell.
+    told: f64,
+}
+
+/// What is known of the other sides while one golden or finding is looked at; kept from one to the next.
+pub(super) struct Scratch {
+    round: u32,
+    touched_in: Vec<u32>,
+    seen_in: Vec<u32>,
+    what: Vec<Touched>,
+    list: Vec<u32>,
+    /// The share of the list, in parts of [`WHOLE`], after which it is begun.
+    begin_at: usize,
+}
+
+/// All of a list.
+const WHOLE: usize = 1 << 20;
+
+impl Scratch {
+    /// For so many goldens or findings on the other side.
+    pub(super) fn new(others: usize) -> Self {
+        Self {
+            round: 0,
+            touched_in: vec![0; others],
+            seen_in: vec![0; others],
+            what: vec![Touched::default(); others],
+            list: Vec::new(),
+            begin_at: 0,
+        }
+    }
+
+    /// Shows what is touched from another place on: as far into the list as `part` is into `whole`.
+    pub(super) fn start_at(&mut self, part: usize, whole: usize) {
+        self.begin_at = part * WHOLE / whole.max(1);
+    }
+
+    /// Forgets everything about the one before.
+    pub(super) fn begin(&mut self) {
+        self.round += 1;
+        self.list.clear();
+        self.begin_at = 0;
+    }
+
+    /// Leaves one out of what is shown.
+    pub(super) fn skip(&mut self, index: u32) {
+        self.seen_in[index as usize] = self.round;
+    }
+
+    fn touch(&mut self, index: u32) -> &mut Touched {
+        let at = index as usize;
+        if self.touched_in[at] != self.round {
+            self.touched_in[at] = self.round;
+            self.what[at] = Touched::default();
+            self.list.push(index);
+        }
+        &mut self.what[at]
+    }
+
+    /// Shows what was touched, that with the best names first, so that bounds rule out most of the others.
+    fn see_touched(&mut self, visit: &mut impl Visit, bound: impl Fn(u32, &Touched) -> i64) {
+        let (before, after) = self.list.split_at((self.list.len() * self.begin_at / WHOLE).min(self.list.len()));
+        for first in [true, false] {
+            for &index in after.iter().chain(before) {
+                let touched = &self.what[index as usize];
+                let due = touched.near == first && self.seen_in[index as usize] != self.round;
+                if due && visit.wants(bound(index, touched), index) {
+                    visit.see(index);
+                }
+            }
+        }
+    }
+
+    /// Shows those of a list that were not touched, which all score the same, until no more are wanted. False when none of
+    /// their kind is worth showing at all.
+    fn see_equal(
+        &mut self,
+        list: &[u32],
+        known: &mut Option<i64>,
+        visit: &mut impl Visit,
+        bound: impl Fn(u32) -> i64,
+    ) -> bool {
+        for &index in list {
+            let at = index as usize;
+            if self.touched_in[at] == self.round || self.seen_in[at] == self.round {
+                continue;
+            }
+            if !visit.wants(known.unwrap_or_else(|| bound(index)), index) {
+                break;
+            }
+            self.seen_in[at] = self.round;
+            *known = visit.see(index).or(*known);
+            if *known == Some(0) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Gives equal sets of directories one number.
+#[derive(Default)]
+struct Interner {
+    numbers: HashMap<Vec<u32>, u32>,
+    sets: Lists,
+}
+
+impl Interner {
+    fn number(&mut self, directories: &[u32]) -> u32 {
+        let mut set = directories.to_vec();
+        set.sort_unstable();
+        set.dedup();
+        let sets = &mut self.sets;
+        *self.numbers.entry(set).or_insert_with_key(|set| {
+            sets.push(set);
+            sets.len() as u32 - 1
+        })
+    }
+}
+
+/// Distinct sets of directories, and which of them have a directory.
+struct DirectorySets {
+    sets: Lists,
+    by_directory: Lists,
+}
+
+impl DirectorySets {
+    fn new(interned: Interner, directories: usize) -> Self {
+        Self { by_directory: interned.sets.inverted(directories), sets: interned.sets }
+    }
+
+    fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    fn of(&self, set: u32) -> &[u32] {
+        self.sets.of(set)
+    }
+
+    fn with(&self, directory: u32) -> &[u32] {
+        self.by_directory.of(directory)
+    }
+}
+
+/// Ranges of lines that can be looked up by lines near them.
+#[derive(Default)]
+struct LineIndex {
+    /// By the number of binary digits of their length: how long they are at most, and the ranges by rising start.
+    classes: Vec<(u32, Vec<(Lines, u32)>)>,
+}
+
+impl LineIndex {
+    fn new(ranges: impl Iterator<Item = (Lines, u32)>) -> Self {
+        let mut classes: Vec<(u32, Vec<(Lines, u32)>)> = Vec::new();
+        for (lines, index) in ranges {
+            let length = lines.end - lines.start;
+            let class = (u32::BITS - length.leading_zeros()) as usize;
+            if classes.len() <= class {
+                classes.resize_with(class + 1, Default::default);
+            }
+            classes[class].0 = classes[class].0.max(length);
+            classes[class].1.push((lines, index));
+        }
+        for (_, ranges) in &mut classes {
+            ranges.sort_unstable();
+        }
+        Self { classes }
+    }
+
+    /// Names every range at most `reach` lines from `lines`.
+    fn near(&self, lines: Lines, reach: u32, mut name: impl FnMut(u32)) {
+        for (longest, ranges) in &self.classes {
+            let first = lines.start.saturating_sub(reach).saturating_sub(*longest);
+            let last = lines.end.saturating_add(reach);
+            let from = ranges.partition_point(|(own, _)| own.start < first);
+            for (own, index) in ranges[from..].iter().take_while(|(own, _)| own.start <= last) {
+                if own.gap(lines) <= reach {
+                    name(*index);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lines_near_others_are_all_found(
+            ranges in proptest::collection::vec((0_u32..120, 0_u32..40), 0..40),
+            start in 0_u32..130,
+            length in 0_u32..20,
+            reach in 0_u32..8,
+        ) {
+            let ranges: Vec<Lines> = ranges.into_iter().map(|(start, length)| Lines { start, end: start + length }).collect();
+            let index = LineIndex::new(ranges.iter().copied().zip(0_u32..));
+            let wanted = Lines { start, end: start + length };
+            let mut found = Vec::new();
+            index.near(wanted, reach, |range| found.push(range));
+            found.sort_unstable();
+            let expect: Vec<u32> = (0_u32..).zip(&ranges).filter(|(_, own)| own.gap(wanted) <= reach).map(|(i, _)| i).collect();
+            prop_assert_eq!(found, expect);
+        }
+    }
+}
