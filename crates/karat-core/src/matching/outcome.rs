@@ -54,7 +54,7 @@ pub enum Flag {
     Trap,
     /// Another assignment has equal weight.
     Ambiguous,
-    /// The judge failed.
+    /// No judge answered.
     Unjudged,
     /// The finding lies on lines the change did not touch.
     OutsideChange,
@@ -117,11 +117,13 @@ pub enum MissReason {
     NoCandidate,
     /// The best candidate scores too low.
     BelowThreshold,
+    /// The best candidate scores high enough by its path, and nothing else shows that it is about the golden.
+    PathAlone,
     /// The best candidate reports another golden better.
     TakenByAnother,
     /// A judge said that the best candidate does not report it.
     JudgedNo,
-    /// A judge was asked about it in vain.
+    /// A judge was asked about it in vain, or could not be asked.
     Unjudged,
     /// No answer about its candidates could have changed the assignment, so no judge was asked.
     NotAsked,
@@ -145,9 +147,10 @@ impl MissReason {
             Self::NothingReported => "the tool reported nothing".to_owned(),
             Self::NoCandidate => "no finding comes near it".to_owned(),
             Self::BelowThreshold => "the best candidate scores too low".to_owned(),
+            Self::PathAlone => "the best candidate shares its path and nothing else".to_owned(),
             Self::TakenByAnother => "the best candidate reports another golden better".to_owned(),
             Self::JudgedNo => "a judge refused the best candidate".to_owned(),
-            Self::Unjudged => "the judge failed to answer".to_owned(),
+            Self::Unjudged => "no judge answered".to_owned(),
             Self::NotAsked => "the best candidate is taken, so no judge was asked".to_owned(),
             Self::KeyAbsent => "no finding has its key".to_owned(),
             Self::NoKey => "no key can be built for it: give it file, rule_id and lines or an anchor".to_owned(),
@@ -180,9 +183,11 @@ pub enum ExtraReason {
     NothingNear,
     /// Its best golden is too far off.
     BelowThreshold,
+    /// Its score is high enough by the path, and nothing else shows that it is about its best golden.
+    PathAlone,
     /// A judge said that it does not report its best golden.
     JudgedNo,
-    /// A judge was asked about it in vain.
+    /// A judge was asked about it in vain, or could not be asked.
     Unjudged,
     /// Its best golden is not worth asking a judge about: it is too far off, or was found already.
     NotAsked,
@@ -224,8 +229,9 @@ impl ExtraReason {
             Self::CleanCase => "the case has no goldens",
             Self::NothingNear => "no golden comes near it",
             Self::BelowThreshold => "its best golden scores too low",
+            Self::PathAlone => "it shares the path of its best golden and nothing else",
             Self::JudgedNo => "a judge refused its best golden",
-            Self::Unjudged => "the judge failed to answer",
+            Self::Unjudged => "no judge answered",
             Self::NotAsked => "no judge was asked about its best golden",
             Self::Trap => "it reports a known false alarm",
             Self::UnexpectedKey => "its key is none of the expected ones",

@@ -145,13 +145,24 @@ impl<'a> Desk<'a> {
         Some(Held {
             counts: match decided {
                 Some(decided) => decided.matched,
-                None if self.profile.asks_a_judge() => false,
-                None => assign::quantum(heuristic) >= self.threshold,
+                None if self.profile.asks_a_judge() || self.decisions.unjudged.contains(&(g, f)) => false,
+                None => self.counts_by_score(g, f, heuristic, &parts),
             },
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
             parts,
             judged: decided.map(|d| d.matched),
         })
+    }
+
+    /// Whether the score alone would let a candidate count that nobody judged.
+    fn reaches_threshold(&self, candidate: &Candidate) -> bool {
+        !self.profile.asks_a_judge() && assign::quantum(candidate.score) >= self.threshold
+    }
+
+    /// Whether a pair that nobody judged counts: its score reaches the threshold, and not by the path alone.
+    fn counts_by_score(&self, g: usize, f: usize, heuristic: f64, parts: &Parts) -> bool {
+        assign::quantum(heuristic) >= self.threshold
+            && self.case.has_evidence(g, &self.findings, f, parts, self.profile)
     }
 
     /// What to show of the finding that a golden saw.
@@ -184,6 +195,22 @@ pub fn best_candidates(
         held.into_iter().filter_map(|(f, held)| held.candidate(f)).take(most).collect()
     };
     (0..case.case.goldens.len()).map(of_golden).collect()
+}
+
+/// Pairs that count by their score alone, as nobody decided them.
+pub fn counted_by_score(
+    case: &PreparedCase<'_>,
+    trial: &Trial,
+    decisions: &Decisions<'_>,
+    vocabulary: &Vocabulary,
+    profile: &Profile,
+) -> Vec<(usize, usize)> {
+    let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
+    let counts = |&(g, f): &(usize, usize)| {
+        decisions.about(g, f).is_none() && desk.hold(g, f).is_some_and(|held| held.counts)
+    };
+    let pairs = (0..case.case.goldens.len()).flat_map(|g| (0..trial.findings.len()).map(move |f| (g, f)));
+    pairs.filter(counts).collect()
 }
 
 fn by_score(
@@ -247,6 +274,7 @@ fn by_score(
                 Some(_) if counts => MissReason::TakenByAnother,
                 Some(candidate) if candidate.judged == Some(false) => MissReason::JudgedNo,
                 Some(candidate) if desk.worth_asking(candidate) => MissReason::NotAsked,
+                Some(candidate) if desk.reaches_threshold(candidate) => MissReason::PathAlone,
                 Some(_) => MissReason::BelowThreshold,
             };
             let unjudged = desk.decisions.unjudged.range((g, 0)..(g + 1, 0)).next().is_some();
@@ -276,6 +304,7 @@ fn by_score(
             None => ExtraReason::NothingNear,
             Some(c) if c.judged == Some(false) => ExtraReason::JudgedNo,
             Some(c) if desk.worth_asking(c) => ExtraReason::NotAsked,
+            Some(c) if desk.reaches_threshold(c) => ExtraReason::PathAlone,
             Some(_) => ExtraReason::BelowThreshold,
         };
         let unjudged = desk.decisions.unjudged.iter().any(|(_, finding)| *finding == f);
