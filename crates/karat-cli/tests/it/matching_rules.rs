@@ -2,7 +2,7 @@
 //! golden from findings about something else in its file.
 
 use crate::project::root;
-use karat::profile::resolve;
+use karat::profile::{SHIPPED, resolve};
 use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::suite::{LoadedSuite, load, locate};
 use karat_core::calibrate::matching::{Advice, Figures, LabelledPair, MatchFit, fit, pairs};
@@ -74,6 +74,18 @@ fn the_profile_states_what_the_labels_give() {
         Advice::Keep => (&published.weights, published.threshold),
     };
     assert_eq!((&karat.weights, karat.threshold), (weights, threshold));
+    // The profile says what its numbers rest on.
+    let stated = SHIPPED.iter().find(|shipped| shipped.name == "karat").unwrap().toml.replace("\n# ", " ");
+    let held_out = fit.held_out.as_ref().unwrap();
+    let f1 = |figures: &Figures| format!("{:.3}", figures.f1.unwrap());
+    for wanted in [
+        format!("{} labelled pairs of the suites starter and scanned", fit.present.n),
+        format!("each case held out in turn: F1 {}", f1(&held_out.threshold_alone)),
+        format!("{} at the 0.3 of the published benchmark", f1(&fit.present)),
+        format!("over the published ones ({})", f1(&held_out.figures)),
+    ] {
+        assert!(stated.contains(&wanted), "karat.toml does not say {wanted:?}");
+    }
 }
 
 /// The table in the documents, made anew with `KARAT_UPDATE=1`.

@@ -21,6 +21,9 @@ pub const LEAST_PAIRS: usize = 30;
 /// The fitted rules are better where their F1 on pairs held out is higher by this much; less is chance.
 pub const LEAST_GAIN: f64 = 0.01;
 
+/// New weights are several numbers more than a new threshold, and so must gain more over it.
+pub const LEAST_GAIN_OF_WEIGHTS: f64 = 0.02;
+
 /// How strongly weights are pulled towards those of today: about as much as ten pairs.
 const RIDGE: f64 = 10.0;
 
@@ -135,7 +138,8 @@ pub enum Advice {
 }
 
 impl MatchFit {
-    /// What to take of the fitted rules. Fewer changes win unless more of them gain at least [`LEAST_GAIN`] on what was held out.
+    /// What to take of the fitted rules, by what was held out. Fewer changes win, unless the threshold gains [`LEAST_GAIN`], and
+    /// the weights beside it [`LEAST_GAIN_OF_WEIGHTS`] more.
     pub fn advice(&self) -> Advice {
         let Ok(held_out) = &self.held_out else { return Advice::Keep };
         let (Some(all), Some(alone), Some(present)) =
@@ -145,7 +149,7 @@ impl MatchFit {
         };
         if all.max(alone) < present + LEAST_GAIN {
             Advice::Keep
-        } else if all < alone + LEAST_GAIN {
+        } else if all < alone + LEAST_GAIN_OF_WEIGHTS {
             Advice::Threshold
         } else {
             Advice::All

@@ -60,7 +60,7 @@ fn parts_the_golden_does_not_state_are_left_out_or_zero() {
     check(goldens, findings, "g=f 1.000");
     check_with(&profile("crb", ""), goldens, findings, "", "g=f 0.400");
     // What the finding lacks counts as 0 in both.
-    check("g a.go:9 kw=race | x", "f - | race", "g=f 0.400");
+    check_with(&profile("karat", "threshold = 0.4"), "g a.go:9 kw=race | x", "f - | race", "", "g=f 0.400");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
     let crb = profile("crb", "");
     let published = Profile { weights: crb.weights, judge_threshold: 0.1, ..ours.clone() };
     let goldens = ["g src/a.py:10 kw=sql,query,like,quote | x", "g src/a.py | injection by the search term"];
-    let findings = ["src/a.py:90 | y", "src/b.py:10 | y", "lib/a.py:10 | y", "lib/b.py:9 | sql y", "src/b.py | search y"];
+    let findings = ["src/a.py:90 | y", "src/b.py:10 | y", "lib/a.py:10 | y", "lib/b.py:9 | sql search", "src/b.py | search y"];
     for (golden, finding) in goldens.iter().flat_map(|golden| findings.map(|finding| (golden, finding))) {
         let asked = |rules: &Profile| {
             let suite = suite(vec![case("c", golden)]);

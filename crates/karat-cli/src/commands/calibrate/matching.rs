@@ -313,7 +313,7 @@ fn verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
             ),
             Advice::Threshold => format!(
                 "The fitted threshold holds: pairs of groups that it never saw are decided with an F1 of {}, and by the present \
-                 rules it is {now}. Keep the weights: with fitted ones it is {}, which is not better by a hundredth.",
+                 rules it is {now}. Keep the weights: with fitted ones it is {}, which is not better by two hundredths.",
                 three(held_out.threshold_alone.f1),
                 three(held_out.figures.f1)
             ),
