@@ -146,7 +146,8 @@ fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
             };
             let of_golden: Vec<(bool, &Finding)> = of_golden.filter(|(_, found)| in_file(found)).collect();
             // Only goldens that have both kinds, so that there are as many of one as of the other.
-            let first = |wanted: bool| of_golden.iter().find(|(matched, _)| *matched == wanted).map(|(_, found)| *found);
+            let first =
+                |wanted: bool| of_golden.iter().find(|(matched, _)| *matched == wanted).map(|(_, found)| *found);
             let (Some(right), Some(wrong)) = (first(true), first(false)) else { continue };
             let id = CaseId::new(format!("{}/{}", case.id, golden.id));
             let mut trial = Trial::reported(id.clone(), ToolName::new("t"), 1);

@@ -281,10 +281,7 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
         matches,
         forbidden,
         present: figures(&present.decide(pairs, profile)),
-        threshold_alone: ThresholdFit {
-            threshold: alone.threshold,
-            in_sample: figures(&alone.decide(pairs, profile)),
-        },
+        threshold_alone: ThresholdFit { threshold: alone.threshold, in_sample: figures(&alone.decide(pairs, profile)) },
         in_sample: figures(&rules.decide(pairs, profile)),
         held_out: hold_out(pairs, profile),
         present_weights: brought_to(&profile.weights, &rules.weights),
@@ -415,9 +412,8 @@ fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
     let ((from_today, loss), (from_equal, other)) = (down(scaled(listed, free)), down(scaled([0.0; 4], free)));
     let found = whole(if other < loss - 1e-6 * loss.abs() { &from_equal } else { &from_today });
     let seen: f64 = shares.iter().zip(parts).filter(|(_, part)| *part != FitPart::Absent).map(|(share, _)| share).sum();
-    let all = std::array::from_fn(|part| {
-        if parts[part] == FitPart::Absent { shares[part] } else { seen * found[part] }
-    });
+    let all =
+        std::array::from_fn(|part| if parts[part] == FitPart::Absent { shares[part] } else { seen * found[part] });
     let [file, line, mut keyword, text] = readable(all);
     if file + line + keyword <= 0.0 {
         // A profile must have one of the three; so little changes no order.

@@ -44,13 +44,7 @@ impl<'a> Places<'a> {
     }
 
     /// The file part of a finding's path with every path of the goldens, in the order of their numbers.
-    pub(super) fn file_parts(
-        &self,
-        finding: &RepoPath,
-        steps: &FileSteps,
-        partial: PartialPath,
-        parts: &mut Vec<f64>,
-    ) {
+    pub(super) fn file_parts(&self, finding: &RepoPath, steps: &FileSteps, partial: PartialPath, parts: &mut Vec<f64>) {
         let name = self.segments.get(finding.file_name()).copied();
         let directories: Vec<u32> = finding.directories().filter_map(|d| self.segments.get(d).copied()).collect();
         parts.extend(self.patterns.iter().map(|own| match own.pattern {

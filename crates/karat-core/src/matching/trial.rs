@@ -206,9 +206,8 @@ pub fn counted_by_score(
     profile: &Profile,
 ) -> Vec<(usize, usize)> {
     let desk = Desk::new(case, &trial.findings, decisions, vocabulary, profile);
-    let counts = |&(g, f): &(usize, usize)| {
-        decisions.about(g, f).is_none() && desk.hold(g, f).is_some_and(|held| held.counts)
-    };
+    let counts =
+        |&(g, f): &(usize, usize)| decisions.about(g, f).is_none() && desk.hold(g, f).is_some_and(|held| held.counts);
     let pairs = (0..case.case.goldens.len()).flat_map(|g| (0..trial.findings.len()).map(move |f| (g, f)));
     pairs.filter(counts).collect()
 }

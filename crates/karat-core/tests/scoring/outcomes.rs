@@ -215,7 +215,11 @@ fn lines_count_in_the_same_file_alone() {
     ] {
         assert_eq!((line(&karat, golden, finding), line(&crb, golden, finding)), (ours, theirs), "{finding}");
     }
-    assert_eq!(line(&karat, "g src/*.py:10 kw=sql | x", "f src/b.py:10 | y"), Some(1.0), "a glob that fits is the file");
+    assert_eq!(
+        line(&karat, "g src/*.py:10 kw=sql | x", "f src/b.py:10 | y"),
+        Some(1.0),
+        "a glob that fits is the file"
+    );
     let lost = "miss g: no finding comes near it\nextra f: no golden comes near it";
     let near = |name: &str| profile(name, "line_tolerance = 0\nthreshold = 0.1");
     check_with(&near("karat"), golden, "f b.py:10 | sql", "", lost);
@@ -244,7 +248,8 @@ fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
     let crb = profile("crb", "");
     let published = Profile { weights: crb.weights, judge_threshold: 0.1, ..ours.clone() };
     let goldens = ["g src/a.py:10 kw=sql,query,like,quote | x", "g src/a.py | injection by the search term"];
-    let findings = ["src/a.py:90 | y", "src/b.py:10 | y", "lib/a.py:10 | y", "lib/b.py:9 | sql search", "src/b.py | search y"];
+    let findings =
+        ["src/a.py:90 | y", "src/b.py:10 | y", "lib/a.py:10 | y", "lib/b.py:9 | sql search", "src/b.py | search y"];
     for (golden, finding) in goldens.iter().flat_map(|golden| findings.map(|finding| (golden, finding))) {
         let asked = |rules: &Profile| {
             let suite = suite(vec![case("c", golden)]);

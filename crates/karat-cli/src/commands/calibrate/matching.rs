@@ -161,7 +161,9 @@ fn given(args: &MatchArgs) -> Result<Vec<Given>, Failure> {
         return args.suites.iter().map(|suite| Given::calibration(suite, group_by.as_deref())).collect();
     }
     let [suite] = args.suites.as_slice() else {
-        return Err(Failure::usage("--submission and --labels belong to one suite; several have their own calibration sets"));
+        return Err(Failure::usage(
+            "--submission and --labels belong to one suite; several have their own calibration sets",
+        ));
     };
     let labels = LabelArgs {
         suite: suite.clone(),
@@ -289,7 +291,8 @@ fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String])
 /// What other thresholds would decide about pairs held out, from the first that refuses anything.
 fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
     let mut rows = vec![row("threshold", ["precision", "recall", "F1"].map(str::to_owned))];
-    let refuses = |point: &&CurvePoint| points.first().is_some_and(|all| point.recall < all.recall || point.f1 != all.f1);
+    let refuses =
+        |point: &&CurvePoint| points.first().is_some_and(|all| point.recall < all.recall || point.f1 != all.f1);
     for point in points.iter().filter(refuses).filter(|point| point.recall > Some(0.0)) {
         let figures = [three(point.precision), three(point.recall), three(point.f1)];
         rows.push(row(&format!("{:.2}", point.threshold), figures));

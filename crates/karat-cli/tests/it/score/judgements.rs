@@ -74,8 +74,7 @@ fn people_go_before_models_and_the_majority_decides() {
 
 #[test]
 fn one_judge_may_be_heard_alone() {
-    let both =
-        [said("m", "aa", "f1", true), said("m", "bb", "f2", true), said("human:ann", "bb", "f2", false)];
+    let both = [said("m", "aa", "f1", true), said("m", "bb", "f2", true), said("human:ann", "bb", "f2", false)];
     assert_eq!(counts(&scored(&both, "")), [1, 1, 1]);
     assert_eq!(counts(&scored(&both, "--judge m")), [2, 0, 0]);
     assert_eq!(counts(&scored(&both, "--judge human:ann")), [0, 2, 2], "nobody asked ann about aa");
@@ -101,7 +100,11 @@ fn what_a_given_judge_leaves_open_is_unjudged() {
             "{flags}"
         );
         let judge = &report["judges"][0];
-        assert_eq!((&judge["cached"], &judge["unjudged"], &judge["asked"]), (&json!(1), &json!(1), &json!(0)), "{flags}");
+        assert_eq!(
+            (&judge["cached"], &judge["unjudged"], &judge["asked"]),
+            (&json!(1), &json!(1), &json!(0)),
+            "{flags}"
+        );
         let warned = report["warnings"].to_string();
         assert!(warned.contains("m: 1 pair that the score alone would match is unjudged"), "{warned}");
     }
