@@ -17,10 +17,12 @@ use karat::scoring::Work;
 use karat::store::{Store, StoreError};
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
+use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::NAME;
 use karat_core::panel::Consensus;
 use karat_core::profile::{Method, Profile};
+use karat_core::scorecard::leave_unjudged;
 use karat_core::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -61,7 +63,10 @@ pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failu
         agreed(sitting.args, judge.as_ref())?;
     }
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
-    let Some(judge) = judge else { return Ok(()) };
+    let Some(judge) = judge else {
+        close_judged_trials(sitting.loaded, recorded.then_some(name.as_str()), work);
+        return Ok(());
+    };
     if !recorded {
         hear_people(&judge, &mut sitting, work)?;
     }
@@ -152,6 +157,27 @@ fn hear_only(args: &AskArgs, work: &mut Work) -> bool {
         work.judgements.retain(|judgement| judgement.judge.as_str() == name);
     }
     recorded
+}
+
+/// Nobody will be asked. In a trial that recorded judgements decide, the pairs they do not cover are unjudged, rather than
+/// decided by their score. `named` is the judge that was named; else every judge that was given counts but people, whose labels
+/// are samples and corrections.
+fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Work) {
+    let given = |judge: &&JudgeName| named.map_or(!judge.is_human(), |name| judge.as_str() == name);
+    let judges = work.judgements.iter().map(|judgement| &judgement.judge).filter(given).collect();
+    let open = leave_unjudged(&loaded.suite, &work.trials, &work.judgements, &work.profile, &judges);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for judgement in &open {
+        *counts.entry(judgement.judge.to_string()).or_default() += 1;
+    }
+    for (judge, count) in counts {
+        let (are, pairs) = if count == 1 { ("is", "pair") } else { ("are", "pairs") };
+        work.notes.push(format!(
+            "{judge}: {count} {pairs} that the score alone would match {are} unjudged and count as no match: the judgements \
+             given do not cover them, and nobody can be asked"
+        ));
+    }
+    work.judgements.extend(open);
 }
 
 /// What people said of a stored run is heard before anybody is asked: nobody is asked what a person has decided. A judge who

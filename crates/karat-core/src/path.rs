@@ -40,6 +40,11 @@ impl RepoPath {
         self.0[..cut].split('/').filter(|segment| !segment.is_empty())
     }
 
+    /// The directories, then the file name.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.directories().chain(std::iter::once(self.file_name()))
+    }
+
     /// Whether the path climbs out of its root or names a drive.
     pub fn escapes(&self) -> bool {
         self.0.split('/').any(|segment| segment == "..") || self.0.get(1..2) == Some(":")

@@ -40,6 +40,19 @@ pub struct Profile {
     pub unstated: Unstated,
     /// Whether a golden without keywords is compared by its prose.
     pub text_instead_of_keywords: bool,
+    /// Whether lines count only where the finding lies in the golden's file, rather than in any file.
+    #[serde(default)]
+    pub lines_need_same_file: bool,
+    /// What can show, beyond the path, that a finding is about a golden. A pair that nobody judged counts only with at least
+    /// one of these; empty: it needs none.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// The text part from which the text is evidence.
+    #[serde(default)]
+    pub evidence_text_floor: f64,
+    /// What paths with other file names and a part in common are worth.
+    #[serde(default)]
+    pub partial_path: PartialPath,
     /// What must be equal for a pair to exist at all.
     pub require: Vec<Requirement>,
     /// How many lines apart a pair may be at most; absent: any distance.
@@ -134,6 +147,35 @@ pub enum Requirement {
     Rule,
     /// The path.
     File,
+}
+
+/// What can show, beyond the path, that a finding is about a golden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// A line part above 0.
+    Line,
+    /// At least one keyword.
+    Keyword,
+    /// A text part above 0 that reaches `evidence_text_floor`.
+    Text,
+    /// An equal rule, by any of its names.
+    Rule,
+    /// An equal weakness number.
+    Cwe,
+    /// An equal category, ignoring case and the choice of `-`, `_` or blank.
+    Category,
+}
+
+/// What paths with other file names and a part in common are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialPath {
+    /// `file.shared_directory` where they have a directory name in common.
+    #[default]
+    Fixed,
+    /// `file.shared_directory` × distinct parts in common ÷ parts of the longer path, the file name being a part.
+    Scaled,
 }
 
 /// What a trial that failed or never ran counts as.
@@ -343,6 +385,7 @@ impl Profile {
             ("threshold", self.threshold),
             ("judge_threshold", self.judge_threshold),
             ("heuristic_share", self.heuristic_share),
+            ("evidence_text_floor", self.evidence_text_floor),
             ("weights.file", self.weights.file),
             ("weights.line", self.weights.line),
             ("weights.keyword", self.weights.keyword),

@@ -27,6 +27,7 @@ be ranked.")]
     #[command(after_help = "\
 Examples:
   karat calibrate match starter                 the suite's own calibration set
+  karat calibrate match starter scanned         the sets of two suites together
   karat calibrate match my-suite --submission s.jsonl --labels labels.jsonl -o ours.toml
 
 Labels are judgements of pairs, as `karat label export` writes them. At least 30 are needed, of
@@ -56,10 +57,10 @@ pub(crate) struct SuiArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatchArgs {
-    /// A suite's folder, or the name of a built-in suite.
-    #[arg(value_name = "SUITE")]
-    pub(crate) suite: String,
-    /// A submission; may be given again. The suite's calibration set where absent.
+    /// Suites' folders, or names of built-in suites; several only with their own calibration sets.
+    #[arg(value_name = "SUITE", required = true)]
+    pub(crate) suites: Vec<String>,
+    /// A submission; may be given again. The suites' calibration sets where absent.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "labels")]
     pub(crate) submissions: Vec<PathBuf>,
     /// Judgements of its pairs; may be given again.

@@ -283,9 +283,10 @@ fn a_link_out_of_the_suite_is_refused() {
 }
 
 #[test]
-fn the_starter_is_clean() {
+fn shipped_suites_of_findings_are_clean() {
     let project = Project::new();
     assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: nothing to mend\n");
+    assert_eq!(project.ok("check scanned --strict"), "scanned: 8 cases, 78 goldens, profile karat: nothing to mend\n");
     let on_disk = crate::project::root().join("suites/starter").display().to_string();
     let ran = project.run_list(&["check", &on_disk, "--strict"]).expect(0);
     assert!(ran.out.ends_with("nothing to mend\n"), "{}", ran.out);

@@ -30,6 +30,7 @@ mod llm_tool;
 mod local_judge;
 mod machine;
 mod made;
+mod matching_rules;
 mod metrics;
 mod plot;
 mod project;

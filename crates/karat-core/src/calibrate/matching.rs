@@ -21,13 +21,23 @@ pub const LEAST_PAIRS: usize = 30;
 /// The fitted rules are better where their F1 on pairs held out is higher by this much; less is chance.
 pub const LEAST_GAIN: f64 = 0.01;
 
+/// New weights are several numbers more than a new threshold, and so must gain more over it.
+pub const LEAST_GAIN_OF_WEIGHTS: f64 = 0.02;
+
 /// How strongly weights are pulled towards those of today: about as much as ten pairs.
 const RIDGE: f64 = 10.0;
+
+/// A part that is the same in more than this share of the pairs keeps its weight: they say too little about it.
+const MOST_ALIKE: f64 = 0.95;
+
+/// How many steps from 0 to 1 the thresholds of a curve take.
+const CURVE_STEPS: u32 = 20;
 
 /// A labelled pair as the rules see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledPair {
-    /// What its score is made of; absent where the profile's requirements forbid the pair.
+    /// What its score is made of; absent where the pair can never count, as the profile requires more or asks for evidence that
+    /// it lacks.
     pub parts: Option<Parts>,
     /// Whether people call it a match.
     pub matched: bool,
@@ -61,35 +71,88 @@ pub struct MatchFit {
     pub threshold: f64,
     /// How many labelled pairs have each part, in the order of the weights.
     pub seen: [usize; 4],
+    /// Which parts are nearly the same in all pairs that have them, so that their weights were kept.
+    pub kept: [bool; 4],
     /// Whether any pair has two parts that stand against each other; else weights are not learned, and only the threshold is.
     pub weighs: bool,
     /// How many of the labelled pairs match.
     pub matches: usize,
-    /// How many the profile's requirements forbid: they never count, whatever the weights.
+    /// How many can never count, whatever the weights: the profile requires more, or asks for evidence that they lack.
     pub forbidden: usize,
     /// The rules of today. They were not fitted to these pairs, so that this is as good as held out.
     pub present: Figures,
+    /// The weights of today with a threshold that was fitted to them.
+    pub threshold_alone: ThresholdFit,
     /// The fitted rules on what they were fitted to.
     pub in_sample: Figures,
     /// Each group decided by rules that were fitted on all others, or why there is nothing to hold out.
     pub held_out: Result<HeldOut, NotHeldOut>,
 }
 
-/// What came of holding out each group in turn.
+/// A threshold that was fitted while the weights stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThresholdFit {
+    /// The score from which a pair counts.
+    pub threshold: f64,
+    /// How it decides the pairs that it was fitted to.
+    pub in_sample: Figures,
+}
+
+/// What came of holding out each group in turn.
+#[derive(Clone, Debug, PartialEq)]
 pub struct HeldOut {
     /// All groups' decisions taken together.
     pub figures: Figures,
+    /// The same with the weights of today, and a threshold that was fitted on the other groups.
+    pub threshold_alone: Figures,
     /// How many groups there are.
     pub groups: usize,
+    /// By thresholds from 0 to 1, the same for all groups: with the weights that the other groups gave.
+    pub curve: Vec<CurvePoint>,
+    /// By the same thresholds: with the weights of today.
+    pub present_curve: Vec<CurvePoint>,
+}
+
+/// What a threshold would decide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// The score from which a pair counts.
+    pub threshold: f64,
+    /// Of the pairs taken for matches, the share that are.
+    pub precision: Option<f64>,
+    /// Of the matches, the share taken for one.
+    pub recall: Option<f64>,
+    /// F1 of the decisions.
+    pub f1: Option<f64>,
+}
+
+/// Which of the numbers hold on pairs that they were not fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// None: the rules of today are as good, or nothing could be held out.
+    Keep,
+    /// The threshold; with it, the weights of today are as good as others.
+    Threshold,
+    /// Weights and threshold.
+    All,
 }
 
 impl MatchFit {
-    /// Whether the fitted rules do better than those of today on what was held out.
-    pub fn is_better(&self) -> bool {
-        match (self.held_out.as_ref().ok().and_then(|held_out| held_out.figures.f1), self.present.f1) {
-            (Some(own), Some(present)) => own >= present + LEAST_GAIN,
-            _ => false,
+    /// What to take of the fitted rules, by what was held out. Fewer changes win, unless the threshold gains [`LEAST_GAIN`], and
+    /// the weights beside it [`LEAST_GAIN_OF_WEIGHTS`] more.
+    pub fn advice(&self) -> Advice {
+        let Ok(held_out) = &self.held_out else { return Advice::Keep };
+        let (Some(all), Some(alone), Some(present)) =
+            (held_out.figures.f1, held_out.threshold_alone.f1, self.present.f1)
+        else {
+            return Advice::Keep;
+        };
+        if all.max(alone) < present + LEAST_GAIN {
+            Advice::Keep
+        } else if all < alone + LEAST_GAIN_OF_WEIGHTS {
+            Advice::Threshold
+        } else {
+            Advice::All
         }
     }
 }
@@ -128,12 +191,13 @@ impl std::fmt::Display for MatchRefusal {
             Self::NoMismatches => write!(f, "every labelled pair matches, {of_one_kind}"),
             Self::TooFewAllowed(n) => write!(
                 f,
-                "the profile's `require` and `line_tolerance` allow {n} of the labelled pairs, and {LEAST_PAIRS} are needed; \
-                 require less, or label more"
+                "the profile's `require`, `line_tolerance` and `evidence` allow {n} of the labelled pairs, and {LEAST_PAIRS} are \
+                 needed; require less, or label more"
             ),
             Self::OneKindAllowed => write!(
                 f,
-                "the profile's `require` and `line_tolerance` allow pairs of one kind only, {of_one_kind}, or require less"
+                "the profile's `require`, `line_tolerance` and `evidence` allow pairs of one kind only, {of_one_kind}, or require \
+                 less"
             ),
         }
     }
@@ -175,8 +239,10 @@ pub fn pairs(
         let labelled = own.stated.iter().enumerate().filter_map(|(at, label)| Some((at, (*label)?)));
         labelled
             .map(|(at, matched)| {
-                let scored = case.score(at / width, &findings, at % width, profile);
-                LabelledPair { parts: scored.map(|(_, parts)| parts), matched, group: name.clone() }
+                let (golden, finding) = (at / width, at % width);
+                let scored = case.score(golden, &findings, finding, profile).map(|(_, parts)| parts);
+                let parts = scored.filter(|parts| case.has_evidence(golden, &findings, finding, parts, profile));
+                LabelledPair { parts, matched, group: name.clone() }
             })
             .collect()
     };
@@ -203,16 +269,19 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchR
         return Err(MatchRefusal::TooFewAllowed(pairs.len() - forbidden));
     }
     let rules = Rules::learn(pairs, profile).ok_or(MatchRefusal::OneKindAllowed)?;
+    let alone = Rules::learn_threshold(pairs, profile.weights.clone(), profile).ok_or(MatchRefusal::OneKindAllowed)?;
     let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
     let has = |part: fn(&Parts) -> Option<f64>| {
         pairs.iter().filter(|pair| pair.parts.as_ref().and_then(part).is_some()).count()
     };
     Ok(MatchFit {
         seen: [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)],
+        kept: fit_parts(pairs.iter().filter_map(|pair| pair.parts.as_ref())).map(|part| part == FitPart::Kept),
         weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
         matches,
         forbidden,
         present: figures(&present.decide(pairs, profile)),
+        threshold_alone: ThresholdFit { threshold: alone.threshold, in_sample: figures(&alone.decide(pairs, profile)) },
         in_sample: figures(&rules.decide(pairs, profile)),
         held_out: hold_out(pairs, profile),
         present_weights: brought_to(&profile.weights, &rules.weights),
@@ -229,10 +298,30 @@ fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, NotHel
     }
     let decided = turns.into_par_iter().map(|Turn { others, own, .. }| {
         let rules = Rules::learn(&others, profile).ok_or(NotHeldOut::OneKind)?;
-        Ok(rules.decide(&own, profile))
+        let alone = Rules::learn_threshold(&others, profile.weights.clone(), profile).ok_or(NotHeldOut::OneKind)?;
+        Ok((rules.decide(&own, profile), alone.decide(&own, profile)))
     });
-    let decided = decided.collect::<Result<Vec<_>, NotHeldOut>>()?;
-    Ok(HeldOut { figures: figures(&decided.concat()), groups })
+    let (decided, alone): (Vec<_>, Vec<_>) = decided.collect::<Result<Vec<_>, NotHeldOut>>()?.into_iter().unzip();
+    let (decided, alone) = (decided.concat(), alone.concat());
+    Ok(HeldOut {
+        figures: figures(&decided),
+        threshold_alone: figures(&alone),
+        groups,
+        curve: curve(&decided),
+        present_curve: curve(&alone),
+    })
+}
+
+/// What each threshold would decide about pairs that have their scores already.
+fn curve(decided: &[Decided]) -> Vec<CurvePoint> {
+    let at = |step: u32| {
+        let threshold = f64::from(step) / f64::from(CURVE_STEPS);
+        let taken = |pair: &Decided| pair.allowed && quantum(pair.score) >= quantum(threshold);
+        let counts = counts(decided.iter().map(|pair| (pair.matched, taken(pair))));
+        let (precision, recall, f1) = (counts.precision().ok(), counts.recall().ok(), counts.f(1.0).ok());
+        CurvePoint { threshold, precision, recall, f1 }
+    };
+    (0..=CURVE_STEPS).map(at).collect()
 }
 
 /// What decides a pair.
@@ -245,6 +334,7 @@ struct Rules {
 #[derive(Clone, Copy)]
 struct Decided {
     score: f64,
+    allowed: bool,
     taken: bool,
     matched: bool,
 }
@@ -252,15 +342,14 @@ struct Decided {
 impl Rules {
     /// None where the pairs that the profile allows are of one kind only.
     fn learn(pairs: &[LabelledPair], profile: &Profile) -> Option<Self> {
-        let rows: Vec<(&Parts, bool)> =
-            pairs.iter().filter_map(|pair| Some((pair.parts.as_ref()?, pair.matched))).collect();
-        let matches = rows.iter().filter(|(_, matched)| *matched).count();
-        if matches == 0 || matches == rows.len() {
-            return None;
-        }
-        let weights = fitted_weights(&rows, profile);
-        let scored: Vec<(f64, bool)> =
-            rows.iter().map(|(parts, matched)| (weigh(parts, &weights, profile.unstated), *matched)).collect();
+        let weights = fitted_weights(&allowed_of_both_kinds(pairs)?, profile);
+        Self::learn_threshold(pairs, weights, profile)
+    }
+
+    /// The same with weights that stay as they are.
+    fn learn_threshold(pairs: &[LabelledPair], weights: Weights, profile: &Profile) -> Option<Self> {
+        let score = |(parts, matched): (&Parts, bool)| (weigh(parts, &weights, profile.unstated), matched);
+        let scored: Vec<(f64, bool)> = allowed_of_both_kinds(pairs)?.into_iter().map(score).collect();
         Some(Self { threshold: threshold(scored), weights })
     }
 
@@ -269,10 +358,18 @@ impl Rules {
             let score = pair.parts.as_ref().map(|parts| weigh(parts, &self.weights, profile.unstated));
             // To the billionth, as matching does.
             let taken = score.is_some_and(|score| quantum(score) >= quantum(self.threshold));
-            Decided { score: score.unwrap_or(0.0), taken, matched: pair.matched }
+            Decided { score: score.unwrap_or(0.0), allowed: score.is_some(), taken, matched: pair.matched }
         };
         pairs.iter().map(decide).collect()
     }
+}
+
+/// The pairs that the profile allows; none where all of them match, or none does.
+fn allowed_of_both_kinds(pairs: &[LabelledPair]) -> Option<Vec<(&Parts, bool)>> {
+    let rows: Vec<(&Parts, bool)> =
+        pairs.iter().filter_map(|pair| Some((pair.parts.as_ref()?, pair.matched))).collect();
+    let matches = rows.iter().filter(|(_, matched)| *matched).count();
+    (matches > 0 && matches < rows.len()).then_some(rows)
 }
 
 fn figures(decided: &[Decided]) -> Figures {
@@ -286,34 +383,72 @@ fn figures(decided: &[Decided]) -> Figures {
     }
 }
 
-/// The weights under which scores, turned into probabilities, make the labels likeliest. Parts that no pair has keep their share.
+/// The weights under which scores, turned into probabilities, make the labels likeliest. Parts that no pair has keep their
+/// share, and so do parts that are nearly the same in all pairs.
 ///
 /// With parts left out the loss is not convex, so that the way down starts twice, from today's weights and from equal ones.
 fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
-    let has = |part: fn(&Parts) -> Option<f64>| rows.iter().any(|(parts, _)| part(parts).is_some());
-    let free = [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)];
     let own = &profile.weights;
-    if !rows.iter().any(|(parts, _)| weighs(parts)) {
+    let parts = fit_parts(rows.iter().map(|(parts, _)| *parts));
+    let free = parts.map(|part| part == FitPart::Free);
+    if !rows.iter().any(|(parts, _)| weighs(parts)) || !free.contains(&true) {
         return own.clone();
     }
     let listed = [own.file, own.line, own.keyword, own.text];
     let shares = scaled(listed, [true, true, true, profile.text_instead_of_keywords]);
-    let today = scaled(listed, free);
-    let equal = scaled([0.0; 4], free);
+    let today = scaled(listed, parts.map(|part| part != FitPart::Absent));
+    // Of the weight of all parts that pairs have, the free ones share this much.
+    let portion: f64 = today.iter().zip(free).filter(|(_, free)| *free).map(|(weight, _)| weight).sum();
+    let whole = |found: &[f64; 4]| -> [f64; 4] {
+        std::array::from_fn(|part| if free[part] { portion * found[part] } else { today[part] })
+    };
     let down = |start: [f64; 4]| {
         let mut squash = Squash::default();
-        descend(start, free, |weights| slope(rows, weights, &today, profile.unstated, &mut squash))
+        descend(start, free, |found| {
+            let here = slope(rows, &whole(found), &today, profile.unstated, &mut squash);
+            Slope { loss: here.loss, gradient: here.gradient.map(|slope| portion * slope) }
+        })
     };
-    let ((from_today, loss), (from_equal, other)) = (down(today), down(equal));
-    let found = if other < loss - 1e-6 * loss.abs() { from_equal } else { from_today };
-    let learned: f64 = shares.iter().zip(free).filter(|(_, free)| *free).map(|(share, _)| share).sum();
-    let whole = std::array::from_fn(|part| if free[part] { learned * found[part] } else { shares[part] });
-    let [file, line, mut keyword, text] = readable(whole);
+    let ((from_today, loss), (from_equal, other)) = (down(scaled(listed, free)), down(scaled([0.0; 4], free)));
+    let found = whole(if other < loss - 1e-6 * loss.abs() { &from_equal } else { &from_today });
+    let seen: f64 = shares.iter().zip(parts).filter(|(_, part)| *part != FitPart::Absent).map(|(share, _)| share).sum();
+    let all =
+        std::array::from_fn(|part| if parts[part] == FitPart::Absent { shares[part] } else { seen * found[part] });
+    let [file, line, mut keyword, text] = readable(all);
     if file + line + keyword <= 0.0 {
         // A profile must have one of the three; so little changes no order.
         keyword = 0.0001;
     }
     Weights { file, line, keyword, text: if profile.text_instead_of_keywords { text } else { own.text } }
+}
+
+/// What labelled pairs can say about the weight of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FitPart {
+    /// Nothing: no pair has it.
+    Absent,
+    /// Nothing: it is nearly the same in all pairs that have it.
+    Kept,
+    /// How much it tells.
+    Free,
+}
+
+fn fit_parts<'p>(rows: impl Iterator<Item = &'p Parts>) -> [FitPart; 4] {
+    let mut values: [Vec<i64>; 4] = Default::default();
+    for parts in rows {
+        for (values, part) in values.iter_mut().zip([parts.file, parts.line, parts.keyword, parts.text]) {
+            values.extend(part.map(quantum));
+        }
+    }
+    values.map(|mut values| {
+        values.sort_unstable();
+        let alike = values.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0);
+        match alike {
+            0 => FitPart::Absent,
+            alike if alike as f64 > MOST_ALIKE * values.len() as f64 => FitPart::Kept,
+            _ => FitPart::Free,
+        }
+    })
 }
 
 /// Whether weights make a difference to a score: it has two parts at least.

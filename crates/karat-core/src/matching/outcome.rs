@@ -57,7 +57,7 @@ pub enum Flag {
     Trap,
     /// Another assignment has equal weight.
     Ambiguous,
-    /// The judge failed.
+    /// No judge answered.
     Unjudged,
     /// The finding lies on lines the change did not touch.
     OutsideChange,
@@ -126,6 +126,11 @@ pub enum MissReason {
         score: f64,
         /// What it would take.
         threshold: f64,
+    },
+    /// The best candidate scores enough by its path, and nothing else shows that it is about the golden.
+    PathAlone {
+        /// The candidate.
+        finding: usize,
     },
     /// The best candidate scores too low to ask a judge about it.
     NotWorthAsking {
@@ -213,6 +218,11 @@ pub enum ExtraReason {
         score: f64,
         /// What it would take.
         threshold: f64,
+    },
+    /// It scores enough by the path, and nothing else shows that it is about its best golden.
+    PathAlone {
+        /// The golden.
+        golden: usize,
     },
     /// Its best golden is too far off to ask a judge about it.
     NotWorthAsking {

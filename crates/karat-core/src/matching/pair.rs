@@ -10,7 +10,7 @@ use crate::golden::Golden;
 use crate::identity::key::normal_rule;
 use crate::lines::Lines;
 use crate::path::RepoPath;
-use crate::profile::{Profile, Requirement, Unstated, Weights};
+use crate::profile::{Evidence, Profile, Requirement, Unstated, Weights};
 use crate::suite::Case;
 use std::collections::HashMap;
 
@@ -79,8 +79,8 @@ impl<'a> PreparedCase<'a> {
                 keywords,
                 // Prose of stop words alone is prose the golden does not state.
                 prose: spoken.filter(|terms| !terms.is_empty()).map(weighed),
-                category: required_category(golden.category.as_deref(), profile),
-                rules: required_rules(golden.rules(), profile),
+                category: compared_category(golden.category.as_deref(), profile),
+                rules: compared_rules(golden.rules(), profile),
             });
         }
         Self { case, goldens, keywords: Keywords::new(index), terms, places }
@@ -125,14 +125,14 @@ impl<'a> PreparedCase<'a> {
                 finding,
                 path,
                 lines: finding.lines(),
-                category: required_category(finding.category.as_deref(), profile),
-                rules: required_rules(finding.rules(), profile),
+                category: compared_category(finding.category.as_deref(), profile),
+                rules: compared_rules(finding.rules(), profile),
             });
         }
         let mut file_parts = Vec::new();
         if paths.len() * self.places.len() <= MOST_FILE_PARTS {
             for path in &paths {
-                let part = |own| self.places.file_part(own, path, &profile.file);
+                let part = |own| self.places.file_part(own, path, &profile.file, profile.partial_path);
                 file_parts.extend((0..self.places.len() as u32).map(part));
             }
         }
@@ -162,13 +162,18 @@ impl<'a> PreparedCase<'a> {
         let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
         let file = states(g.path.is_some()).then(|| match (g.path, f.path) {
             (Some(own), Some(theirs)) if findings.file_parts.is_empty() => {
-                self.places.file_part(own, &findings.paths[theirs as usize], &profile.file)
+                self.places.file_part(own, &findings.paths[theirs as usize], &profile.file, profile.partial_path)
             }
             (Some(own), Some(theirs)) => findings.file_parts[theirs as usize * findings.golden_paths + own as usize],
             _ => 0.0,
         });
-        let line = states(g.golden.lines.is_some()).then(|| match (g.golden.lines, f.lines) {
-            (Some(own), Some(theirs)) => line_part(own, theirs, profile),
+        // Lines of a golden that names no file are no place that a finding could share.
+        let has_place = g.golden.lines.is_some() && !(profile.lines_need_same_file && g.path.is_none());
+        let line = states(has_place).then(|| match (g.golden.lines, f.lines) {
+            (Some(own), Some(theirs)) => {
+                let near = line_part(own, theirs, profile);
+                if near > 0.0 && lines_compare(g, f, profile) { near } else { 0.0 }
+            }
             _ => 0.0,
         });
         let keyword = (g.prose.is_none() && states(!g.keywords.is_empty())).then(|| {
@@ -178,6 +183,27 @@ impl<'a> PreparedCase<'a> {
         let text = g.prose.as_ref().map(|prose| prose.covered(&findings.terms, finding));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, &profile.weights, profile.unstated), parts))
+    }
+
+    /// Whether anything beyond the path shows that the finding is about the golden, where the profile asks for that.
+    pub fn has_evidence(
+        &self,
+        golden: usize,
+        findings: &PreparedFindings<'_>,
+        finding: usize,
+        parts: &Parts,
+        profile: &Profile,
+    ) -> bool {
+        let (g, f) = (&self.goldens[golden], &findings.findings[finding]);
+        let shows = |evidence: &Evidence| match evidence {
+            Evidence::Line => parts.line > Some(0.0),
+            Evidence::Keyword => parts.keyword > Some(0.0),
+            Evidence::Text => parts.text.is_some_and(|text| text > 0.0 && text >= profile.evidence_text_floor),
+            Evidence::Rule => same_rule(g, f),
+            Evidence::Cwe => same_cwe(g, f),
+            Evidence::Category => same_category(g, f),
+        };
+        profile.evidence.is_empty() || profile.evidence.iter().any(shows)
     }
 }
 
@@ -261,32 +287,52 @@ pub(super) fn line_part(golden: Lines, finding: Lines, profile: &Profile) -> f64
 
 fn allowed(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -> bool {
     let met = |requirement: &Requirement| match requirement {
-        Requirement::Category => g.category.is_some() && g.category == f.category,
-        Requirement::Cwe => g.golden.cwe.iter().any(|n| f.finding.cwe.contains(n)),
-        Requirement::Rule => g.rules.iter().any(|rule| f.rules.contains(rule)),
-        Requirement::File => match (&g.golden.file, &f.finding.file) {
-            (Some(own), Some(theirs)) => own.matches(theirs),
-            _ => false,
-        },
+        Requirement::Category => same_category(g, f),
+        Requirement::Cwe => same_cwe(g, f),
+        Requirement::Rule => same_rule(g, f),
+        Requirement::File => same_file(g, f),
     };
     if !profile.require.iter().all(met) {
         return false;
     }
     match (profile.line_tolerance, g.golden.lines, f.lines) {
         (None, ..) => true,
-        (Some(tolerance), Some(own), Some(theirs)) => own.gap(theirs) <= tolerance,
+        (Some(tolerance), Some(own), Some(theirs)) => own.gap(theirs) <= tolerance && lines_compare(g, f, profile),
         (Some(_), ..) => false,
     }
 }
 
-/// The category in its normal form, where the profile asks for it.
-fn required_category(category: Option<&str>, profile: &Profile) -> Option<String> {
-    category.filter(|_| profile.require.contains(&Requirement::Category)).map(normal_category)
+/// Whether the lines of both sides may be compared at all.
+fn lines_compare(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -> bool {
+    !profile.lines_need_same_file || same_file(g, f)
 }
 
-/// The rules in their normal form, where the profile asks for them.
-fn required_rules<'r>(rules: impl Iterator<Item = &'r str>, profile: &Profile) -> Vec<String> {
-    if profile.require.contains(&Requirement::Rule) { rules.filter_map(normal_rule).collect() } else { Vec::new() }
+fn same_file(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
+    g.golden.file.as_ref().zip(f.finding.file.as_ref()).is_some_and(|(own, theirs)| own.matches(theirs))
+}
+
+fn same_category(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
+    g.category.is_some() && g.category == f.category
+}
+
+fn same_cwe(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
+    g.golden.cwe.iter().any(|number| f.finding.cwe.contains(number))
+}
+
+fn same_rule(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
+    g.rules.iter().any(|rule| f.rules.contains(rule))
+}
+
+/// The category in its normal form, where the profile looks at it.
+fn compared_category(category: Option<&str>, profile: &Profile) -> Option<String> {
+    let looks = profile.require.contains(&Requirement::Category) || profile.evidence.contains(&Evidence::Category);
+    category.filter(|_| looks).map(normal_category)
+}
+
+/// The rules in their normal form, where the profile looks at them.
+fn compared_rules<'r>(rules: impl Iterator<Item = &'r str>, profile: &Profile) -> Vec<String> {
+    let looks = profile.require.contains(&Requirement::Rule) || profile.evidence.contains(&Evidence::Rule);
+    if looks { rules.filter_map(normal_rule).collect() } else { Vec::new() }
 }
 
 fn normal_category(category: &str) -> String {

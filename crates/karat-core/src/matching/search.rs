@@ -13,7 +13,7 @@ use super::outcome::{Candidate, Parts};
 use super::pair::{PreparedCase, PreparedFindings};
 use super::text::Vocabulary;
 use crate::finding::Finding;
-use crate::profile::Profile;
+use crate::profile::{PartialPath, Profile};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -144,8 +144,8 @@ impl<'a> PairScorer<'a> {
         Some(PairScore {
             counts: match decided {
                 Some(decided) => decided.matched,
-                None if self.profile.asks_a_judge() => false,
-                None => quantum(heuristic) >= self.threshold,
+                None if self.profile.asks_a_judge() || self.decisions.unjudged.contains(&(golden, finding)) => false,
+                None => quantum(heuristic) >= self.threshold && self.has_evidence(golden, finding, &parts),
             },
             heuristic,
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
@@ -155,7 +155,11 @@ impl<'a> PairScorer<'a> {
         })
     }
 
-    /// Whether a pair that nobody spoke of and that scores so many billionths counts.
+    fn has_evidence(&self, golden: usize, finding: usize, parts: &Parts) -> bool {
+        self.case.has_evidence(golden, &self.findings, finding, parts, self.profile)
+    }
+
+    /// Whether a pair that nobody spoke of and that scores so many billionths may count.
     fn counts_alone(&self, score: i64) -> bool {
         !self.profile.asks_a_judge() && score >= self.threshold
     }
@@ -205,8 +209,10 @@ impl<'a> Search<'a> {
         let threshold = quantum(profile.threshold);
         let findings = case.prepare(findings, vocabulary, profile);
         let scorer = PairScorer { case, findings, decisions, profile, threshold };
-        // With a threshold of 0 pairs count that have nothing in common.
-        let nearby = (indexed && !scorer.counts_alone(0)).then(|| Nearby::new(case, &scorer.findings));
+        // With a threshold of 0 pairs count that have nothing in common, and scaled paths have parts in common that are no
+        // directories of both.
+        let indexed = indexed && !scorer.counts_alone(0) && profile.partial_path == PartialPath::Fixed;
+        let nearby = indexed.then(|| Nearby::new(case, &scorer.findings));
         Self { scorer, nearby, goldens, findings: reported }
     }
 

@@ -63,6 +63,19 @@ pub fn best_candidates(
     Search::new(case, &trial.findings, decisions, vocabulary, profile).best_candidates(most)
 }
 
+/// Pairs that count by their score alone, as nobody decided them.
+pub fn counted_by_score(
+    case: &PreparedCase<'_>,
+    trial: &Trial,
+    decisions: &Decisions<'_>,
+    vocabulary: &Vocabulary,
+    profile: &Profile,
+) -> Vec<(usize, usize)> {
+    let search = Search::new(case, &trial.findings, decisions, vocabulary, profile);
+    let counting = search.all().edges.into_iter().map(|edge| (edge.row as usize, edge.column as usize));
+    counting.filter(|(golden, finding)| decisions.about(*golden, *finding).is_none()).collect()
+}
+
 fn by_score(
     case: &PreparedCase<'_>,
     findings: &[Finding],
@@ -192,6 +205,11 @@ impl Reasons<'_> {
         assign::quantum(candidate.heuristic) >= assign::quantum(self.profile.judge_threshold)
     }
 
+    /// Whether a candidate that does not count scores enough all the same.
+    fn reaches_threshold(&self, candidate: &Candidate) -> bool {
+        assign::quantum(candidate.heuristic) >= assign::quantum(self.profile.threshold)
+    }
+
     fn of_miss(&self, g: usize, best: Option<&Candidate>, counts: bool, unjudged: &[Candidate]) -> MissReason {
         let nearer = |a: &&Candidate, b: &&Candidate| {
             assign::quantum(a.heuristic).cmp(&assign::quantum(b.heuristic)).then(b.index.cmp(&a.index))
@@ -204,6 +222,9 @@ impl Reasons<'_> {
         match (self.golden_of[finding], self.decisions.about(g, finding)) {
             (Some(by), _) if counts => MissReason::Taken { finding, by },
             (_, Some(decided)) => MissReason::Refused { finding, judgement: decided.judgement },
+            (_, None) if !self.profile.asks_a_judge() && self.reaches_threshold(best) => {
+                MissReason::PathAlone { finding }
+            }
             (_, None) if !self.profile.asks_a_judge() => {
                 MissReason::BelowThreshold { finding, score, threshold: self.profile.threshold }
             }
@@ -217,6 +238,9 @@ impl Reasons<'_> {
         let (golden, score) = (best.index, best.heuristic);
         match (self.finding_of[golden], self.decisions.about(golden, f)) {
             (_, Some(decided)) => ExtraReason::Refused { golden, judgement: decided.judgement },
+            (_, None) if !self.profile.asks_a_judge() && self.reaches_threshold(best) => {
+                ExtraReason::PathAlone { golden }
+            }
             (_, None) if !self.profile.asks_a_judge() => {
                 ExtraReason::BelowThreshold { golden, score, threshold: self.profile.threshold }
             }

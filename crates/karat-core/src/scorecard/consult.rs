@@ -3,13 +3,15 @@
 use super::{Numbered, vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
+use crate::ids::JudgeName;
 use crate::judgement::{Decision, Judgement, UnjudgedPair};
 use crate::matching::decisions::Decisions;
 use crate::matching::pair::PreparedCase;
 use crate::matching::questions::{Round, next_round};
-use crate::profile::Profile;
+use crate::matching::trial::counted_by_score;
+use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite};
-use crate::trial::Trial;
+use crate::trial::{Outcome, Trial};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 
@@ -63,7 +65,7 @@ pub fn consult<E>(
     trials: &[Trial],
     judgements: Vec<Judgement>,
     profile: &Profile,
-    judge: &crate::ids::JudgeName,
+    judge: &JudgeName,
     answer: &mut Answer<'_, E>,
 ) -> Result<Consulted, E> {
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
@@ -72,11 +74,7 @@ pub fn consult<E>(
     let mut unsettled: Vec<(&Trial, &Case)> =
         trials.iter().filter_map(|trial| Some((trial, *cases.get(trial.case.as_str())?))).collect();
     loop {
-        let mut heard: HashMap<(&str, &str, u32), Vec<Numbered<'_>>> = HashMap::new();
-        for (index, judgement) in done.judgements.iter().enumerate() {
-            let about = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-            heard.entry(about).or_default().push((index, judgement));
-        }
+        let heard = by_trial(&done.judgements);
         let rounds: Vec<Round> = unsettled
             .par_iter()
             .map(|(trial, case)| {
@@ -118,8 +116,68 @@ pub fn consult<E>(
     }
 }
 
+/// Why a pair is unjudged that recorded judgements do not cover.
+const NOT_COVERED: &str = "the judgements that were given do not cover it, and their judge cannot be asked";
+
+/// The pairs that only their score would make matches in trials of which one of `judges` decided others. Nobody can ask these
+/// judges, so that the pairs are unjudged: score and judge do not decide one trial between them.
+pub fn leave_unjudged(
+    suite: &Suite,
+    trials: &[Trial],
+    judgements: &[Judgement],
+    profile: &Profile,
+    judges: &BTreeSet<&JudgeName>,
+) -> Vec<Judgement> {
+    if profile.method != Method::Score || profile.asks_a_judge() || judges.is_empty() {
+        return Vec::new();
+    }
+    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    let vocabulary = vocabulary(suite, profile);
+    let heard = by_trial(judgements);
+    let of_trial = |trial: &Trial| -> Vec<Judgement> {
+        let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
+        let (Some(case), Some(heard)) = (cases.get(trial.case.as_str()), heard.get(&about)) else { return Vec::new() };
+        let decided = heard.iter().filter(|(_, judgement)| matches!(judgement.decision, Decision::Pair(_)));
+        let Some(judge) = decided.map(|(_, judgement)| &judgement.judge).find(|judge| judges.contains(judge)) else {
+            return Vec::new();
+        };
+        let decisions = Decisions::settle(heard, &case.goldens, &trial.findings);
+        let prepared = PreparedCase::new(case, &vocabulary, profile);
+        let open = counted_by_score(&prepared, trial, &decisions, &vocabulary, profile);
+        open.into_iter()
+            .map(|(g, f)| unjudged(trial, judge, &case.goldens[g], &trial.findings[f], NOT_COVERED))
+            .collect()
+    };
+    trials.par_iter().filter(|trial| trial.outcome == Outcome::Reported).flat_map_iter(of_trial).collect()
+}
+
+/// Judgements with their numbers, by the trial they are about.
+fn by_trial(judgements: &[Judgement]) -> HashMap<(&str, &str, u32), Vec<Numbered<'_>>> {
+    let mut heard: HashMap<(&str, &str, u32), Vec<Numbered<'_>>> = HashMap::new();
+    for (index, judgement) in judgements.iter().enumerate() {
+        let about = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+        heard.entry(about).or_default().push((index, judgement));
+    }
+    heard
+}
+
+fn unjudged(trial: &Trial, judge: &JudgeName, golden: &Golden, finding: &Finding, why: &str) -> Judgement {
+    Judgement {
+        case: trial.case.clone(),
+        tool: trial.tool.clone(),
+        trial: trial.number,
+        judge: judge.clone(),
+        exchange: None,
+        decision: Decision::Unjudged(UnjudgedPair {
+            golden: golden.id.clone(),
+            finding: finding.id.clone(),
+            why: why.to_owned(),
+        }),
+    }
+}
+
 /// Questions that got no answer, so that they are not asked for ever.
-fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &crate::ids::JudgeName) -> Vec<Judgement> {
+fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &JudgeName) -> Vec<Judgement> {
     let answered: BTreeSet<(&str, &str, u32, &str, &str)> = answers
         .iter()
         .filter_map(|judgement| {
@@ -144,17 +202,6 @@ fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &crate::
     };
     let missing = questions.iter().filter(|question| !key(question));
     missing
-        .map(|question| Judgement {
-            case: question.trial.case.clone(),
-            tool: question.trial.tool.clone(),
-            trial: question.trial.number,
-            judge: judge.clone(),
-            exchange: None,
-            decision: Decision::Unjudged(UnjudgedPair {
-                golden: question.golden.id.clone(),
-                finding: question.finding.id.clone(),
-                why: "no answer came".to_owned(),
-            }),
-        })
+        .map(|question| unjudged(question.trial, judge, question.golden, question.finding, "no answer came"))
         .collect()
 }

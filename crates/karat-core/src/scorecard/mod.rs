@@ -11,7 +11,7 @@ mod tiers;
 mod trial;
 
 pub use audited::Audited;
-pub use consult::{Answer, Consulted, Order, Question, consult};
+pub use consult::{Answer, Consulted, Order, Question, consult, leave_unjudged};
 pub use corrected::{CorrectedMetric, CorrectedTool, Picked, corrected, picked};
 pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};

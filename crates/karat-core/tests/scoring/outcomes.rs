@@ -1,9 +1,14 @@
 //! One case, one trial: who matches whom, and why.
 
 use crate::story::{case, judgement, profile, score_one, suite, told, trial};
-use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment};
+use karat_core::ids::JudgeName;
+use karat_core::judgement::{
+    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment, UnjudgedPair,
+};
+use karat_core::matching::outcome::Flag;
 use karat_core::profile::Profile;
-use karat_core::scorecard::score;
+use karat_core::scorecard::{Question, consult, leave_unjudged, score};
+use std::convert::Infallible;
 
 fn check_with(profile: &Profile, goldens: &str, findings: &str, judgements: &str, expect: &str) {
     let (card, suite, trial) = score_one(profile, goldens, findings, judgements);
@@ -55,7 +60,7 @@ fn parts_the_golden_does_not_state_are_left_out_or_zero() {
     check(goldens, findings, "g=f 1.000");
     check_with(&profile("crb", ""), goldens, findings, "", "g=f 0.400");
     // What the finding lacks counts as 0 in both.
-    check("g a.go:9 kw=race | x", "f - | race", "g=f 0.400");
+    check_with(&profile("karat", "threshold = 0.4"), "g a.go:9 kw=race | x", "f - | race", "", "g=f 0.400");
 }
 
 #[test]
@@ -147,6 +152,175 @@ fn requirements_forbid_pairs() {
     let by_cwe = profile("karat", "require = [\"cwe\", \"rule\"]");
     check_with(&by_cwe, "g a.c:1 cwe=89 rule=R1 | x", "f a.c:1 cwe=89 rule=r1 | x", "", "g=f 1.000");
     check_with(&by_cwe, "g a.c:1 cwe=89 rule=R1 | x", "f a.c:1 cwe=90 rule=r1 | x", "", lost);
+}
+
+#[test]
+fn the_path_alone_is_no_match() {
+    let karat = profile("karat", "");
+    let crb = profile("crb", "");
+    // The same file, other lines, none of the words.
+    let (goldens, elsewhere) = ("g a.py:10-12 kw=sql,query | x", "f a.py:90 | the name is misspelt");
+    check_with(&crb, goldens, elsewhere, "", "g=f 0.400");
+    let far = "miss g: the best candidate scores too low\nextra f: its best golden scores too low";
+    check_with(&karat, goldens, elsewhere, "", far);
+    // However low the threshold, something beyond the path must agree.
+    let low = profile("karat", "threshold = 0.3");
+    let alone = "miss g: the best candidate shares its path and nothing else\n\
+                 extra f: it shares the path of its best golden and nothing else";
+    check_with(&low, goldens, elsewhere, "", alone);
+    check_with(&low, goldens, "f a.py:90 | a sql statement", "", "g=f 0.600");
+    check_with(&low, goldens, "f a.py:14 | the name is misspelt", "", "g=f 0.540");
+    // A golden that is nothing but a file, a rule and a weakness.
+    let bare = "g a.py rule=R1 cwe=89 cat=injection";
+    check_with(&karat, bare, "f a.py:90 cat=injection | y", "", alone);
+    check_with(&karat, bare, "f a.py:90 rule=r1 | y", "", "g=f 1.000");
+    check_with(&karat, bare, "f a.py:90 cwe=89 | y", "", "g=f 1.000");
+    let by_category = profile("karat", "evidence = [\"category\"]");
+    check_with(&by_category, bare, "f a.py:90 cat=Injection | y", "", "g=f 1.000");
+    check_with(&by_category, bare, "f a.py:90 rule=r1 cwe=89 | y", "", alone);
+    let none_needed = profile("karat", "evidence = []");
+    check_with(&none_needed, bare, "f a.py:90 | y", "", "g=f 1.000");
+}
+
+#[test]
+fn a_word_in_common_is_evidence_from_the_floor_on() {
+    let goldens = "g a.py | alpha beta gamma delta epsilon";
+    let check_floor = |floor: f64, expect: &str| {
+        let rules = profile("karat", &format!("evidence_text_floor = {floor}"));
+        check_with(&rules, goldens, "f a.py | alpha", "", expect);
+    };
+    // One of five words that are as rare: 0.5·1 + 0.5·0.2.
+    check_floor(0.0, "g=f 0.600");
+    check_floor(0.2, "g=f 0.600");
+    let alone = "miss g: the best candidate shares its path and nothing else\n\
+                 extra f: it shares the path of its best golden and nothing else";
+    check_floor(0.21, alone);
+    // No word at all is no evidence, even where nothing is asked of the text.
+    check_with(&profile("karat", "evidence_text_floor = 0.0\nthreshold = 0.3"), goldens, "f a.py | zeta", "", alone);
+}
+
+#[test]
+fn lines_count_in_the_same_file_alone() {
+    let line = |rules: &Profile, golden: &str, finding: &str| {
+        let (mut card, ..) = score_one(rules, golden, finding, "m g f yes");
+        card.tools[0].cases[0].trials[0].result.matches.remove(0).parts.line
+    };
+    let (karat, crb) = (profile("karat", ""), profile("crb", ""));
+    let golden = "g src/a.py:10 kw=sql | x";
+    for (finding, ours, theirs) in [
+        ("f src/a.py:10 | y", Some(1.0), Some(1.0)),
+        ("f src/b.py:10 | y", Some(0.0), Some(1.0)),
+        // The same name elsewhere is another file.
+        ("f lib/a.py:10 | y", Some(0.0), Some(1.0)),
+    ] {
+        assert_eq!((line(&karat, golden, finding), line(&crb, golden, finding)), (ours, theirs), "{finding}");
+    }
+    assert_eq!(
+        line(&karat, "g src/*.py:10 kw=sql | x", "f src/b.py:10 | y"),
+        Some(1.0),
+        "a glob that fits is the file"
+    );
+    let lost = "miss g: no finding comes near it\nextra f: no golden comes near it";
+    let near = |name: &str| profile(name, "line_tolerance = 0\nthreshold = 0.1");
+    check_with(&near("karat"), golden, "f b.py:10 | sql", "", lost);
+    check_with(&near("crb"), golden, "f b.py:10 | sql", "", "g=f 0.600");
+}
+
+/// Lines without a file are no place, and leave the score to the other parts.
+#[test]
+fn lines_of_a_golden_without_a_file_are_left_out() {
+    let mut only = suite(vec![case("c", "g a.py:10 kw=sql | x")]);
+    only.cases[0].goldens[0].file = None;
+    let trial = trial("c", 1, "f a.py:10 | sql");
+    let parts = |rules: &Profile| {
+        let card = score(&only, std::slice::from_ref(&trial), &[], rules);
+        card.tools[0].cases[0].trials[0].result.matches[0].parts
+    };
+    let ours = parts(&profile("karat", ""));
+    assert_eq!((ours.file, ours.line, ours.keyword), (None, None, Some(1.0)));
+    assert_eq!(parts(&profile("crb", "")).line, Some(1.0));
+}
+
+/// A judge may be asked about whatever the published rules would ask it about, lines of other files aside.
+#[test]
+fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
+    let ours = Profile { judge: "local".to_owned(), ..profile("karat", "") };
+    let crb = profile("crb", "");
+    let published = Profile { weights: crb.weights, judge_threshold: 0.1, ..ours.clone() };
+    let goldens = ["g src/a.py:10 kw=sql,query,like,quote | x", "g src/a.py | injection by the search term"];
+    let findings =
+        ["src/a.py:90 | y", "src/b.py:10 | y", "lib/a.py:10 | y", "lib/b.py:9 | sql search", "src/b.py | search y"];
+    for (golden, finding) in goldens.iter().flat_map(|golden| findings.map(|finding| (golden, finding))) {
+        let asked = |rules: &Profile| {
+            let suite = suite(vec![case("c", golden)]);
+            let trials = [trial("c", 1, &format!("f {finding}"))];
+            let mut questions = 0;
+            let mut answer = |asked: &[Question<'_>]| {
+                questions += asked.len();
+                Ok::<_, Infallible>(Vec::new())
+            };
+            consult(&suite, &trials, Vec::new(), rules, &JudgeName::new("m"), &mut answer).unwrap();
+            questions
+        };
+        assert!(asked(&ours) >= asked(&published), "{golden} with {finding}");
+        assert_eq!(asked(&published), 1, "{golden} with {finding}");
+    }
+}
+
+#[test]
+fn what_a_judge_failed_on_is_no_match_by_its_score() {
+    let (goldens, findings) = ("g1 a.py:5 kw=sql | x\n g2 a.py:50 kw=race | y", "f1 a.py:5 | sql\n f2 a.py:50 | race");
+    let (suite, trial) = (suite(vec![case("c", goldens)]), trial("c", 1, findings));
+    let failed = |golden: &str, finding: &str| Judgement {
+        decision: Decision::Unjudged(UnjudgedPair {
+            golden: golden.into(),
+            finding: finding.into(),
+            why: "it was busy".to_owned(),
+        }),
+        ..judgement("m g1 f1 yes")
+    };
+    for rules in [profile("karat", ""), profile("crb", ""), profile("karat", "judge = \"m\"")] {
+        let judged = [judgement("m g1 f1 yes 1"), failed("g2", "f2")];
+        let card = score(&suite, std::slice::from_ref(&trial), &judged, &rules);
+        let result = &card.tools[0].cases[0].trials[0].result;
+        let expect = "g1=f1 1.000\nmiss g2: no judge answered\nextra f2: no judge answered [unjudged]";
+        assert_eq!(told(result, &suite.cases[0], &trial), expect, "{}", rules.name);
+        assert_eq!(result.misses[0].flags, [Flag::Unjudged]);
+    }
+    // Where somebody else decided the pair, nobody's failure matters.
+    let judged = [failed("g2", "f2"), judgement("n g2 f2 yes 1"), judgement("n g1 f1 no")];
+    let card = score(&suite, std::slice::from_ref(&trial), &judged, &profile("karat", ""));
+    assert_eq!(card.tools[0].counts.tp, 1);
+}
+
+#[test]
+fn pairs_that_recorded_judgements_leave_open_are_unjudged_where_their_judge_decided_others() {
+    let goldens = "g1 a.py:5 kw=sql | x\n g2 a.py:50 kw=race | y\n g3 b.py:7 kw=leak | z";
+    let findings = "f1 a.py:5 | sql\n f2 a.py:50 | race\n f3 b.py:300 | a remark";
+    let suite = suite(vec![case("c", goldens)]);
+    let trials = [trial("c", 1, findings), trial("c", 2, findings)];
+    let rules = profile("karat", "");
+    let open = |judged: &str, judges: &[&str], rules: &Profile| -> Vec<String> {
+        let judged: Vec<Judgement> = judged.lines().map(judgement).collect();
+        let judges: Vec<JudgeName> = judges.iter().map(|name| JudgeName::new(*name)).collect();
+        let left = leave_unjudged(&suite, &trials, &judged, rules, &judges.iter().collect());
+        let shown = |left: Judgement| match left.decision {
+            Decision::Unjudged(pair) => format!("{} {} {} {}", left.judge, left.trial, pair.golden, pair.finding),
+            other => panic!("{other:?}"),
+        };
+        left.into_iter().map(shown).collect()
+    };
+    // Only what the score would match, and only in the trial that the judge decided.
+    assert_eq!(open("m g1 f1 yes", &["m"], &rules), ["m 1 g2 f2"]);
+    assert_eq!(open("m g1 f2 no", &["m"], &rules), ["m 1 g1 f1", "m 1 g2 f2"]);
+    assert_eq!(open("m g1 f1 yes\nn g2 f2 no", &["m"], &rules), [""; 0]);
+    assert_eq!(open("m - f2 no\nm g1 f1 yes", &["m"], &rules), [""; 0]);
+    // Somebody else's decisions, or no decision about a pair, leave the rest to the score.
+    assert_eq!(open("n g1 f1 yes", &["m"], &rules), [""; 0]);
+    assert_eq!(open("m extra f3 no", &["m"], &rules), [""; 0]);
+    assert_eq!(open("m g1 f1 yes", &[], &rules), [""; 0]);
+    assert_eq!(open("m g1 f1 yes", &["m"], &profile("karat", "judge = \"m\"")), [""; 0], "it can be asked");
+    assert_eq!(open("m g1 f1 yes", &["m"], &profile("recorded", "")), [""; 0]);
 }
 
 #[test]
@@ -275,9 +449,9 @@ fn an_audit_names_the_target_and_says_what_the_rest_is_worth() {
     );
     let warnings = check(
         &[],
-        "miss g1: the judge failed to answer\nmiss g2: the judge failed to answer\n\
-         extra f1: the judge failed to answer [unjudged]\nextra f2: the judge failed to answer [unjudged]\n\
-         extra f3: the judge failed to answer [unjudged]\nextra f4: the judge failed to answer [unjudged]",
+        "miss g1: no judge answered\nmiss g2: no judge answered\n\
+         extra f1: no judge answered [unjudged]\nextra f2: no judge answered [unjudged]\n\
+         extra f3: no judge answered [unjudged]\nextra f4: no judge answered [unjudged]",
         (0, 4, 2),
     );
     assert!(warnings.iter().any(|warning| warning.contains("1 trial was not audited")), "{warnings:?}");

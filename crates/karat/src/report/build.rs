@@ -387,19 +387,22 @@ fn finding_info(f: &Finding) -> FindingInfoV1 {
 
 /// Those who were asked, then those whose judgements were given.
 fn judges(scored: &Scored<'_>) -> Vec<JudgeV1> {
-    let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
+    // By judge: judgements that were given, and pairs that none of them covers.
+    let mut heard: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for judgement in scored.judgements {
-        *heard.entry(judgement.judge.as_str()).or_default() += 1;
+        let (given, unjudged) = heard.entry(judgement.judge.as_str()).or_default();
+        let count = if matches!(judgement.decision, Decision::Unjudged(_)) { unjudged } else { given };
+        *count += 1;
     }
     for asked in scored.asked {
         heard.remove(asked.judge.as_str());
     }
-    let given = heard.into_iter().map(|(name, cached)| JudgeV1 {
+    let given = heard.into_iter().map(|(name, (cached, unjudged))| JudgeV1 {
         judge: name.to_owned(),
         asked: 0,
         cached,
         saved: 0,
-        unjudged: 0,
+        unjudged,
         refused: 0,
         beyond: 0,
         tokens: 0,

@@ -375,7 +375,7 @@ fn flags(page: &mut Page<'_>, flags: &[Flag]) {
         let words = match flag {
             Flag::Ambiguous => "ambiguous: another assignment is worth just as much",
             Flag::OutsideChange => "lies on lines the change did not touch",
-            Flag::Unjudged => "the judge failed on this pair",
+            Flag::Unjudged => "unjudged: no judge answered about this pair",
             Flag::Trap => "a known false alarm",
         };
         let text = page.paint(words, CAREFUL);

@@ -45,6 +45,7 @@ impl Names<'_> {
             MissReason::BelowThreshold { finding, score, threshold } => {
                 MissReasonV1::BelowThreshold { finding: self.finding(finding), score, threshold }
             }
+            MissReason::PathAlone { finding } => MissReasonV1::PathAlone { finding: self.finding(finding) },
             MissReason::NotWorthAsking { finding, score, threshold } => {
                 MissReasonV1::NotWorthAsking { finding: self.finding(finding), score, threshold }
             }
@@ -83,6 +84,7 @@ impl Names<'_> {
             ExtraReason::BelowThreshold { golden, score, threshold } => {
                 ExtraReasonV1::BelowThreshold { golden: self.golden(golden), score, threshold }
             }
+            ExtraReason::PathAlone { golden } => ExtraReasonV1::PathAlone { golden: self.golden(golden) },
             ExtraReason::NotWorthAsking { golden, score, threshold } => {
                 ExtraReasonV1::NotWorthAsking { golden: self.golden(golden), score, threshold }
             }
@@ -117,6 +119,9 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
         MissReasonV1::NoCandidate => "no finding comes near it".to_owned(),
         MissReasonV1::BelowThreshold { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; a match takes {threshold}")
+        }
+        MissReasonV1::PathAlone { finding } => {
+            format!("the best candidate, {finding}, shares its path and nothing else")
         }
         MissReasonV1::NotWorthAsking { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; judges are asked from {threshold} on")
@@ -153,6 +158,7 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
         ExtraReasonV1::BelowThreshold { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; a match takes {threshold}")
         }
+        ExtraReasonV1::PathAlone { golden } => format!("it shares the path of its best golden, {golden}, and nothing else"),
         ExtraReasonV1::NotWorthAsking { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }

@@ -9,7 +9,7 @@ use karat_core::identity::stated::UnmatchableKey;
 use karat_core::identity::{key, stated};
 use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
-use karat_core::profile::{Method, Profile, Requirement, Unstated};
+use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
 use karat_core::suite::{Case, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,9 +185,21 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
             }
             let weights = &profile.weights;
             let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords && !wordless;
+            let has_lines = golden.lines.is_some() && (golden.file.is_some() || !profile.lines_need_same_file);
+            let shows = |evidence: &Evidence| match evidence {
+                Evidence::Line => has_lines,
+                Evidence::Keyword => !golden.keywords.is_empty(),
+                Evidence::Text => prose,
+                Evidence::Rule => golden.rules().next().is_some(),
+                Evidence::Cwe => !golden.cwe.is_empty(),
+                Evidence::Category => golden.category.is_some(),
+            };
+            if !profile.evidence.is_empty() && !profile.asks_a_judge() && !profile.evidence.iter().any(shows) {
+                return Some("the profile asks for evidence beyond the path; give it lines or keywords".to_owned());
+            }
             let stated = [
                 (golden.file.is_some(), weights.file),
-                (golden.lines.is_some(), weights.line),
+                (has_lines, weights.line),
                 (!golden.keywords.is_empty(), weights.keyword),
                 (prose, weights.text),
             ];

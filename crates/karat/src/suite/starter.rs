@@ -4,13 +4,14 @@ use super::files::Files;
 use include_dir::{Dir, include_dir};
 
 static STARTER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/starter");
+static SCANNED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/scanned");
 static AGREEMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/agreements");
 
 /// The name that the shipped suite of findings is asked for by.
 pub const NAME: &str = "starter";
 
 /// All of them, by the names they are asked for by.
-static EMBEDDED: &[(&str, &Dir<'static>)] = &[(NAME, &STARTER), ("agreements", &AGREEMENTS)];
+static EMBEDDED: &[(&str, &Dir<'static>)] = &[(NAME, &STARTER), ("scanned", &SCANNED), ("agreements", &AGREEMENTS)];
 
 /// The shipped suite of that name.
 pub fn embedded(name: &str) -> Option<Files> {

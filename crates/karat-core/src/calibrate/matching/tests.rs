@@ -31,16 +31,63 @@ fn planted_rules_come_back_and_hold() {
     let found = fit(&planted(250, 1, [0.1, 0.2, 0.7], 0.6), &profile).unwrap();
     let Weights { file, line, keyword, .. } = found.weights;
     assert!(keyword > 2.0 * line && line > file, "{found:?}");
-    let held_out = found.held_out.unwrap();
+    let held_out = found.held_out.as_ref().unwrap();
     assert_eq!((held_out.groups, held_out.figures.n, found.seen), (5, 250, [250, 250, 250, 0]));
     assert!(held_out.figures.f1 > Some(0.95) && held_out.figures.auc > Some(0.99), "{held_out:?}");
-    assert!(found.is_better() && found.weighs);
+    assert!(found.advice() == Advice::All && found.weighs);
 }
 
 #[test]
 fn labels_by_the_rules_of_today_leave_nothing_to_gain() {
-    let found = fit(&planted(200, 2, [0.4, 0.2, 0.4], 0.3), &plain()).unwrap();
-    assert_eq!((found.present.f1, found.is_better()), (Some(1.0), false), "{found:?}");
+    let found = fit(&planted(200, 2, [0.4, 0.2, 0.4], plain().threshold), &plain()).unwrap();
+    assert_eq!((found.present.f1, found.advice()), (Some(1.0), Advice::Keep), "{found:?}");
+}
+
+#[test]
+fn a_part_that_is_nearly_the_same_in_all_pairs_keeps_its_weight() {
+    let mut pairs = planted(250, 1, [0.0, 0.3, 0.7], 0.5);
+    for (number, pair) in pairs.iter_mut().enumerate() {
+        let parts = pair.parts.as_mut().unwrap();
+        parts.file = Some(if number.is_multiple_of(25) { 0.3 } else { 1.0 });
+    }
+    let profile = plain();
+    let found = fit(&pairs, &profile).unwrap();
+    assert_eq!(found.kept, [true, false, false, false], "{found:?}");
+    // Its share in the weights of today, text being the part that no pair has.
+    let today = profile.weights.file / (profile.weights.file + profile.weights.line + 2.0 * profile.weights.keyword);
+    assert!((found.weights.file - today).abs() < 1e-4, "{found:?}");
+    assert!(found.weights.keyword > found.weights.line && found.in_sample.f1 > Some(0.95), "{found:?}");
+    assert_eq!(fit(&planted(250, 1, [0.1, 0.2, 0.7], 0.6), &profile).unwrap().kept, [false; 4]);
+}
+
+/// The threshold alone is off: new weights would gain nothing over the right threshold.
+#[test]
+fn weights_stay_where_a_new_threshold_does_as_well() {
+    let found = fit(&planted(250, 6, [0.4, 0.2, 0.4], 0.8), &plain()).unwrap();
+    assert_eq!(found.advice(), Advice::Threshold, "{found:?}");
+    assert!((found.threshold_alone.threshold - 0.8).abs() < 0.02, "{found:?}");
+    let held_out = found.held_out.unwrap();
+    assert!(held_out.threshold_alone.f1 > Some(0.95), "{held_out:?}");
+}
+
+#[test]
+fn curves_count_what_each_threshold_takes() {
+    let decided = |score: f64, allowed: bool, matched: bool| Decided { score, allowed, taken: false, matched };
+    let pairs =
+        [decided(0.9, true, true), decided(0.6, true, false), decided(0.5, true, true), decided(0.0, false, true)];
+    let points = curve(&pairs);
+    let at = |threshold: f64| points.iter().find(|point| (point.threshold - threshold).abs() < 1e-9).unwrap();
+    let shown = |threshold: f64| {
+        let point = at(threshold);
+        (point.precision, point.recall.map(|recall| (recall * 3.0).round()))
+    };
+    assert_eq!(points.len(), 21);
+    // What can never count is not taken at 0 either.
+    assert_eq!(shown(0.0), (Some(2.0 / 3.0), Some(2.0)));
+    assert_eq!(shown(0.5), (Some(2.0 / 3.0), Some(2.0)));
+    assert_eq!(shown(0.55), (Some(0.5), Some(1.0)));
+    assert_eq!(shown(0.9), (Some(1.0), Some(1.0)));
+    assert_eq!(shown(1.0), (None, Some(0.0)));
 }
 
 #[test]
@@ -178,12 +225,14 @@ fn parts_are_those_of_scoring() {
     let shown: Vec<(bool, Option<f64>, bool)> = found
         .iter()
         .map(|pair| {
-            let parts = pair.parts.unwrap();
+            let parts = pair.parts.unwrap_or_default();
             (pair.matched, parts.keyword, parts.text.is_some_and(|text| text >= 0.4))
         })
         .collect();
     assert_eq!(shown, [(true, Some(0.5), false), (false, None, false), (true, None, true)]);
-    assert!(found.iter().all(|pair| pair.group == "c" && pair.parts.unwrap().file.is_none()));
+    assert!(found.iter().all(|pair| pair.group == "c" && pair.parts.is_none_or(|parts| parts.file.is_none())));
+    // Without a word in common there is no evidence, and no weight could make the pair count.
+    assert_eq!(found.iter().map(|pair| pair.parts.is_some()).collect::<Vec<_>>(), [true, false, true]);
 }
 
 proptest! {

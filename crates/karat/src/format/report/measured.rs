@@ -17,7 +17,7 @@ pub struct JudgeV1 {
     pub cached: usize,
     /// Questions whose answer could not change anything.
     pub saved: usize,
-    /// Questions that got no answer.
+    /// Questions that got no answer; of a judge whose judgements were given, pairs that they leave open.
     pub unjudged: usize,
     /// Those among them that the model or a filter did not want to answer.
     #[serde(default)]

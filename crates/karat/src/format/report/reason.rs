@@ -27,6 +27,11 @@ pub enum MissReasonV1 {
         /// The score that it takes.
         threshold: f64,
     },
+    /// The best candidate scores enough by its path, and nothing else shows that it is about the golden.
+    PathAlone {
+        /// The best candidate.
+        finding: String,
+    },
     /// The best candidate scores too low to ask a judge about it.
     NotWorthAsking {
         /// The best candidate.
@@ -120,6 +125,11 @@ pub enum ExtraReasonV1 {
         score: f64,
         /// The score that it takes.
         threshold: f64,
+    },
+    /// It scores enough by the path, and nothing else shows that it is about its best golden.
+    PathAlone {
+        /// The best golden.
+        golden: String,
     },
     /// Its best golden scores too low to ask a judge about it.
     NotWorthAsking {

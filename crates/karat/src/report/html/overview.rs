@@ -55,7 +55,8 @@ fn careful(report: &ReportV1, out: &mut String) {
     if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
         notes.push(format!("<strong>n = {n}</strong>: too few to rely on; {RELIABLE_N} are wanted"));
     }
-    for judge in report.judges.iter().filter(|judge| judge.unjudged > 0) {
+    // Those who were not asked are spoken of in the warnings.
+    for judge in report.judges.iter().filter(|judge| judge.unjudged > 0 && judge.asked > 0) {
         let (name, asked) = (text(&judge.judge), judge.asked);
         notes.push(format!("<strong>{name}</strong>: {} of {asked} questions got no answer", judge.unjudged));
     }

@@ -343,6 +343,10 @@ impl<'a> Verifier<'a> {
                 let low = score < threshold && threshold == self.tried.report["profile"]["threshold"].as_f64();
                 !self.asks() && shows_best(finding) && score == Some(heuristic) && low && best["judged"].is_null()
             }
+            "path_alone" => {
+                let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
+                !self.asks() && shows_best(finding) && enough && best["judged"].is_null() && shows_path_alone(best)
+            }
             "not_worth_asking" => {
                 let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
                 self.asks() && shows_best(finding) && score == Some(heuristic) && low && best["judged"].is_null()
@@ -420,6 +424,10 @@ impl<'a> Verifier<'a> {
                 let low = score < threshold && threshold == self.tried.report["profile"]["threshold"].as_f64();
                 !self.asks() && low && score == Some(heuristic) && shows_best()
             }
+            "path_alone" => {
+                let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
+                !self.asks() && enough && shows_best() && shows_path_alone(best)
+            }
             "not_worth_asking" => {
                 let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
                 self.asks() && low && score == Some(heuristic) && shows_best()
@@ -479,4 +487,10 @@ fn every_stated_reason_can_be_verified_from_the_report() {
          miss no_candidate, miss no_key, miss not_asked, miss not_recorded, miss not_worth_asking, \
          miss nothing_reported, miss refused, miss taken, miss trial_failed, miss unjudged"
     );
+}
+
+/// Whether nothing but the path adds to a candidate's score.
+fn shows_path_alone(best: &Value) -> bool {
+    let part = |name: &str| best["parts"][name].as_f64().unwrap_or_default();
+    part("file") > 0.0 && part("line") == 0.0 && part("keyword") == 0.0
 }
