@@ -129,7 +129,8 @@ impl Nearby {
                 scratch.touch(f).told += weight;
             }
         }
-        if let Some(lines) = own.golden.lines {
+        // Where lines count in the same file alone, its path has led to the finding already.
+        if let Some(lines) = own.golden.lines.filter(|_| !profile.lines_need_same_file) {
             self.finding_lines.near(lines, profile.line.reach, |f| _ = scratch.touch(f));
         }
         scratch.see_touched(visit, |f, touched| self.bound(pairs, golden, f, touched));
@@ -164,7 +165,7 @@ impl Nearby {
                 scratch.touch(g).told += self.term_weights[term as usize];
             }
         }
-        if let Some(lines) = own.lines {
+        if let Some(lines) = own.lines.filter(|_| !profile.lines_need_same_file) {
             self.golden_lines.near(lines, profile.line.reach, |g| _ = scratch.touch(g));
         }
         scratch.see_touched(visit, |g, touched| self.bound(pairs, g, finding, touched));
@@ -200,7 +201,7 @@ impl Nearby {
             (Some(own), Some(theirs)) if self.shares_directory(own, theirs) => steps.shared_directory,
             _ => 0.0,
         });
-        let line = states(own.golden.lines.is_some()).then(|| match (own.golden.lines, other.lines) {
+        let line = states(own.has_lines(profile)).then(|| match (own.golden.lines, other.lines) {
             (Some(own), Some(theirs)) => line_part(own, theirs, profile),
             _ => 0.0,
         });

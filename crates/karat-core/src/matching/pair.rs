@@ -34,6 +34,13 @@ pub(super) struct PreparedGolden<'a> {
     rules: Vec<String>,
 }
 
+impl PreparedGolden<'_> {
+    /// Whether it has lines to compare. Lines of a golden that names no file are no place that a finding could share.
+    pub(super) fn has_lines(&self, profile: &Profile) -> bool {
+        self.golden.lines.is_some() && !(profile.lines_need_same_file && self.path.is_none())
+    }
+}
+
 /// The words of a golden's prose, each with how much it tells.
 pub(super) struct Prose {
     /// By rising number.
@@ -167,9 +174,7 @@ impl<'a> PreparedCase<'a> {
             (Some(own), Some(theirs)) => findings.file_parts[theirs as usize * findings.golden_paths + own as usize],
             _ => 0.0,
         });
-        // Lines of a golden that names no file are no place that a finding could share.
-        let has_place = g.golden.lines.is_some() && !(profile.lines_need_same_file && g.path.is_none());
-        let line = states(has_place).then(|| match (g.golden.lines, f.lines) {
+        let line = states(g.has_lines(profile)).then(|| match (g.golden.lines, f.lines) {
             (Some(own), Some(theirs)) => {
                 let near = line_part(own, theirs, profile);
                 if near > 0.0 && lines_compare(g, f, profile) { near } else { 0.0 }
