@@ -142,19 +142,20 @@ impl<'a> Context<'a> {
         if !self.labelled.labels.iter().any(|label| label.tool == tool.tool && pair(label).is_some()) {
             return None;
         }
-        let sheets = self.sheets(tool);
-        let labelled_findings: BTreeSet<(usize, usize)> = labelled(&sheets, |place| Some(place.1));
+        let trials = self.trial_pairs(tool);
+        let labelled_findings = labelled_sides(&trials, |place| place.1);
         if labelled_findings.is_empty() {
             return None;
         }
-        let labelled_goldens = labelled(&sheets, |place| Some(place.0));
-        let goldens = labelled_goldens.iter().filter(|(sheet, golden)| sheets[*sheet].case.goldens[*golden].is_required());
+        let labelled_goldens = labelled_sides(&trials, |place| place.0);
+        let goldens =
+            labelled_goldens.iter().filter(|(trial, golden)| trials[*trial].case.goldens[*golden].is_required());
         let sample = if matches!(self.labelled.profile.method, Method::Score | Method::Recorded) {
-            let mut sample = first_phase(&sheets);
+            let mut sample = first_phase(&trials);
             sample.weigh();
-            self.second_phase(&sheets, sample)
+            self.second_phase(&trials, sample)
         } else {
-            Err((first_phase(&sheets), Refused::NotByPairs))
+            Err((first_phase(&trials), Refused::NotByPairs))
         };
         let metric = |figure: Figure| match &sample {
             Ok(sample) => CorrectedMetric {
@@ -177,7 +178,7 @@ impl<'a> Context<'a> {
     }
 
     /// Every trial that counts.
-    fn sheets(&self, tool: &'a ToolScore) -> Vec<Sheet<'a>> {
+    fn trial_pairs(&self, tool: &'a ToolScore) -> Vec<TrialPairs<'a>> {
         let Labelled { suite, cluster, .. } = self.labelled;
         let names = cluster.map_or_else(|| (0..suite.cases.len()).collect(), |field| clusters(suite, field));
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -188,15 +189,24 @@ impl<'a> Context<'a> {
                 (*numbers.entry(names[case]).or_insert(next), case, trial)
             })
             .collect();
-        numbered.into_par_iter().map(|(cluster, case, score)| self.sheet(tool, cluster, case, score)).collect()
+        numbered.into_par_iter().map(|(cluster, case, score)| self.pairs_of(tool, cluster, case, score)).collect()
     }
 
-    fn sheet(&self, tool: &'a ToolScore, cluster: usize, index: usize, score: &'a TrialScore) -> Sheet<'a> {
+    fn pairs_of(&self, tool: &'a ToolScore, cluster: usize, index: usize, score: &'a TrialScore) -> TrialPairs<'a> {
         let Labelled { suite, trials, profile, .. } = self.labelled;
         let case = &suite.cases[index];
         let reported = score.line.filter(|_| score.outcome == Outcome::Reported);
         let Some(line) = reported else {
-            return Sheet { cluster, index, case, score, trial: None, matches: BTreeSet::new(), others: BTreeSet::new(), drawn: Vec::new() };
+            return TrialPairs {
+                cluster,
+                index,
+                case,
+                score,
+                trial: None,
+                matches: BTreeSet::new(),
+                others: BTreeSet::new(),
+                drawn: Vec::new(),
+            };
         };
         let trial = &trials[line];
         let decisions = self.decisions(case, trial);
@@ -208,7 +218,7 @@ impl<'a> Context<'a> {
         };
         let said = self.said.get(&(case.id.as_str(), tool.tool.as_str(), trial.number)).map_or(&[][..], Vec::as_slice);
         let drawn = draws(case, trial, said, &matches, &others);
-        Sheet { cluster, index, case, score, trial: Some(trial), matches, others, drawn }
+        TrialPairs { cluster, index, case, score, trial: Some(trial), matches, others, drawn }
     }
 
     fn decisions(&self, case: &Case, trial: &Trial) -> Decisions<'a> {
@@ -218,49 +228,53 @@ impl<'a> Context<'a> {
     }
 
     /// Adds what labels change.
-    fn second_phase(&self, sheets: &[Sheet<'a>], mut sample: TwoPhase) -> Result<TwoPhase, (TwoPhase, Refused)> {
-        let mut first = 0;
-        let starts: Vec<usize> = sheets.iter().map(|sheet| std::mem::replace(&mut first, first + sheet.drawn.len())).collect();
-        let is_single = sheets.iter().all(Sheet::is_single) && sample.draws.iter().all(|draw| draw.is_counted);
-        let of_sheet = |(sheet, start): (&Sheet<'a>, &usize)| {
-            let draws = &sample.draws[*start..*start + sheet.drawn.len()];
-            self.changes(sheet, draws, is_single)
+    fn second_phase(&self, trials: &[TrialPairs<'a>], mut sample: TwoPhase) -> Result<TwoPhase, (TwoPhase, Refused)> {
+        let mut starts = Vec::with_capacity(trials.len());
+        let mut next = 0;
+        for own in trials {
+            starts.push(next);
+            next += own.drawn.len();
+        }
+        let is_single = trials.iter().all(TrialPairs::is_single) && sample.draws.iter().all(|draw| draw.is_counted);
+        let of_trial = |(own, start): (&TrialPairs<'a>, &usize)| {
+            let draws = &sample.draws[*start..*start + own.drawn.len()];
+            self.changes(own, draws, is_single)
         };
-        let changes: Result<Vec<Changes>, Refused> = sheets.par_iter().zip(&starts).map(of_sheet).collect();
+        let changes: Result<Vec<Changes>, Refused> = trials.par_iter().zip(&starts).map(of_trial).collect();
         let changes = match changes {
             Ok(changes) => changes,
             Err(why) => return Err((sample, why)),
         };
         sample.is_single = is_single;
-        for ((own, sheet), start) in changes.into_iter().zip(sheets).zip(starts) {
-            for (draw, change) in sample.draws[start..].iter_mut().zip(own.of_draws) {
+        for ((changes, own), start) in changes.into_iter().zip(trials).zip(starts) {
+            for (draw, change) in sample.draws[start..].iter_mut().zip(changes.of_draws) {
                 draw.change = change;
             }
-            sample.terms.extend(own.terms);
-            let extremes = &mut sample.clusters[sheet.cluster].extremes;
-            *extremes = [extremes[0].plus(own.extremes[0], 1.0), extremes[1].plus(own.extremes[1], 1.0)];
+            sample.terms.extend(changes.terms);
+            let extremes = &mut sample.clusters[own.cluster].extremes;
+            *extremes = [extremes[0].plus(changes.extremes[0], 1.0), extremes[1].plus(changes.extremes[1], 1.0)];
         }
         Ok(sample)
     }
 
-    fn changes(&self, sheet: &Sheet<'a>, draws: &[Draw], is_single: bool) -> Result<Changes, Refused> {
-        let base = sheet.totals();
-        let Some(trial) = sheet.trial.filter(|_| !sheet.drawn.is_empty() || is_single) else {
+    fn changes(&self, own: &TrialPairs<'a>, draws: &[Draw], is_single: bool) -> Result<Changes, Refused> {
+        let base = own.totals();
+        let Some(trial) = own.trial.filter(|_| !own.drawn.is_empty() || is_single) else {
             return Ok(Changes { extremes: [base; 2], ..Changes::default() });
         };
-        let prepared = PreparedCase::new(sheet.case, self.vocabulary, self.labelled.profile);
+        let prepared = PreparedCase::new(own.case, self.vocabulary, self.labelled.profile);
         let mut scorer = Scorer {
             trial,
-            line: sheet.score.line.unwrap_or_default(),
+            line: own.score.line.unwrap_or_default(),
             prepared: &prepared,
             vocabulary: self.vocabulary,
             profile: self.labelled.profile,
-            decisions: self.decisions(sheet.case, trial),
+            decisions: self.decisions(own.case, trial),
             judge: &JudgeName::new("human"),
         };
         let turned = |chosen: &[usize]| -> Vec<(Place, bool)> {
-            let pairs = chosen.iter().flat_map(|draw| &sheet.drawn[*draw].pairs);
-            pairs.map(|place| (*place, !sheet.matches.contains(place))).collect()
+            let pairs = chosen.iter().flat_map(|draw| &own.drawn[*draw].pairs);
+            pairs.map(|place| (*place, !own.matches.contains(place))).collect()
         };
         let of_draws = (0..draws.len()).map(|draw| scorer.totals(&turned(&[draw])).plus(base, -1.0)).collect();
         let (sure, open): (Vec<usize>, Vec<usize>) =
@@ -268,12 +282,12 @@ impl<'a> Context<'a> {
         let mut terms = Vec::new();
         let mut add = |times: f64, scaled: [usize; 2], change: Totals| {
             if change != Totals::default() {
-                terms.push(Term { cluster: sheet.cluster, times, scaled, change });
+                terms.push(Term { cluster: own.cluster, times, scaled, change });
             }
         };
         let corrected = if sure.is_empty() { base } else { scorer.totals(&turned(&sure)) };
         add(1.0, [0; 2], corrected.plus(base, -1.0));
-        for group in sheet.groups(&open) {
+        for group in own.groups(&open) {
             if group.len() > MOST_TOGETHER {
                 return Err(Refused::TooManyTogether);
             }
@@ -299,7 +313,7 @@ impl<'a> Context<'a> {
             }
         }
         let all = |matched: bool| -> Vec<(Place, bool)> {
-            sheet.matches.iter().chain(&sheet.others).map(|place| (*place, matched)).collect()
+            own.matches.iter().chain(&own.others).map(|place| (*place, matched)).collect()
         };
         let extremes = if is_single { [scorer.totals(&all(false)), scorer.totals(&all(true))] } else { [base; 2] };
         Ok(Changes { of_draws, terms, extremes })
@@ -316,7 +330,7 @@ struct Changes {
 }
 
 /// One trial: its candidates, and what people said of them.
-struct Sheet<'a> {
+struct TrialPairs<'a> {
     cluster: usize,
     /// Index of the case.
     index: usize,
@@ -341,7 +355,7 @@ struct Drawn {
     of_finding: bool,
 }
 
-impl Sheet<'_> {
+impl TrialPairs<'_> {
     fn totals(&self) -> Totals {
         let counts = self.score.counts;
         Totals { tp: counts.tp as f64, fp: counts.fp as f64, required: (counts.tp + counts.fn_) as f64 }
@@ -350,7 +364,10 @@ impl Sheet<'_> {
     /// Whether no golden and no finding has several candidates.
     fn is_single(&self) -> bool {
         let (mut goldens, mut findings) = (BTreeSet::new(), BTreeSet::new());
-        self.matches.iter().chain(&self.others).all(|(golden, finding)| goldens.insert(*golden) && findings.insert(*finding))
+        self.matches
+            .iter()
+            .chain(&self.others)
+            .all(|(golden, finding)| goldens.insert(*golden) && findings.insert(*finding))
     }
 
     /// Draws that share a golden or a finding, be it through pairs that match. Draws of different groups change the counts
@@ -390,35 +407,39 @@ fn root(parents: &mut [usize], mut at: usize) -> usize {
 }
 
 /// By place of the trial: goldens or findings of labelled pairs.
-fn labelled(sheets: &[Sheet<'_>], side: impl Fn(&Place) -> Option<usize>) -> BTreeSet<(usize, usize)> {
-    let of_sheet = |(at, sheet): (usize, &Sheet<'_>)| -> Vec<(usize, usize)> {
-        let pairs = sheet.drawn.iter().flat_map(|draw| &draw.pairs);
-        pairs.filter_map(|place| Some((at, side(place)?))).collect()
+fn labelled_sides(trials: &[TrialPairs<'_>], side: impl Fn(&Place) -> usize) -> BTreeSet<(usize, usize)> {
+    let of_trial = |(at, own): (usize, &TrialPairs<'_>)| -> Vec<(usize, usize)> {
+        let pairs = own.drawn.iter().flat_map(|draw| &draw.pairs);
+        pairs.map(|place| (at, side(place))).collect()
     };
-    sheets.iter().enumerate().flat_map(of_sheet).collect()
+    trials.iter().enumerate().flat_map(of_trial).collect()
 }
 
 /// What the judge says of all pairs, and which were picked.
-fn first_phase(sheets: &[Sheet<'_>]) -> TwoPhase {
+fn first_phase(trials: &[TrialPairs<'_>]) -> TwoPhase {
     let mut sample = TwoPhase::default();
-    let mut units: BTreeMap<Unit<'_>, usize> = BTreeMap::new();
-    for sheet in sheets {
-        if sample.clusters.len() <= sheet.cluster {
-            sample.clusters.resize(sheet.cluster + 1, Cluster::default());
+    // A finding that says the same twice in one trial is two; in two trials it is one that was labelled once.
+    let mut units: BTreeMap<(Unit<'_>, usize), usize> = BTreeMap::new();
+    for own in trials {
+        if sample.clusters.len() <= own.cluster {
+            sample.clusters.resize(own.cluster + 1, Cluster::default());
         }
-        let cluster = &mut sample.clusters[sheet.cluster];
-        cluster.totals = cluster.totals.plus(sheet.totals(), 1.0);
-        cluster.matches += sheet.matches.len();
-        cluster.others += sheet.others.len();
-        for drawn in &sheet.drawn {
-            let next = units.len();
+        let cluster = &mut sample.clusters[own.cluster];
+        cluster.totals = cluster.totals.plus(own.totals(), 1.0);
+        cluster.matches += own.matches.len();
+        cluster.others += own.others.len();
+        let mut seen: BTreeMap<Unit<'_>, usize> = BTreeMap::new();
+        for drawn in &own.drawn {
+            let (unit, next) = (Unit::new(own, drawn), units.len());
+            let repeat = seen.entry(unit.clone()).or_default();
+            *repeat += 1;
             sample.draws.push(Draw {
-                cluster: sheet.cluster,
-                unit: *units.entry(Unit::new(sheet, drawn)).or_insert(next),
+                cluster: own.cluster,
+                unit: *units.entry((unit, *repeat)).or_insert(next),
                 probability: drawn.probability,
                 weight: 1.0 / drawn.probability,
                 matches: drawn.matches,
-                is_counted: drawn.pairs.iter().all(|place| sheet.matches.contains(place) || sheet.others.contains(place)),
+                is_counted: drawn.pairs.iter().all(|place| own.matches.contains(place) || own.others.contains(place)),
                 wrong: drawn.wrong,
                 change: Totals::default(),
             });
@@ -428,7 +449,7 @@ fn first_phase(sheets: &[Sheet<'_>]) -> TwoPhase {
 }
 
 /// What a person sees of a draw: the same in every trial in which a finding says the same.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Unit<'a> {
     case: usize,
     golden: Option<usize>,
@@ -439,11 +460,11 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    fn new(sheet: &Sheet<'a>, drawn: &Drawn) -> Self {
+    fn new(own: &TrialPairs<'a>, drawn: &Drawn) -> Self {
         let (golden, at) = drawn.pairs.first().map_or((0, 0), |place| *place);
-        let finding: Option<&Finding> = sheet.trial.and_then(|trial| trial.findings.get(at));
+        let finding: Option<&Finding> = own.trial.and_then(|trial| trial.findings.get(at));
         Self {
-            case: sheet.index,
+            case: own.index,
             golden: (!drawn.of_finding).then_some(golden),
             file: finding.and_then(|finding| finding.file.as_ref()).map(|file| file.as_str()),
             lines: finding.map_or((None, None), |finding| (finding.line_start, finding.line_end)),
@@ -547,7 +568,8 @@ impl<'a> Scorer<'a> {
     fn totals(&mut self, turned: &[(Place, bool)]) -> Totals {
         let mut before: Vec<(Place, Option<Decided<'a>>)> = Vec::new();
         for &(place, matched) in turned {
-            let decided = Decided { matched, partial: false, confidence: None, judge: self.judge, judgement: usize::MAX };
+            let decided =
+                Decided { matched, partial: false, confidence: None, judge: self.judge, judgement: usize::MAX };
             before.push((place, self.decisions.pairs.insert(place, decided)));
         }
         let score =

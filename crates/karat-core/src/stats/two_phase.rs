@@ -12,7 +12,7 @@ use super::correct::{
 };
 use super::distribution::{t_two_sided, two_sided};
 use super::interval::{Interval, checked};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pooled counts. Estimates of them are no whole numbers, and may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -169,7 +169,11 @@ impl TwoPhase {
         let matches = self.clusters.iter().map(|cluster| cluster.matches).sum::<usize>() as f64;
         let of_matches = Scale::new(self.draws.iter().filter(|draw| draw.matches > 0), matches);
         let of_others = Scale::new(self.draws.iter().filter(|draw| draw.matches == 0 && draw.is_counted), others);
-        let scale = of_matches.or(of_others.filter(|scale| scale.of_sure)).unwrap_or(Scale { times: 1.0, error: 0.0, of_sure: false });
+        let scale = of_matches.or(of_others.filter(|scale| scale.of_sure)).unwrap_or(Scale {
+            times: 1.0,
+            error: 0.0,
+            of_sure: false,
+        });
         let fitting = of_others.filter(|own| {
             let error = (own.error.powi(2) + scale.error.powi(2)).sqrt();
             (own.times / scale.times - 1.0).abs() <= two_sided(0.99) * error + 1e-9
@@ -195,7 +199,8 @@ impl TwoPhase {
         let raw = figure.value(judged).ok_or(Refused::NothingJudged)?;
         let value = figure.value(totals).ok_or(Refused::NothingJudged)?;
         let (own, gradient) = (figure.gradient(judged), figure.gradient(totals));
-        let (false_matches, missed) = (WrongAnswers::new(self, gradient, true), WrongAnswers::new(self, gradient, false));
+        let (false_matches, missed) =
+            (WrongAnswers::new(self, gradient, true), WrongAnswers::new(self, gradient, false));
         let z = two_sided(level);
         let between: Vec<f64> = self.clusters.iter().map(|cluster| own.dot(cluster.totals)).collect();
         let said = Share { share: raw, count: figure.items(judged) }.varying(variance_of_sum(&between));
@@ -231,13 +236,14 @@ impl TwoPhase {
         };
         let labels: Vec<Label> = self.draws.iter().map(label).collect();
         let share = matches / pairs;
-        let distance = |cluster: &Cluster| {
-            (cluster.matches as f64 - share * (cluster.matches + cluster.others) as f64) / pairs
-        };
+        let distance =
+            |cluster: &Cluster| (cluster.matches as f64 - share * (cluster.matches + cluster.others) as f64) / pairs;
         let between: Vec<f64> = self.clusters.iter().map(distance).collect();
         let raw = Share { share, count: pairs }.varying(variance_of_sum(&between));
         let found = rogan_gladen_of_share(raw, Some(pairs), &labels, level)?;
-        let of_cluster = |cluster: &Cluster, share: f64| cluster.extremes[0].plus(cluster.extremes[1], share).plus(cluster.extremes[0], -share);
+        let of_cluster = |cluster: &Cluster, share: f64| {
+            cluster.extremes[0].plus(cluster.extremes[1], share).plus(cluster.extremes[0], -share)
+        };
         let totals = |share: f64| {
             self.clusters.iter().fold(Totals::default(), |sum, cluster| sum.plus(of_cluster(cluster, share), 1.0))
         };
@@ -304,6 +310,16 @@ impl TwoPhase {
     }
 }
 
+/// The variance of a sum over units that were picked or not: of each the unit, its weighted value and its probability.
+fn variance_of_draws(draws: impl IntoIterator<Item = (usize, f64, f64)>) -> f64 {
+    let mut units: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for (unit, value, probability) in draws {
+        let sum = units.entry(unit).or_insert((0.0, probability));
+        sum.0 += value;
+    }
+    units.values().map(|(value, probability)| value * value * (1.0 - probability)).sum()
+}
+
 /// By which number weights are multiplied, so that they add up to what is known.
 #[derive(Clone, Copy)]
 struct Scale {
@@ -316,20 +332,23 @@ struct Scale {
 
 impl Scale {
     fn new<'d>(draws: impl Iterator<Item = &'d Draw>, all: f64) -> Option<Self> {
-        let (mut sure, mut by_chance, mut squares) = (0.0, 0.0, 0.0);
+        let (mut sure, mut by_chance) = (0.0, 0.0);
+        let mut sure_units = BTreeSet::new();
+        let mut drawn = Vec::new();
         for draw in draws {
             let pairs = draw.matches.max(1) as f64;
             if draw.probability >= 1.0 {
                 sure += pairs;
+                sure_units.insert(draw.unit);
             } else {
                 by_chance += pairs / draw.probability;
-                squares += (pairs / draw.probability).powi(2) * (1.0 - draw.probability);
+                drawn.push((draw.unit, pairs / draw.probability, draw.probability));
             }
         }
         let (times, error, of_sure) = if by_chance > 0.0 {
-            ((all - sure) / by_chance, squares.sqrt() / by_chance, false)
+            ((all - sure) / by_chance, variance_of_draws(drawn).sqrt() / by_chance, false)
         } else {
-            (all / sure, ((1.0 - sure / all).max(0.0) / sure).sqrt(), true)
+            (all / sure, ((1.0 - sure / all).max(0.0) / sure_units.len() as f64).sqrt(), true)
         };
         (times > 0.0 && times.is_finite()).then_some(Self { times, error, of_sure })
     }
@@ -360,13 +379,11 @@ impl WrongAnswers {
             return Self { share: Share { share: 0.0, count: 0.0 }, size: 0.0, size_error: 0.0 };
         };
         // Matches are counted. How many others there are may be known from the sample alone.
-        let by_chance: f64 = own().map(|draw| worth(draw).powi(2) * (1.0 - 1.0 / draw.weight)).sum();
-        let (mut all, mut varied) = (0.0, 0.0);
-        for draw in &sample.draws {
-            let share = draw.matches as f64 * draw.weight;
-            all += share;
-            varied += share * share * (1.0 - 1.0 / draw.weight);
-        }
+        let by_chance = variance_of_draws(own().map(|draw| (draw.unit, worth(draw), 1.0 / draw.weight)));
+        let shares =
+            || sample.draws.iter().map(|draw| (draw.unit, draw.matches as f64 * draw.weight, 1.0 / draw.weight));
+        let all: f64 = shares().map(|(_, share, _)| share).sum();
+        let varied = variance_of_draws(shares());
         let scale = if all > 0.0 { varied / (all * all) } else { 0.0 };
         let size_error = if matches || sample.fits_others { 0.0 } else { (by_chance + size * size * scale).sqrt() };
         Self { share, size, size_error }

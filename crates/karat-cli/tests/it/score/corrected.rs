@@ -63,7 +63,8 @@ impl Shape {
             json!({ "id": format!("g{g}"), "title": format!("problem{g}"), "file": format!("d{g}/m{g}.py"), "line_start": 5,
                     "keywords": [format!("problem{g}")] })
         };
-        let case = |n: usize| json!({ "id": format!("c{n}"), "issues": (0..self.goldens).map(golden).collect::<Vec<_>>() });
+        let case =
+            |n: usize| json!({ "id": format!("c{n}"), "issues": (0..self.goldens).map(golden).collect::<Vec<_>>() });
         suite(&(0..self.cases).map(case).collect::<Vec<_>>())
     }
 
@@ -210,7 +211,9 @@ fn assert_ppi_holds(shape: Shape) {
     for (metric, [ppi, rogan_gladen]) in ["precision", "recall", "f1"].iter().zip(&simulate(shape)) {
         assert_eq!(ppi.refused, Vec::<String>::new(), "{}: {metric}", shape.name);
         ppi.assert_holds(&format!("{}: {metric}", shape.name));
-        assert!(rogan_gladen.seen.is_empty() && rogan_gladen.refused.iter().all(|why| why.contains("several candidates")));
+        assert!(
+            rogan_gladen.seen.is_empty() && rogan_gladen.refused.iter().all(|why| why.contains("several candidates"))
+        );
     }
 }
 

@@ -84,8 +84,8 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 level: 0.95,
             };
             let context = Context { labelled, vocabulary: &vocabulary, heard: &heard, said: &said };
-            let sheets = context.sheets(&scorecard.tools[0]);
-            let sample = context.second_phase(&sheets, first_phase(&sheets)).unwrap();
+            let trials = context.trial_pairs(&scorecard.tools[0]);
+            let sample = context.second_phase(&trials, first_phase(&trials)).unwrap();
             mean = mean.plus(sample.totals(), chance);
         }
         let Totals { tp, fp, required } = mean;
