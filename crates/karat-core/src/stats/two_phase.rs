@@ -287,7 +287,7 @@ impl TwoPhase {
         let mut sums: Vec<f64> = self.clusters.iter().map(|cluster| gradient.dot(cluster.totals)).collect();
         let known = |cluster: &Cluster| [-(cluster.matches as f64), -(cluster.others as f64)];
         let mut drawn: Vec<[f64; 2]> = self.clusters.iter().map(known).collect();
-        let (mut moved, mut all) = ([0.0; 2], [0.0; 2]);
+        let (mut moved, mut all) = ([0.0_f64; 2], [0.0_f64; 2]);
         for term in &self.terms {
             let change = gradient.dot(term.change) * term.times;
             sums[term.cluster] += change;
@@ -301,8 +301,8 @@ impl TwoPhase {
             drawn[draw.cluster][usize::from(draw.matches == 0)] += share;
         }
         // Weights add up to known numbers, so that a cluster with much of them says nothing by that.
-        for kind in 0..2 {
-            let by_pair = if all[kind] > 0.0 { moved[kind] / all[kind] } else { 0.0 };
+        for (kind, (moved, all)) in moved.into_iter().zip(all).enumerate() {
+            let by_pair = if all > 0.0 { moved / all } else { 0.0 };
             sums.iter_mut().zip(&drawn).for_each(|(sum, drawn)| *sum -= by_pair * drawn[kind]);
         }
         let Some(variance) = variance_of_sum(&sums) else { return 0.0 };

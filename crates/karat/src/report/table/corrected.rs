@@ -27,7 +27,7 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
                 let (value, ci) = match figure {
                     CorrectedV1::Value { value, ci, .. } => (Some(*value), Some(*ci)),
                     CorrectedV1::Refused { refused: why } => {
-                        let tools = refused.entry((method, why)).or_default();
+                        let tools = refused.entry((method, why.as_str())).or_default();
                         tools.entry(harmless(&tool.tool).to_string()).or_default().push(name);
                         (None, None)
                     }
