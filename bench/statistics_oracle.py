@@ -1,6 +1,6 @@
 """Figures of other packages on drawn inputs, for crates/karat-core/tests/statistics.rs.
 
-    pip install numpy scipy statsmodels ppi-python
+    pip install numpy scipy statsmodels
     python bench/statistics_oracle.py > crates/karat-core/tests/data/statistics_packages.txt
 
 A line is the name of a figure, then its inputs and what the packages make of them, in lists set apart by bars.
@@ -9,7 +9,6 @@ A line is the name of a figure, then its inputs and what the packages make of th
 import importlib.metadata as metadata
 
 import numpy as np
-import ppi_py
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.regression.mixed_linear_model import MixedLM
@@ -115,19 +114,6 @@ def paired():
         line("sample-size", effect, NormalIndPower(ddof=0).solve_power(effect, alpha=0.05, power=0.8, ratio=0))
 
 
-def corrections():
-    for labelled, rest, noise in [(40, 300, 0.3), (100, 1000, 0.6), (60, 80, 5.0)]:
-        truth = np.round(random.normal(0.5, 1, labelled + rest), 3)
-        judged = np.round(truth + random.normal(0, noise, labelled + rest), 3)
-        ours, theirs = slice(None, labelled), slice(labelled, None)
-        value = ppi_py.ppi_mean_pointestimate(truth[ours], judged[ours], judged[theirs])
-        low, high = ppi_py.ppi_mean_ci(truth[ours], judged[ours], judged[theirs], alpha=0.05)
-        line("ppi", judged[theirs], judged[ours], truth[ours], np.ravel([value, low, high]))
-        picked = np.round(random.uniform(0.1, 1, labelled), 3)
-        value = ppi_py.ppi_mean_pointestimate(truth[ours], judged[ours], judged[theirs], w=1 / picked)
-        line("ppi-weighted", judged[theirs], judged[ours], truth[ours], picked, np.ravel(value))
-
-
 def components():
     for n, trials in [(20, 3), (50, 5)]:
         names = np.repeat(np.arange(n), trials)
@@ -144,8 +130,8 @@ def orders():
         line("orders", a, b, [stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic])
 
 
-versions = ", ".join(f"{name} {metadata.version(name)}" for name in ["numpy", "scipy", "statsmodels", "ppi-python"])
+versions = ", ".join(f"{name} {metadata.version(name)}" for name in ["numpy", "scipy", "statsmodels"])
 print(f"# {versions}; seed {SEED}, {RESAMPLES} resamples")
 print("# Written by: python bench/statistics_oracle.py > crates/karat-core/tests/data/statistics_packages.txt")
-for figures in [bootstraps, proportions, quantiles, clusters, paired, corrections, components, orders]:
+for figures in [bootstraps, proportions, quantiles, clusters, paired, components, orders]:
     figures()

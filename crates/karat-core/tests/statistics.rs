@@ -9,7 +9,7 @@ mod coverage;
 use coverage::{SCENARIOS, Wanted};
 use karat_core::stats::bootstrap::{self, Kind, Options};
 use karat_core::stats::cluster::{self, Correction, Reference};
-use karat_core::stats::correct::{Label, Refused, ppi_mean, rogan_gladen};
+use karat_core::stats::correct::{Label, Refused, rogan_gladen};
 use karat_core::stats::distribution::{t_two_sided, two_sided};
 use karat_core::stats::interval::{Estimate, Interval, NoInterval};
 use karat_core::stats::paired::{
@@ -141,25 +141,6 @@ fn paired_tests_agree_with_scipy_and_statsmodels() {
         assert_eq!(found, line[1][0].ceil() as usize, "{line:?}");
         let detectable = minimum_detectable(1.0 / (found as f64).sqrt(), 0.95, 0.8).expect("a difference");
         assert!(detectable <= line[0][0] && detectable > 0.98 * line[0][0], "{detectable}");
-    }
-}
-
-#[test]
-fn ppi_agrees_with_its_authors() {
-    let labels = |judged: &[f64], truth: &[f64], picked: &[f64]| -> Vec<Label> {
-        let at = |i: usize| Label { judged: judged[i], truth: truth[i], probability: picked[i] };
-        (0..judged.len()).map(at).collect()
-    };
-    for line in lines("ppi") {
-        let all_alike = vec![0.25; line[1].len()];
-        let found = ppi_mean(&line[0], &labels(&line[1], &line[2], &all_alike), 0.95).expect("an estimate");
-        near(found.value, line[3][0], 1e-12, "value");
-        near(found.interval.low, line[3][1], 1e-10, "low");
-        near(found.interval.high, line[3][2], 1e-10, "high");
-    }
-    for line in lines("ppi-weighted") {
-        let found = ppi_mean(&line[0], &labels(&line[1], &line[2], &line[3]), 0.95).expect("an estimate");
-        near(found.value, line[4][0], 1e-12, "weighted value");
     }
 }
 
@@ -351,9 +332,10 @@ fn effects_by_hand() {
 }
 
 fn labels(tp: usize, fn_: usize, tn: usize, fp: usize) -> Vec<Label> {
-    let label = |judged: f64, truth: f64| Label { judged, truth, probability: 0.5 };
-    let rows = [(tp, 1.0, 1.0), (fn_, 0.0, 1.0), (tn, 0.0, 0.0), (fp, 1.0, 0.0)];
-    rows.iter().flat_map(|(n, judged, truth)| std::iter::repeat_n(label(*judged, *truth), *n)).collect()
+    let rows = [(tp, true, true), (fn_, false, true), (tn, false, false), (fp, true, false)];
+    let answers = rows.iter().flat_map(|(n, judged, truth)| std::iter::repeat_n((*judged, *truth), *n));
+    let label = |(unit, (judged, truth))| Label { judged, truth, probability: 0.5, unit, cluster: unit };
+    answers.enumerate().map(label).collect()
 }
 
 #[test]
@@ -366,17 +348,16 @@ fn rogan_gladen_by_hand() {
     assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), Refused::FewLabels);
     assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), Refused::JudgeTellsNothing);
     assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), Refused::NothingJudged);
-    let bad = [Label { judged: 1.0, truth: 1.0, probability: 0.0 }];
+    let bad = [Label { judged: true, truth: true, probability: 0.0, unit: 0, cluster: 0 }];
     assert_eq!(refused(1, 2, &bad), Refused::BadLabel);
-    assert_eq!(ppi_mean(&[1.0], &labels(5, 5, 5, 5), 0.95), Err(Refused::FewLabels));
 }
 
 /// Sure positives were labelled rarely: unweighted, the judge would look worse than it is.
 #[test]
 fn labels_weigh_by_how_rarely_they_were_picked() {
     let mut picked = labels(20, 20, 40, 0);
-    picked.iter_mut().filter(|l| l.judged > 0.5).for_each(|l| l.probability = 0.1);
-    picked.iter_mut().filter(|l| l.judged < 0.5).for_each(|l| l.probability = 0.9);
+    picked.iter_mut().filter(|l| l.judged).for_each(|l| l.probability = 0.1);
+    picked.iter_mut().filter(|l| !l.judged).for_each(|l| l.probability = 0.9);
     // Sensitivity (20/0.1) / (20/0.1 + 20/0.9) = 0.9, specificity 1.
     let found = rogan_gladen(450, 1000, &picked, 0.95).expect("an estimate");
     near(found.value, 0.5, 1e-12, "value");

@@ -10,7 +10,7 @@ use crate::suite::LoadedSuite;
 use karat_core::comparison::Rules;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{Intervals, Picked, Scorecard, corrected, picked, score};
+use karat_core::scorecard::{Intervals, Labelled, Picked, Scorecard, corrected, picked, score};
 use karat_core::trial::Trial;
 use std::collections::BTreeMap;
 
@@ -86,7 +86,16 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     let seed = seed.unwrap_or_else(|| seed_from(&loaded.suite));
     let intervals = Intervals { seed: Some(seed), ..intervals };
     scorecard.add_intervals(&loaded.suite, &profile, &intervals);
-    let corrected = corrected(&scorecard, &loaded.suite, &trials, &labels, &profile, Intervals::LEVEL);
+    let labelled = Labelled {
+        suite: &loaded.suite,
+        trials: &trials,
+        judgements: &judgements,
+        labels: &labels,
+        profile: &profile,
+        cluster: intervals.cluster.as_deref(),
+        level: Intervals::LEVEL,
+    };
+    let corrected = corrected(&scorecard, labelled);
     notes.extend(on_labels(&labels, corrected.len()));
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let mut report = report(&Scored {

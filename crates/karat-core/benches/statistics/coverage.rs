@@ -2,7 +2,7 @@
 
 use karat_core::stats::bootstrap::{Cases, Kind, Options, interval_of_mean, joint};
 use karat_core::stats::cluster::{Reference, interval};
-use karat_core::stats::correct::{Label, ppi_mean, rogan_gladen};
+use karat_core::stats::correct::{Label, rogan_gladen};
 use karat_core::stats::distribution::quantile;
 use karat_core::stats::paired::sign_flip;
 use karat_core::stats::proportion::{clopper_pearson, wilson};
@@ -109,23 +109,13 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
                 })
                 .count();
             let labels: Vec<Label> = (0..120)
-                .map(|_| {
+                .map(|unit| {
                     let truth = random.unit() < 0.4;
-                    Label { judged: number(judge(random, truth)), truth: number(truth), probability: 0.2 }
+                    Label { judged: judge(random, truth), truth, probability: 0.2, unit, cluster: unit }
                 })
                 .collect();
             rogan_gladen(k, 500, &labels, 0.95).ok().map(|c| c.interval.holds(0.4))
         },
-    },
-    Scenario {
-        name: "PPI++, 500 items, 80 labels",
-        wanted: Wanted::Coverage,
-        holds: |random, _| powered(random, |_| 0.2),
-    },
-    Scenario {
-        name: "PPI++, doubtful items labelled four times as often",
-        wanted: Wanted::Coverage,
-        holds: |random, _| powered(random, |judged| if (judged - 0.5_f64).abs() < 0.3 { 0.4 } else { 0.1 }),
     },
     Scenario {
         name: "false alarms of the sign-flip test, 50 clusters of 10",
@@ -184,21 +174,6 @@ fn share(random: &mut Random, check: impl Fn(usize, f64) -> Option<bool>) -> Opt
     let truth = 0.02 + 0.96 * random.unit();
     let k = (0..80).filter(|_| random.unit() < truth).count();
     check(k, truth)
-}
-
-/// A judge who gives scores between 0 and 1 that follow the truth loosely; items are labelled by chance.
-fn powered(random: &mut Random, chance: impl Fn(f64) -> f64) -> Option<bool> {
-    let (mut all, mut labels) = (Vec::new(), Vec::new());
-    for _ in 0..500 {
-        let judged = random.unit();
-        let truth = number(random.unit() < 0.2 + 0.7 * judged);
-        all.push(judged);
-        let probability = chance(judged);
-        if random.unit() < probability {
-            labels.push(Label { judged, truth, probability });
-        }
-    }
-    ppi_mean(&all, &labels, 0.95).ok().map(|c| c.interval.holds(0.55))
 }
 
 fn normal(random: &mut Random) -> f64 {

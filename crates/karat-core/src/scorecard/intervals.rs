@@ -59,7 +59,7 @@ impl Scorecard {
 }
 
 /// The cluster of every case: cases with the same value of a field share one, and those without it stand alone.
-fn clusters(suite: &Suite, field: &str) -> Vec<usize> {
+pub(super) fn clusters(suite: &Suite, field: &str) -> Vec<usize> {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut clusters = Vec::with_capacity(suite.cases.len());
     for (at, case) in suite.cases.iter().enumerate() {

@@ -12,7 +12,7 @@ mod trial;
 
 pub use audited::Audited;
 pub use consult::{Answer, Consulted, Order, Question, consult, leave_unjudged};
-pub use corrected::{CorrectedMetric, CorrectedTool, Picked, corrected, picked};
+pub use corrected::{CorrectedMetric, CorrectedTool, Labelled, Picked, corrected, picked};
 pub use intervals::{Intervals, Proportions};
 pub use slice::{Slice, Slices};
 pub use trial::{TrialScore, stated_verdict};

@@ -1,24 +1,33 @@
-//! What a share or a mean would be without the judge's errors, by labels that people gave to some of the items.
+//! What a share would be without the judge's errors, by labels that people gave to some of the items.
 
 use super::distribution::two_sided;
 use super::interval::{Interval, checked};
+use std::collections::BTreeMap;
 
 /// What a person and the judge say of the same item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
-    /// What the judge says: 1 or 0 for yes or no, or any number where a mean is wanted.
-    pub judged: f64,
+    /// What the judge says.
+    pub judged: bool,
     /// What the person says.
-    pub truth: f64,
+    pub truth: bool,
     /// The probability with which the item was picked for labelling, above 0. The label weighs 1 over it.
     pub probability: f64,
+    /// Labels of one unit were picked together, such as the same pair in several trials.
+    pub unit: usize,
+    /// Items of one cluster may be alike.
+    pub cluster: usize,
 }
 
-/// Rogan and Gladen's correction needs labels of at least so many items that truly are, and as many that truly are not.
+/// Needed of each kind: for Rogan and Gladen's correction labels of items that truly are, and of items that truly are not; for
+/// PPI++ labels of pairs that the judge calls a match, and of pairs that it does not.
 pub const LEAST_OF_EACH: usize = 10;
 
 /// PPI++ needs at least so many labels.
 pub const LEAST_LABELS: usize = 30;
+
+/// With fewer clusters their spread says too little, and items are taken as independent.
+const LEAST_CLUSTERS: usize = 10;
 
 /// A figure corrected by labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +47,14 @@ pub enum Refused {
     NothingJudged,
     /// Sensitivity and specificity add up to 1 or less: the judge tells nothing.
     JudgeTellsNothing,
-    /// A probability of being picked is not above 0 and at most 1, or a value is no number.
+    /// A probability of being picked is not above 0 and at most 1.
     BadLabel,
+    /// A golden or a finding has several candidates, so that pairs are not what is counted.
+    SeveralCandidates,
+    /// More wrong answers hang together than can be put right one by one.
+    TooManyTogether,
+    /// The profile does not decide pair by pair.
+    NotByPairs,
     /// The level is not between 0 and 1, both excluded.
     Level,
 }
@@ -48,14 +63,23 @@ impl Refused {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::FewLabels => "there are too few labels; label more items, of either kind",
+            Self::FewLabels => {
+                "there are too few labels: PPI++ needs 30, of them 10 of pairs that the judge calls a match and 10 of others, \
+                 Rogan–Gladen 10 matches and 10 others"
+            }
             Self::NothingJudged => "the judge judged nothing",
             Self::JudgeTellsNothing => {
                 "sensitivity and specificity add up to 1 or less, so that the judge tells nothing"
             }
-            Self::BadLabel => {
-                "a label's value is no number, or its probability of being picked is not above 0 and at most 1"
+            Self::BadLabel => "a label's probability of being picked is not above 0 and at most 1",
+            Self::SeveralCandidates => {
+                "Rogan–Gladen corrects pairs, and here some golden or finding has several candidates, or a pair has a label that the \
+                 judge was not asked about"
             }
+            Self::TooManyTogether => {
+                "more than 12 wrong answers of the judge concern goldens and findings that hang together"
+            }
+            Self::NotByPairs => "the profile does not decide pair by pair, so labels of pairs correct nothing",
             Self::Level => "the level is not between 0 and 1",
         }
     }
@@ -66,23 +90,38 @@ impl Refused {
 /// `p = (q + sp − 1) / (se + sp − 1)`, kept within 0 and 1, where `q = k/n`, and sensitivity `se` and specificity `sp` are
 /// the weighted shares among labels that truly are and are not. The interval is that of Lang and Reiczigel (2014), a delta
 /// method whose shares are first moved towards one half, so that a judge without a known error is not held to be without
-/// error. Weighted labels count as many as their weights are worth: `(Σw)² / Σw²` (Kish 1965). It takes the labels as independent
-/// of the n items, which is close where few of the items are labelled.
+/// error. Weighted labels count for `(Σw)² / Σw²` of them (Kish 1965), and for fewer where clusters differ by more. The labels are
+/// of other items than the n.
 pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<Corrected, Refused> {
-    let level = checked(level).map_err(|_| Refused::Level)?;
     if n == 0 || k > n {
         return Err(Refused::NothingJudged);
     }
-    if !labels.iter().all(usable) {
+    rogan_gladen_of_share(Share { share: k as f64 / n as f64, count: n as f64 }, None, labels, level)
+}
+
+/// The same from a share that stands for so many independent items. Where the labels are of some of these `among` items, what the
+/// judge got wrong by chance in all of them it got wrong in the labelled ones, which takes `2 (p se(1−se) + (1−p) sp(1−sp)) / n` from
+/// the variance.
+pub(super) fn rogan_gladen_of_share(
+    raw: Share,
+    among: Option<f64>,
+    labels: &[Label],
+    level: f64,
+) -> Result<Corrected, Refused> {
+    let level = checked(level).map_err(|_| Refused::Level)?;
+    if !labels.iter().all(|label| label.probability > 0.0 && label.probability <= 1.0) {
         return Err(Refused::BadLabel);
     }
-    let sensitivity = Share::of(labels.iter().filter(|l| l.truth > 0.5).map(|l| (l.judged > 0.5, l)));
-    let specificity = Share::of(labels.iter().filter(|l| l.truth <= 0.5).map(|l| (l.judged <= 0.5, l)));
-    let (se, sp) = (sensitivity.ok_or(Refused::FewLabels)?, specificity.ok_or(Refused::FewLabels)?);
+    let right = |truth: bool| {
+        let own = labels.iter().filter(|label| label.truth == truth);
+        let items: Vec<Weighted> = own.map(|label| Weighted::new(label, label.judged == truth)).collect();
+        let units: std::collections::BTreeSet<usize> = items.iter().map(|item| item.unit).collect();
+        if units.len() < LEAST_OF_EACH { None } else { Share::weighted(&items) }
+    };
+    let (se, sp) = (right(true).ok_or(Refused::FewLabels)?, right(false).ok_or(Refused::FewLabels)?);
     if se.share + sp.share <= 1.0 {
         return Err(Refused::JudgeTellsNothing);
     }
-    let raw = Share { share: k as f64 / n as f64, count: n as f64 };
     let value = ((raw.share + sp.share - 1.0) / (se.share + sp.share - 1.0)).clamp(0.0, 1.0);
     let z = two_sided(level);
     let (raw, se, sp) = (raw.moved(z * z), se.moved(2.0), sp.moved(2.0));
@@ -92,7 +131,11 @@ pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<
     }
     let p = (raw.share + sp.share - 1.0) / gain;
     let shift = 2.0 * z * z * (p * se.variance() - (1.0 - p) * sp.variance());
-    let variance = raw.variance() + p * p * se.variance() + (1.0 - p).powi(2) * sp.variance();
+    let independent = raw.variance() + p * p * se.variance() + (1.0 - p).powi(2) * sp.variance();
+    let truth = p.clamp(0.0, 1.0);
+    let by_chance = truth * se.share * (1.0 - se.share) + (1.0 - truth) * sp.share * (1.0 - sp.share);
+    let least = |items: f64| gain * gain * truth * (1.0 - truth) / items;
+    let variance = among.map_or(independent, |items| (independent - 2.0 * by_chance / items).max(least(items)));
     let half = z * variance.sqrt() / gain;
     // The figure itself belongs to its interval, also where labels without a fault move the middle away from it.
     let low = (p + shift - half).clamp(0.0, 1.0).min(value);
@@ -103,80 +146,74 @@ pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<
     })
 }
 
-/// The mean of truth, from what the judge says of all items and labels of some: PPI++ (Angelopoulos, Duchi and Zrnic 2023).
-///
-/// `θ = λ · mean(judged) + Σ wᵢ (truthᵢ − λ judgedᵢ) / Σ wᵢ`, with weights of 1 over the probability of being picked. λ makes
-/// the variance least and stays within 0 and 1: at 0 a judge who tells nothing is not listened to. The interval is normal,
-/// with the variance `λ² var(judged)/N + Σ wᵢ² (eᵢ − ē)² / (Σ wᵢ)²` of `e = truth − λ judged`. `judged` stands for all items
-/// of which the mean is wanted: where labels were picked with unequal probabilities, these include the labelled ones.
-/// Refused with fewer than [`LEAST_LABELS`] labels.
-pub fn ppi_mean(judged: &[f64], labels: &[Label], level: f64) -> Result<Corrected, Refused> {
-    let level = checked(level).map_err(|_| Refused::Level)?;
-    if judged.is_empty() {
-        return Err(Refused::NothingJudged);
-    }
-    if !labels.iter().all(usable) || !judged.iter().all(|v| v.is_finite()) {
-        return Err(Refused::BadLabel);
-    }
-    if labels.len() < LEAST_LABELS {
-        return Err(Refused::FewLabels);
-    }
-    let (n, all) = (labels.len() as f64, judged.len() as f64);
-    let total: f64 = labels.iter().map(|l| 1.0 / l.probability).sum();
-    // Weights that add up to the number of labels.
-    let weights: Vec<f64> = labels.iter().map(|l| n / (l.probability * total)).collect();
-    let weighed = |value: &dyn Fn(&Label) -> f64| -> f64 {
-        labels.iter().zip(&weights).map(|(label, weight)| weight * value(label)).sum::<f64>() / n
-    };
-    let middle = judged.iter().sum::<f64>() / all;
-    let tuned = tuning(judged, labels, &weights, middle + weighed(&|l| l.truth - l.judged));
-    let error = |label: &Label| label.truth - tuned * label.judged;
-    let rest = weighed(&error);
-    let value = tuned * middle + rest;
-    let spread = judged.iter().map(|v| (v - middle).powi(2)).sum::<f64>() / all;
-    let errors: f64 = labels.iter().zip(&weights).map(|(l, w)| (w * (error(l) - rest)).powi(2)).sum::<f64>() / n;
-    let half = two_sided(level) * (tuned * tuned * spread / all + errors / n).sqrt();
-    let interval = Interval { low: value - half, high: value + half, method: "ppi++", level, n: labels.len() };
-    Ok(Corrected { value, interval })
-}
-
-/// How much the judge is listened to: the covariance of truth and judgement over (1 + n/N) times the judge's variance.
-fn tuning(judged: &[f64], labels: &[Label], weights: &[f64], value: f64) -> f64 {
-    let (n, all) = (labels.len() as f64, judged.len() as f64);
-    let truths: Vec<f64> = labels.iter().zip(weights).map(|(l, w)| w * (l.truth - value)).collect();
-    let said: Vec<f64> = labels.iter().zip(weights).map(|(l, w)| w * (l.judged - value)).collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (truth, say) = (mean(&truths), mean(&said));
-    let together = truths.iter().zip(&said).map(|(t, s)| (t - truth) * (s - say)).sum::<f64>() / n;
-    let both: Vec<f64> = said.iter().copied().chain(judged.iter().map(|v| v - value)).collect();
-    let middle = mean(&both);
-    let variance = both.iter().map(|v| (v - middle).powi(2)).sum::<f64>() / (n + all - 1.0);
-    if variance > 0.0 { (together / ((1.0 + n / all) * variance)).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-fn usable(label: &Label) -> bool {
-    label.judged.is_finite() && label.truth.is_finite() && label.probability > 0.0 && label.probability <= 1.0
-}
-
-/// A share, and of how many.
+/// An item of a share.
 #[derive(Clone, Copy)]
-struct Share {
-    share: f64,
-    count: f64,
+pub(super) struct Weighted {
+    pub(super) holds: bool,
+    pub(super) weight: f64,
+    pub(super) unit: usize,
+    pub(super) cluster: usize,
+}
+
+impl Weighted {
+    fn new(label: &Label, holds: bool) -> Self {
+        Self { holds, weight: 1.0 / label.probability, unit: label.unit, cluster: label.cluster }
+    }
+}
+
+/// A share, and of how many independent items.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    pub(super) share: f64,
+    pub(super) count: f64,
 }
 
 impl Share {
-    /// The weighted share of labels that hold; none with too few of them.
-    fn of<'a>(labels: impl Iterator<Item = (bool, &'a Label)>) -> Option<Self> {
-        let (mut count, mut hits, mut total, mut squares) = (0, 0.0, 0.0, 0.0);
-        for (holds, label) in labels {
-            let weight = 1.0 / label.probability;
-            count += 1;
-            total += weight;
-            squares += weight * weight;
-            hits += if holds { weight } else { 0.0 };
+    /// The weighted share of items that hold; none of nothing. It stands for `(Σw)² / Σw²` units (Kish 1965), and for fewer
+    /// where the share varies more between clusters than that.
+    pub(super) fn weighted(items: &[Weighted]) -> Option<Self> {
+        let (mut total, mut hits) = (0.0, 0.0);
+        let mut by_unit: BTreeMap<usize, f64> = BTreeMap::new();
+        for item in items {
+            total += item.weight;
+            hits += if item.holds { item.weight } else { 0.0 };
+            *by_unit.entry(item.unit).or_default() += item.weight;
         }
-        (count >= LEAST_OF_EACH).then(|| Self { share: hits / total, count: total * total / squares })
+        if total <= 0.0 {
+            return None;
+        }
+        let share = hits / total;
+        let mut by_cluster: BTreeMap<usize, f64> = BTreeMap::new();
+        for item in items {
+            let distance = if item.holds { 1.0 - share } else { -share };
+            *by_cluster.entry(item.cluster).or_default() += item.weight * distance / total;
+        }
+        let squares: f64 = by_unit.values().map(|weight| weight * weight).sum();
+        let clusters: Vec<f64> = by_cluster.into_values().collect();
+        Some(Self { share, count: total * total / squares }.varying(variance_of_sum(&clusters)))
+    }
+
+    /// The same, standing for as few items as make it vary so much; never for more than it does.
+    pub(super) fn varying(self, variance: Option<f64>) -> Self {
+        let count = match variance {
+            Some(variance) if variance > self.variance() && self.variance() > 0.0 => {
+                self.count * self.variance() / variance
+            }
+            _ => self.count,
+        };
+        Self { count, ..self }
+    }
+
+    /// The ends of Wilson's interval (1927), for any number of items.
+    pub(super) fn wilson(self, z: f64) -> (f64, f64) {
+        let Self { share, count } = self;
+        if count <= 0.0 {
+            return (0.0, 1.0);
+        }
+        let centre = share + z * z / (2.0 * count);
+        let half = z * (self.variance() + z * z / (4.0 * count * count)).sqrt();
+        let whole = 1.0 + z * z / count;
+        (((centre - half) / whole).clamp(0.0, share), ((centre + half) / whole).clamp(share, 1.0))
     }
 
     /// So many more, half of which hold.
@@ -188,4 +225,14 @@ impl Share {
     fn variance(self) -> f64 {
         self.share * (1.0 - self.share) / self.count
     }
+}
+
+/// The variance of a sum over G clusters: `G/(G−1) Σ (x − x̄)²`; none where there are too few of them.
+pub(super) fn variance_of_sum(clusters: &[f64]) -> Option<f64> {
+    let count = clusters.len() as f64;
+    if clusters.len() < LEAST_CLUSTERS {
+        return None;
+    }
+    let mean = clusters.iter().sum::<f64>() / count;
+    Some(clusters.iter().map(|value| (value - mean).powi(2)).sum::<f64>() * count / (count - 1.0))
 }

@@ -12,4 +12,5 @@ pub mod proportion;
 pub mod random;
 pub mod rank;
 pub mod summary;
+pub mod two_phase;
 pub mod variance;

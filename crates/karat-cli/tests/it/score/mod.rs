@@ -1,5 +1,6 @@
 //! `karat score`: what it prints, what it counts, and by whose rules.
 
+mod corrected;
 mod counting;
 mod formats;
 mod judgements;

@@ -5,14 +5,16 @@ use crate::diagnostic::harmless;
 use crate::format::report::{CorrectedToolV1, CorrectedV1, ReportV1};
 use crate::report::grid::{self, Cell};
 use crate::report::number::{count, ranked, span, three};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The corrected figures of every tool with labels.
 pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
     let head = ["tool", "", "judge says", "Rogan–Gladen", "", "PPI++", ""];
     let mut rows = vec![head.map(|name| Cell::right(name).styled(DIM)).to_vec()];
     rows[0][0] = Cell::left("tool").styled(DIM);
-    let (mut labels, mut refused) = (Vec::new(), BTreeSet::new());
+    // By method and reason, the tools and their metrics.
+    let mut refused: BTreeMap<(&str, &str), BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    let mut labels = Vec::new();
     for tool in ranked(report) {
         let Some(own) = &tool.corrected else { continue };
         let CorrectedToolV1 { precision, recall, f1, .. } = own;
@@ -21,11 +23,12 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
         {
             let mut row = vec![Cell::left(if number == 0 { tool.tool.as_str() } else { "" }), Cell::left(name)];
             row.push(Cell::right(three(metric.raw)));
-            for figure in [&metric.rogan_gladen, &metric.ppi] {
+            for (method, figure) in [("Rogan–Gladen", &metric.rogan_gladen), ("PPI++", &metric.ppi)] {
                 let (value, ci) = match figure {
                     CorrectedV1::Value { value, ci, .. } => (Some(*value), Some(*ci)),
                     CorrectedV1::Refused { refused: why } => {
-                        refused.insert(format!("{} {name}: {why}", harmless(&tool.tool)));
+                        let tools = refused.entry((method, why.as_str())).or_default();
+                        tools.entry(harmless(&tool.tool).to_string()).or_default().push(name);
                         (None, None)
                     }
                 };
@@ -43,7 +46,15 @@ pub(super) fn draw(report: &ReportV1, look: &Look) -> String {
     let heading = paint("Without the judge's errors", BOLD, look);
     let mut out = format!("\n{heading} {}\n", paint("(pooled over cases)", DIM, look));
     out.push_str(&grid::draw(&rows, look.width, look.colour));
-    for line in labels.iter().chain(&refused) {
+    let subject = |(tool, metrics): (&String, &Vec<&str>)| {
+        if metrics.len() == 3 { tool.clone() } else { format!("{tool} ({})", metrics.join(", ")) }
+    };
+    let reasons = refused.iter().map(|((method, why), tools)| {
+        let tools: Vec<String> = tools.iter().map(subject).collect();
+        format!("no {method} for {}: {why}", tools.join(", "))
+    });
+    let reasons: Vec<String> = reasons.collect();
+    for line in labels.iter().chain(&reasons) {
         for line in grid::wrap(line, look.width.saturating_sub(2)) {
             out.push_str(&format!("  {}\n", paint(&line, DIM, look)));
         }
