@@ -30,6 +30,7 @@ use crate::metric::composite::{self, SuiParts};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
+use crate::metric::levels::Levels;
 use crate::metric::sums::Sums;
 use crate::metric::sweep::Sweep;
 use crate::metric::table::Direction;
@@ -125,6 +126,8 @@ pub struct CaseScore {
     pub values: Vec<(&'static str, Value)>,
     /// What it adds to the metrics that are ratios of sums.
     pub sums: Sums,
+    /// What it adds to the metrics that lay thresholds on confidence or severity.
+    pub levels: Levels,
     /// The trials, by number.
     pub trials: Vec<TrialScore>,
 }
@@ -294,6 +297,7 @@ impl CaseScore {
             pass: scores.iter().all(|t| t.pass),
             values: aggregate::case_values(case, &scores, profile),
             sums: tiers::sums(case, &scores, trials, profile),
+            levels: tiers::levels(&scores, trials, profile),
             trials: scores,
         }
     }

@@ -83,7 +83,7 @@ pub struct DifferenceV1 {
     pub metric: String,
     /// Which way is better.
     pub direction: Direction,
-    /// Its value on the first side, over the cases both have a value on.
+    /// Its value on the first side, over the cases that are compared: what the report states where these are all of them.
     pub a: Option<f64>,
     /// The same on the second side.
     pub b: Option<f64>,
@@ -106,7 +106,7 @@ pub struct DifferenceV1 {
     pub n: usize,
     /// How many of those are independent: cases, or clusters.
     pub units: usize,
-    /// Cases on which only one side has a value.
+    /// Cases that are not compared, as trials of only one side count.
     pub left_out: usize,
     /// Too few cases to lean on.
     pub unreliable: bool,
@@ -117,7 +117,7 @@ pub struct DifferenceV1 {
 }
 
 impl DifferenceV1 {
-    /// What is known of a metric's difference; on so many cases only one side has a value.
+    /// What is known of a metric's difference; of so many cases trials of only one side count.
     pub fn new(id: &str, compared: &Compared, left_out: usize) -> Self {
         Self {
             metric: id.to_owned(),
