@@ -71,10 +71,11 @@ mod tests {
     fn made(tools: usize, cases: usize) -> ReportV1 {
         let estimate = |value: f64| json!({ "value": value, "n": 1, "direction": "up" });
         let tool = |at: usize| {
-            let f1 = 1.0 - at as f64 / tools as f64;
+            let of_case = |n: usize| 1.0 - at as f64 / tools as f64 - 0.001 * (n % 7) as f64;
+            let f1 = (0..cases).map(of_case).sum::<f64>() / cases as f64;
             let case = |n: usize| {
-                let own = f1 - 0.001 * (n % 7) as f64;
-                json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": estimate(own) }, "trials": [] })
+                let own = estimate(of_case(n));
+                json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": own }, "trials": [] })
             };
             json!({
                 "tool": format!("t{at:02}"), "trials": cases, "outcomes": { "reported": cases }, "pass": false,

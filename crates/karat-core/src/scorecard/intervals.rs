@@ -259,7 +259,7 @@ fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
 fn set(estimate: &mut Estimate, interval: Result<Interval, NoInterval>, pooled: bool) {
     match interval {
         Ok(interval) => {
-            estimate.ci = Some([interval.low, interval.high]);
+            estimate.ci = Some([interval.low + 0.0, interval.high + 0.0]);
             let method = interval.method;
             estimate.method = Some(if pooled { format!("{method} over pooled items").into() } else { method.into() });
         }

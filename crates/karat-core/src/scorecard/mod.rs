@@ -189,16 +189,16 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .zip(columns)
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
-    rank_stability(&mut tools, trials, profile);
+    rank_stability(&mut tools, profile);
     Scorecard { tools, warnings }
 }
 
 /// How far each tool's rank by `sui` rests on the weights, which nobody has measured.
-fn rank_stability(tools: &mut [ToolScore], trials: &[Trial], profile: &Profile) {
+fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
     let parts = |tool: &ToolScore| {
         let cases: Vec<&CaseScore> = tool.cases.iter().collect();
-        Tiers { cases: &cases, trials, profile }.sums().sui_parts(profile).ok()
+        Tiers { cases: &cases, profile }.sums().sui_parts(profile).ok()
     };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
@@ -350,7 +350,7 @@ impl ToolScore {
             let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(told);
         }
-        let whole = || (whole_metrics(&all, suite, trials, profile), flaky(&cases, suite));
+        let whole = || (whole_metrics(&all, suite, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
         let (((metrics, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         Self {
@@ -366,7 +366,7 @@ impl ToolScore {
             macro_by,
             flaky,
             lucky: lucky(&cases, suite),
-            reliability: Tiers { cases: &all, trials, profile }.sums().verdict_confidence.diagram(),
+            reliability: Tiers { cases: &all, profile }.sums().verdict_confidence.diagram(),
             sweeps,
             tool,
             outcomes,
@@ -425,9 +425,9 @@ fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize
 }
 
 /// All metrics of a tool, those that only a whole suite has among them.
-fn whole_metrics(all: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> (Metrics, Vec<Sweep>) {
-    let mut metrics = aggregate::metrics(all, suite, trials, profile);
-    let (of_findings, sweeps) = Tiers { cases: all, trials, profile }.of_findings();
+fn whole_metrics(all: &[&CaseScore], suite: &Suite, profile: &Profile) -> (Metrics, Vec<Sweep>) {
+    let mut metrics = aggregate::metrics(all, suite, profile);
+    let (of_findings, sweeps) = Tiers { cases: all, profile }.of_findings();
     metrics.extend(of_findings);
     (aggregate::in_order(metrics), sweeps)
 }

@@ -129,7 +129,6 @@ pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Ve
 /// What the metrics of all tiers are drawn from, beside the means of cases that are given.
 pub(super) struct Tiers<'a> {
     pub(super) cases: &'a [&'a CaseScore],
-    pub(super) trials: &'a [Trial],
     pub(super) profile: &'a Profile,
 }
 

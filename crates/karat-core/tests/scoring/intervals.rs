@@ -168,17 +168,13 @@ fn seeds_decide_and_threads_do_not() {
     assert_eq!(alone.install(|| with(None)), with(None));
 }
 
-/// How often a golden is found in a repository: a shared effect, between 0.1 and 0.9, with 0.5 in the middle.
-fn shared_effect(random: &mut Random) -> f64 {
-    0.1 + 0.8 * random.unit()
-}
-
 /// 25 repositories of 6 cases with a golden each, which is found as often as the repository makes it.
 fn shared_repositories(seed: u64) -> (Suite, Vec<Trial>) {
     let mut random = Random::new(seed, 0);
     let (mut cases, mut trials) = (Vec::new(), Vec::new());
     for repository in 0..25 {
-        let often = shared_effect(&mut random);
+        // The shared effect: any share from 0 to 1, with 0.5 in the middle.
+        let often = random.unit();
         for number in 0..6 {
             let name = format!("c{repository}-{number}");
             let mut one = case(&name, "g1 a.py:5 kw=sql | x");
@@ -219,7 +215,7 @@ fn told_apart(suites: u64, by: &ClusterBy) -> f64 {
         let mut random = Random::new(seed, 1);
         let (mut pairs, mut names) = (Vec::new(), Vec::new());
         for repository in 0..25 {
-            let often = [shared_effect(&mut random), shared_effect(&mut random)];
+            let often = [random.unit(), random.unit()];
             for _ in 0..6 {
                 pairs.push(often.map(|often| if random.unit() < often { 1.0 } else { 0.0 }));
                 names.push(format!("r{repository}"));

@@ -158,7 +158,7 @@ impl Recipe {
         let cases = || a.cases.values().chain(b.cases.values());
         let (names, value): (Vec<String>, Box<Statistic<'static>>) = match basis {
             Basis::Whole(reason) => return Err(reason.to_owned()),
-            Basis::Values => (Vec::new(), Box::new(|sums| (sums[1] > 0.0).then(|| sums[0] / sums[1]))),
+            Basis::Values => (Vec::new(), Box::new(|sums: &[f64]| (sums[1] > 0.0).then(|| sums[0] / sums[1]))),
             Basis::Spread(_) => {
                 let population = rules()?.audit_conventions.population_std;
                 let value = move |sums: &[f64]| spread_of_moments(sums[0], sums[1], sums[2], population).ok();
@@ -232,7 +232,7 @@ impl Recipe {
 
 /// The mean of a figure over parts with so many columns each.
 fn over_parts(value: Box<Statistic<'static>>, width: usize) -> Box<Statistic<'static>> {
-    Box::new(move |columns| mean(&columns.chunks(width.max(1)).filter_map(&value).collect::<Vec<_>>()))
+    Box::new(move |columns: &[f64]| mean(&columns.chunks(width.max(1)).filter_map(&value).collect::<Vec<_>>()))
 }
 
 /// Pooled true positives, false positives and misses.
@@ -247,13 +247,13 @@ fn levels<'c>(cases: impl Iterator<Item = &'c CaseSide>, scale: Scale) -> Vec<Ce
 fn of_levels(id: &str, scale: Scale, cells: Vec<Cell>, bins: u32) -> Box<Statistic<'static>> {
     let by = match scale {
         Scale::Verdict => {
-            return Box::new(move |sums| adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok());
+            return Box::new(move |sums: &[f64]| adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok());
         }
         Scale::Confidence => SweptBy::Confidence,
         Scale::Severity => SweptBy::Severity,
     };
     let best = id.ends_with("best_f1");
-    Box::new(move |sums| {
+    Box::new(move |sums: &[f64]| {
         let [tp, fp, fn_, levels @ ..] = sums else { return None };
         let sweep = swept(by, cells.iter().copied().zip(levels.iter().copied()), [*tp, *fp, *fn_]);
         if best { sweep.best_f1().ok() } else { sweep.average_precision.ok() }
