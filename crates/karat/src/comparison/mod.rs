@@ -99,8 +99,9 @@ fn family(paired: &[(Paired<'_>, Clustering)], id: &str, request: &Request<'_>) 
 }
 
 fn measured(pair: &Paired<'_>, clustering: &Clustering, id: &str) -> Measured {
-    let measured = measure::measure(pair, id);
-    Measured { clusters: clusters::of_cases(pair, &measured.cases, clustering), ..measured }
+    let mut measured = measure::measure(pair, id);
+    measured.clusters = clusters::of_cases(pair, &measured.cases, clustering);
+    measured
 }
 
 fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
