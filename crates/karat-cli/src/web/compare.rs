@@ -268,7 +268,10 @@ fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> String {
 
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {
     let word = one.verdict.word();
-    let effect = one.effect.map_or_else(|| "–".to_owned(), |effect| if effect.abs() < 0.005 { "0.00".to_owned() } else { format!("{effect:+.2}").replacen('-', "−", 1) });
+    let effect = one.effect.map_or_else(
+        || "–".to_owned(),
+        |effect| if effect.abs() < 0.005 { "0.00".to_owned() } else { format!("{effect:+.2}").replacen('-', "−", 1) },
+    );
     let p = if one.p_holm.is_some() { one.p_holm } else { one.p };
     format!(
         "<tr class=\"{word}\"><td data-label=\"Metric\" class=\"whole\"><strong>{}</strong></td><td data-label=\"From\" class=\"n\">{}</td>\

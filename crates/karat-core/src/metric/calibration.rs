@@ -156,7 +156,9 @@ pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
         let weight: f64 = equal.iter().map(|point| point.weight).sum();
         // The middle of the group decides, so that a group wider than a bin lands in the middle of the bins it spans.
         let middle = (before + weight / 2.0) / total;
-        held[((middle * bins as f64) as usize).min(bins - 1)].extend(equal);
+        // Weights such as a third add up to a little more or less than an edge; what lies on it is in the bin above.
+        let bin = (middle * bins as f64 + 1e-9) as usize;
+        held[bin.min(bins - 1)].extend(equal);
         before += weight;
     }
     let ends = |held: &Vec<Point>| Some((held.first()?.confidence, held.last()?.confidence));

@@ -123,7 +123,8 @@ mod tests {
                 }
             }
         }
-        for other in ["verdict.tp", "confidence@x.right", "confidence@0.5.neither", "confidence@NaN.right", "x@1.right"] {
+        for other in ["verdict.tp", "confidence@x.right", "confidence@0.5.neither", "confidence@NaN.right", "x@1.right"]
+        {
             assert_eq!(Cell::parse(other), None, "{other}");
         }
     }

@@ -45,7 +45,13 @@ impl Intervals {
 
 impl Default for Intervals {
     fn default() -> Self {
-        Self { seed: None, resamples: RESAMPLES, kind: Kind::Bca, proportions: Proportions::Wilson, cluster: ClusterBy::Default }
+        Self {
+            seed: None,
+            resamples: RESAMPLES,
+            kind: Kind::Bca,
+            proportions: Proportions::Wilson,
+            cluster: ClusterBy::Default,
+        }
     }
 }
 

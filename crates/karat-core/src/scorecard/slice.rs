@@ -37,8 +37,7 @@ pub(super) fn slices(
 ) -> (Slices, BTreeMap<String, Metrics>) {
     let mut by = Slices::new();
     for (dimension, groups) in groups(cases, suite, warnings) {
-        let slice =
-            |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
+        let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
     let (category, severity) = rayon::join(

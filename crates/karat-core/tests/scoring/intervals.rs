@@ -80,12 +80,8 @@ fn means_of_cases_are_resampled_and_proportions_are_not() {
 #[test]
 fn percentile_and_clopper_pearson_on_request() {
     let (suite, trials) = forty();
-    let wanted = Intervals {
-        kind: Kind::Percentile,
-        proportions: Proportions::ClopperPearson,
-        resamples: 2000,
-        ..alone()
-    };
+    let wanted =
+        Intervals { kind: Kind::Percentile, proportions: Proportions::ClopperPearson, resamples: 2000, ..alone() };
     let tool = scored(&suite, &trials, &profile("karat", ""), &wanted);
     assert_eq!(of(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
     let fpr = of(&tool.metrics, "fpr");

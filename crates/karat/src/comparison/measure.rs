@@ -247,7 +247,9 @@ fn levels<'c>(cases: impl Iterator<Item = &'c CaseSide>, scale: Scale) -> Vec<Ce
 fn of_levels(id: &str, scale: Scale, cells: Vec<Cell>, bins: u32) -> Box<Statistic<'static>> {
     let by = match scale {
         Scale::Verdict => {
-            return Box::new(move |sums: &[f64]| adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok());
+            return Box::new(move |sums: &[f64]| {
+                adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok()
+            });
         }
         Scale::Confidence => SweptBy::Confidence,
         Scale::Severity => SweptBy::Severity,

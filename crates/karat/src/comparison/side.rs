@@ -81,8 +81,11 @@ impl Side {
         let resolved: Option<Profile> =
             serde_json::to_value(&report.profile).ok().and_then(|printed| serde_json::from_value(printed).ok());
         let macro_by = report.profile.headline_macro_by.clone().filter(|by| tool.macro_by.contains_key(by));
-        let over_parts: BTreeSet<String> =
-            macro_by.iter().filter_map(|by| tool.macro_by.get(by)).flat_map(|metrics| metrics.keys().cloned()).collect();
+        let over_parts: BTreeSet<String> = macro_by
+            .iter()
+            .filter_map(|by| tool.macro_by.get(by))
+            .flat_map(|metrics| metrics.keys().cloned())
+            .collect();
         let ids: BTreeSet<&String> = tool.metrics.keys().chain(&over_parts).collect();
         let figure = |id: &String| {
             let estimate = stated(report, tool, id)?;
@@ -116,7 +119,8 @@ impl Side {
     /// A tool of a baseline.
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
         let tally = |[found, trials]: [usize; 2]| Tally { found, trials };
-        let figure = |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had none when it was written".to_owned());
+        let figure =
+            |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had none when it was written".to_owned());
         let case = |case: &crate::format::baseline::BaselineCaseV1| {
             let side = CaseSide {
                 goldens: case.goldens.clone(),

@@ -236,7 +236,9 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String
         rows[0][column] = Cell::right(heads[column]).styled(DIM);
     }
     for tool in &ranks.tools {
-        let ends = tool.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
+        let ends = tool
+            .ci
+            .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
         let next = tool.next.as_ref();
         rows.push(vec![
             Cell::left(&tool.tool).styled(BOLD),

@@ -133,7 +133,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_sign() {
-        for (value, shown) in [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (0.0, "0.000"), (-1.5, "-1.500")] {
+        for (value, shown) in
+            [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (0.0, "0.000"), (-1.5, "-1.500")]
+        {
             assert_eq!(three(Some(value)), shown, "{value}");
         }
         assert_eq!(span(Some([-0.0, -0.001])), "0–0");

@@ -46,7 +46,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
     ));
     if let Some(held_out) = &told.held_out {
         let n = count(told.held_out_kappa.len(), "group");
-        tell(&format!("{n} held out in turn: kappa {}, ECE {:.3} on average", decimals(held_out.kappa, 3), held_out.ece));
+        tell(&format!(
+            "{n} held out in turn: kappa {}, ECE {:.3} on average",
+            decimals(held_out.kappa, 3),
+            held_out.ece
+        ));
     }
     Ok(Exit::Ok)
 }

@@ -103,7 +103,10 @@ impl Asked {
     /// How far labels and judge agree, in a line.
     pub(super) fn told(&self) -> String {
         let figure = |name: &str, figure: &Figure| {
-            let ci = figure.ci.map(|[low, high]| format!(" [{}, {}]", decimals(low, 3), decimals(high, 3))).unwrap_or_default();
+            let ci = figure
+                .ci
+                .map(|[low, high]| format!(" [{}, {}]", decimals(low, 3), decimals(high, 3)))
+                .unwrap_or_default();
             figure.value.map(|value| format!("{name} {}{ci}", decimals(value, 3)))
         };
         let Agreement { percent, kappa, ac1 } = &self.agreement;
