@@ -14,6 +14,7 @@ use karat::profile::{Override, ProfileError, parse_set, resolve};
 use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
 use karat::suite::{LoadedSuite, load, locate};
+use karat_core::clusters::ClusterBy;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
@@ -77,7 +78,7 @@ fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failur
 
 /// How intervals are made.
 pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals, Failure> {
-    if let Some(field) = &args.cluster {
+    if let Some(field) = ClusterBy::typed(args.cluster.as_deref()).named() {
         let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
         if !there.contains(field) {
             let there: Vec<String> = there.into_iter().collect();
@@ -96,7 +97,7 @@ pub(crate) fn interval_options(args: &IntervalArgs) -> Intervals {
             Some("clopper-pearson") => Proportions::ClopperPearson,
             _ => Proportions::Wilson,
         },
-        cluster: args.cluster.clone(),
+        cluster: ClusterBy::typed(args.cluster.as_deref()),
         resamples: args.resamples.map_or(RESAMPLES, |n| n as usize),
         ..Intervals::default()
     }

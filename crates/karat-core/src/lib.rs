@@ -5,6 +5,7 @@
 
 pub mod assessment;
 pub mod calibrate;
+pub mod clusters;
 pub mod comparison;
 pub mod finding;
 pub mod golden;

@@ -121,6 +121,11 @@ impl Case {
         own.chain(self.meta.iter().map(|(field, value)| (format!("meta.{field}"), value.as_str())))
     }
 
+    /// The value of one of its [`fields`](Self::fields).
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
+
     /// The goldens that count for recall.
     pub fn required(&self) -> impl Iterator<Item = &Golden> {
         self.goldens.iter().filter(|golden| golden.is_required())

@@ -1,10 +1,11 @@
 //! A baseline: what tools did, taken from a report and written so that a diff shows which case moved.
 
-use crate::comparison::{CaseSide, Side, columns, profile_digest};
+use crate::comparison::{CaseSide, Needed, Side, profile_digest};
 use crate::format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
 use crate::format::report::{ReportV1, ToolV1};
-use crate::report::number::headline;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::report::number::stated;
+use karat_core::clusters::DEFAULT_FIELD;
+use std::collections::BTreeMap;
 
 /// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.
 pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> BaselineV1 {
@@ -21,24 +22,27 @@ pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> Bas
 }
 
 fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> BaselineToolV1 {
-    let added: BTreeSet<String> = match &side.resolved {
-        Some(profile) => ids.iter().flat_map(|id| columns(id, profile)).collect(),
-        None => BTreeSet::new(),
-    };
+    let needed: Vec<Needed> =
+        side.resolved.iter().flat_map(|profile| ids.iter().map(|id| Needed::of(id, profile))).collect();
+    let over_parts = ids.iter().any(|id| side.over_parts.contains(id));
     let metric = |id: &String| {
-        let estimate = headline(report, tool).get(id).or_else(|| tool.metrics.get(id))?;
-        let ci = estimate.ci.map(|ends| ends.map(six));
-        Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(six), ci, n: estimate.n }))
+        let estimate = stated(report, tool, id)?;
+        let ci = estimate.ci.map(|ends| ends.map(rounded));
+        Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(rounded), ci, n: estimate.n }))
     };
     let case = |(id, case): (&String, &CaseSide)| {
-        let kept = |all: &BTreeMap<String, f64>, wanted: &dyn Fn(&String) -> bool| {
-            all.iter().filter(|(name, _)| wanted(name)).map(|(name, value)| (name.clone(), six(*value))).collect()
+        let kept = |all: &BTreeMap<String, f64>, wanted: &dyn Fn(&Needed, &str) -> bool| {
+            let wanted = |(name, _): &(&String, &f64)| needed.iter().any(|needed| wanted(needed, name));
+            all.iter().filter(wanted).map(|(name, value)| (name.clone(), rounded(*value))).collect()
         };
         BaselineCaseV1 {
             case: id.clone(),
             goldens: case.goldens.clone(),
-            values: kept(&case.values, &|name| ids.contains(name)),
-            sums: kept(&case.sums, &|name| added.contains(name)),
+            counted: case.counted,
+            repo: case.fields.get(DEFAULT_FIELD).cloned(),
+            parts: if over_parts { case.parts.clone() } else { Vec::new() },
+            values: kept(&case.values, &Needed::value),
+            sums: kept(&case.sums, &Needed::sum),
             found: case.found.iter().map(|(golden, tally)| (golden.clone(), [tally.found, tally.trials])).collect(),
         }
     };
@@ -49,9 +53,9 @@ fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> Bas
     }
 }
 
-/// Six digits after the point: more would change with every rounding, and make a diff unreadable.
-fn six(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
+/// Twelve digits after the point: the last ones change with the order of a sum, and would make a diff of nothing.
+fn rounded(value: f64) -> f64 {
+    (value * 1e12).round() / 1e12 + 0.0
 }
 
 /// The file: JSON, with a line for every metric and every case.
@@ -92,6 +96,9 @@ mod tests {
         let case = |name: &str| BaselineCaseV1 {
             case: name.to_owned(),
             goldens: "1f".to_owned(),
+            counted: name == "x",
+            repo: (name == "x").then(|| "r".to_owned()),
+            parts: vec![name.to_owned()],
             values: [("f1".to_owned(), 0.333_333)].into(),
             sums: BTreeMap::new(),
             found: [("g \"1\"".to_owned(), [1, 3])].into(),

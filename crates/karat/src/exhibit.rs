@@ -29,8 +29,8 @@ fn all_pairs(report: &ReportV1) -> Option<ComparisonV1> {
     let pairs: Vec<(&Side, &Side)> =
         sides.iter().enumerate().flat_map(|(at, a)| sides[at + 1..].iter().map(move |b| (a, b))).collect();
     let metrics = [rank_metric(report).to_owned()];
-    let cluster = report.intervals.cluster.as_deref();
-    compare(&pairs, &Request { metrics: &metrics, cluster, rules, intersection: false }).ok()
+    let cluster = report.intervals.asked();
+    compare(&pairs, &Request { metrics: &metrics, cluster: &cluster, rules, intersection: false }).ok()
 }
 
 /// As many of the best tools as can be compared, and by how many samples; none of fewer than two.
@@ -52,13 +52,9 @@ fn affordable(report: &ReportV1) -> Option<(Vec<&ToolV1>, Rules)> {
 
 /// The shares of every tool that has several trials of a case.
 fn variance(report: &ReportV1) -> Vec<(String, VarianceV1)> {
+    let cluster = report.intervals.asked();
     // Only the shares are wanted, for which the size of a difference does not matter.
-    let question = Question {
-        metric: rank_metric(report),
-        effect: 0.05,
-        power: 0.8,
-        cluster: report.intervals.cluster.as_deref(),
-    };
+    let question = Question { metric: rank_metric(report), effect: 0.05, power: 0.8, cluster: &cluster };
     let of = |tool: &ToolV1| {
         let found = of_tool(&[Taken { report, tool }], &question).ok()??;
         Some((tool.tool.clone(), found.variance?))
@@ -75,10 +71,11 @@ mod tests {
     fn made(tools: usize, cases: usize) -> ReportV1 {
         let estimate = |value: f64| json!({ "value": value, "n": 1, "direction": "up" });
         let tool = |at: usize| {
-            let f1 = 1.0 - at as f64 / tools as f64;
+            let of_case = |n: usize| 1.0 - at as f64 / tools as f64 - 0.001 * (n % 7) as f64;
+            let f1 = (0..cases).map(of_case).sum::<f64>() / cases as f64;
             let case = |n: usize| {
-                let own = f1 - 0.001 * (n % 7) as f64;
-                json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": estimate(own) }, "trials": [] })
+                let own = estimate(of_case(n));
+                json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": own }, "trials": [] })
             };
             json!({
                 "tool": format!("t{at:02}"), "trials": cases, "outcomes": { "reported": cases }, "pass": false,

@@ -4,10 +4,11 @@ use crate::comparison::{Refusal, Side, contributions, single};
 use crate::format::power::{PowerV1, PresentV1, SCHEMA, VarianceV1};
 use crate::format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
 use crate::report::number::count;
+use karat_core::clusters::ClusterBy;
 use karat_core::golden::Acceptance;
 use karat_core::metric::counts::Counts;
 use karat_core::profile::Profile;
-use karat_core::stats::cluster::{Correction, standard_error};
+use karat_core::stats::cluster::{Correction, design_effect, standard_error};
 use karat_core::stats::paired::{minimum_detectable, sample_size};
 use karat_core::stats::summary::sample_std;
 use karat_core::stats::variance::{Observation, components};
@@ -23,8 +24,8 @@ pub struct Question<'a> {
     pub effect: f64,
     /// How often it is to be seen.
     pub power: f64,
-    /// The field of cases that clusters are named by.
-    pub cluster: Option<&'a str>,
+    /// Which cases are alike, and count as one.
+    pub cluster: &'a ClusterBy,
 }
 
 /// How often intervals hold the truth.
@@ -52,6 +53,7 @@ pub fn of_pair(a: Taken<'_>, b: Taken<'_>, question: &Question<'_>) -> Result<Po
     let of = format!("differences between {} and {}", a.tool.tool, b.tool.tool);
     let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, 1.0, question.power);
     let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
+    answer.notes.extend(by_case.warning);
     let difference = |x: f64, y: f64| y - x;
     let trials = pair_of_trials(a, b, question.metric, difference);
     answer.variance = shares(&trials);
@@ -68,6 +70,7 @@ pub fn of_tool(judged: &[Taken<'_>], question: &Question<'_>) -> Result<Option<P
     let of = format!("values of {}, times √2", first.tool.tool);
     let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, 2.0_f64.sqrt(), question.power);
     let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
+    answer.notes.extend(by_case.warning);
     answer.notes.push(
         "one tool alone: another one is taken to have nothing in common with it, which asks for too many cases; name two with --tools"
             .to_owned(),
@@ -94,11 +97,8 @@ fn spread(values: &[f64], clusters: Option<&[usize]>, of: String, times: f64, po
     let n = values.len();
     let groups = clusters.map(|names| names.iter().collect::<BTreeSet<_>>().len());
     let error = standard_error(values, clusters, Correction::Cr1).map(|error| error * times);
-    let plain = std / (n.max(1) as f64).sqrt();
-    let design = groups
-        .zip(error)
-        .filter(|_| plain > 0.0)
-        .map(|(groups, error)| ((error / plain).powi(2), n as f64 / groups.max(1) as f64));
+    let effect = clusters.and_then(|names| design_effect(values, names));
+    let design = groups.zip(effect).map(|(groups, effect)| (effect, n as f64 / groups.max(1) as f64));
     let detectable = error.filter(|error| *error > 0.0).and_then(|error| minimum_detectable(error, LEVEL, power));
     Spread { of, std, design, present: Some(PresentV1 { cases: n, clusters: groups, detectable }) }
 }

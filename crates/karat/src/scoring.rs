@@ -1,16 +1,18 @@
 //! Scoring a loaded suite: the pure core between reading and drawing.
 
-use crate::comparison::{self, Request};
+use crate::comparison::{self, Request, Side};
 use crate::format::comparison::RanksV1;
-use crate::format::report::{JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
+use crate::format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
 use crate::report::build::{Scored, report, seed_from};
 use crate::report::number::rank_metric;
 use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
+use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::comparison::Rules;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{Intervals, Labelled, Picked, Scorecard, corrected, picked, score};
+use karat_core::stats::cluster::design_effect;
 use karat_core::trial::Trial;
 use std::collections::BTreeMap;
 
@@ -86,17 +88,19 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     let seed = seed.unwrap_or_else(|| seed_from(&loaded.suite));
     let intervals = Intervals { seed: Some(seed), ..intervals };
     scorecard.add_intervals(&loaded.suite, &profile, &intervals);
+    let clustering = intervals.cluster.decide(&loaded.suite);
     let labelled = Labelled {
         suite: &loaded.suite,
         trials: &trials,
         judgements: &judgements,
         labels: &labels,
         profile: &profile,
-        cluster: intervals.cluster.as_deref(),
+        cluster: clustering.used_field(),
         level: Intervals::LEVEL,
     };
     let corrected = corrected(&scorecard, labelled);
     notes.extend(on_labels(&labels, corrected.len()));
+    notes.extend(clustering.warning());
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let mut report = report(&Scored {
         suite: &loaded.suite,
@@ -112,6 +116,7 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         asked: &asked,
         spent: &spent,
     });
+    report.intervals.clusters = clusters(&report, &clustering);
     report.ranking = ranking(&report);
     Scoring { trials, judgements, voices, profile, scorecard, report }
 }
@@ -123,8 +128,32 @@ fn ranking(report: &ReportV1) -> Option<RanksV1> {
         return None;
     }
     let rules = Rules { seed: Some(report.seed), resamples: report.intervals.resamples, ..Rules::default() };
-    let request = Request { metrics: &[], cluster: report.intervals.cluster.as_deref(), rules, intersection: false };
+    let cluster = report.intervals.asked();
+    let request = Request { metrics: &[], cluster: &cluster, rules, intersection: false };
     comparison::ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
+}
+
+/// What is known of cases that are alike, with the design effect of every tool; nothing where none are.
+fn clusters(report: &ReportV1, clustering: &Clustering) -> Option<ClustersV1> {
+    if clustering.shared_cases == 0 && !clustering.used {
+        return None;
+    }
+    let metric = rank_metric(report);
+    let by = ClusterBy::Field(clustering.field.clone());
+    let effect = |tool: &ToolV1| {
+        let side = Side::of_report(report, tool, &tool.tool);
+        let by_case = comparison::single(&side, metric, &by).ok()?;
+        Some((tool.tool.clone(), design_effect(&by_case.values, by_case.clusters.as_deref()?)?))
+    };
+    Some(ClustersV1 {
+        field: clustering.field.clone(),
+        used: clustering.used,
+        asked: clustering.asked,
+        groups: clustering.groups,
+        shared_cases: clustering.shared_cases,
+        metric: metric.to_owned(),
+        design_effect: report.tools.iter().filter_map(effect).collect(),
+    })
 }
 
 /// What to know of labels before believing what they correct.

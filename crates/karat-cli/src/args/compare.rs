@@ -16,7 +16,8 @@ pub(crate) struct CompareArgs {
     /// These metrics instead of the profile's; may be given again.
     #[arg(long = "metric", value_name = "ID")]
     pub(crate) metrics: Vec<String>,
-    /// Cases with the same value of this field are alike and count as one: repo, language, or any of their own.
+    /// Count cases with the same value of this field as one: repo, language, any of their own, or none. Where absent: repo, if
+    /// cases share at least ten repositories.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
     /// Differences within ± this do not matter.
@@ -152,7 +153,8 @@ pub(crate) struct PowerArgs {
     /// How often the difference is to be seen.
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = share)]
     pub(crate) power: f64,
-    /// Cases with the same value of this field are alike and count as one: repo, language, or any of their own.
+    /// Count cases with the same value of this field as one: repo, language, any of their own, or none. Where absent: repo, if
+    /// cases share at least ten repositories.
     #[arg(long, visible_alias = "clusters", value_name = "FIELD", requires = "reports")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]

@@ -53,7 +53,8 @@ impl Default for AskArgs {
 /// How far numbers are to be trusted, and how that is found out.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct IntervalArgs {
-    /// Cases with the same value of this field are alike, and are drawn together: repo, language, difficulty or meta.NAME.
+    /// Draw cases with the same value of this field together: repo, language, difficulty, meta.NAME, or none. Where absent: repo, if
+    /// cases share at least ten repositories.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
     /// How the ends of intervals come from samples: bca, or percentile.

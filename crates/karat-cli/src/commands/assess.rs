@@ -95,7 +95,7 @@ type Helpers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reran
 impl Plan {
     fn of(args: &AssessArgs) -> Result<Self, Failure> {
         let intervals = Intervals { seed: args.seed, ..inputs::interval_options(&args.intervals) };
-        if let Some(field) = intervals.cluster.as_deref().filter(|field| *field != "bundle") {
+        if let Some(field) = intervals.cluster.named().filter(|field| *field != "bundle") {
             return Err(Failure::usage(format!("--cluster {field}: requirements are drawn together by bundle only")));
         }
         if !(args.margin.is_finite() && args.margin >= 0.0) {

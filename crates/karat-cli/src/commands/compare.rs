@@ -9,6 +9,7 @@ use karat::comparison::{Refusal, Request, Side, compare, ranks};
 use karat::format::comparison::ComparisonV1;
 use karat::report::compare::{draw, markdown};
 use karat::report::{Look, number::rank_metric};
+use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 
 /// What a comparison can be written as.
@@ -34,10 +35,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn request(args: &CompareArgs) -> Request<'_> {
+fn request<'a>(args: &'a CompareArgs, cluster: &'a ClusterBy) -> Request<'a> {
     Request {
         metrics: &args.metrics,
-        cluster: args.cluster.as_deref(),
+        cluster,
         rules: Rules { margin: args.margin, seed: args.seed, ..Rules::default() },
         intersection: args.intersection,
     }
@@ -50,7 +51,7 @@ fn compared(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     }
     let sides = sides(&results, args)?;
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
-    compare(&pairs, &request(args)).map_err(refused)
+    compare(&pairs, &request(args, &ClusterBy::typed(args.cluster.as_deref()))).map_err(refused)
 }
 
 fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
@@ -67,7 +68,7 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
         [id] => id,
         _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
     };
-    ranks(&report, &tools, id, &request(args)).map_err(refused)
+    ranks(&report, &tools, id, &request(args, &ClusterBy::typed(args.cluster.as_deref()))).map_err(refused)
 }
 
 /// What was typed can be mended where it was typed; what reports hold is input.

@@ -10,6 +10,7 @@ use karat::format::report::{ReportV1, ToolV1};
 use karat::power::{Question, Taken, of_pair, of_tool, stated};
 use karat::report::number::rank_metric;
 use karat::report::power::draw;
+use karat_core::clusters::ClusterBy;
 
 pub(crate) fn run(args: &PowerArgs) -> Result<Exit, Failure> {
     if let Some(id) = &args.metric {
@@ -36,7 +37,8 @@ fn answer(args: &PowerArgs) -> Result<PowerV1, Failure> {
         return Ok(stated(spread, args.effect, args.power));
     };
     let metric = args.metric.as_deref().unwrap_or_else(|| rank_metric(first));
-    let question = Question { metric, effect: args.effect, power: args.power, cluster: args.cluster.as_deref() };
+    let cluster = ClusterBy::typed(args.cluster.as_deref());
+    let question = Question { metric, effect: args.effect, power: args.power, cluster: &cluster };
     let names: Vec<String> = args.tool.iter().chain(&args.tools).cloned().collect();
     let chosen = sources::tools(first, &names, place)?;
     match chosen.as_slice() {

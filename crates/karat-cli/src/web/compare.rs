@@ -16,6 +16,7 @@ use karat::format::report::ReportV1;
 use karat::report::number::{count, p_value, signed, three, title};
 use karat::report::page::{Page, THEME, text};
 use karat::store::{RunInfo, Store};
+use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use serde::Deserialize;
@@ -75,9 +76,9 @@ fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: boo
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
     // Cases that were alike when they were scored are alike when they are compared.
-    let clusters = [a_report, b_report].map(|report| report.intervals.cluster.as_deref());
-    let cluster = clusters[0].filter(|_| clusters[0] == clusters[1]);
-    let request = Request { metrics: &[], cluster, rules: Rules::default(), intersection };
+    let [asked, other] = [a_report, b_report].map(|report| report.intervals.asked());
+    let cluster = if asked == other { asked } else { ClusterBy::Default };
+    let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
     match compare(&pairs, &request) {
         Ok(comparison) => Ok(reply(state, &(body + &compared(&comparison, runs)), StatusCode::OK)),
         Err(refusal) => {
@@ -267,7 +268,10 @@ fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> String {
 
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {
     let word = one.verdict.word();
-    let effect = one.effect.map_or_else(|| "–".to_owned(), |effect| format!("{effect:+.2}").replacen('-', "−", 1));
+    let effect = one.effect.map_or_else(
+        || "–".to_owned(),
+        |effect| if effect.abs() < 0.005 { "0.00".to_owned() } else { format!("{effect:+.2}").replacen('-', "−", 1) },
+    );
     let p = if one.p_holm.is_some() { one.p_holm } else { one.p };
     format!(
         "<tr class=\"{word}\"><td data-label=\"Metric\" class=\"whole\"><strong>{}</strong></td><td data-label=\"From\" class=\"n\">{}</td>\

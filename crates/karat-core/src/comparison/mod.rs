@@ -131,7 +131,8 @@ fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compare
     // Clusters that do not fit their pairs would put cases into the wrong ones; then every case stands alone.
     let clusters = comparand.clusters.as_deref().filter(|names| names.len() == n);
     let units = clusters.map_or(n, |names| names.iter().collect::<std::collections::BTreeSet<_>>().len());
-    let [a, b] = pairs.sides();
+    // A figure of -0.0 is 0, and reads so.
+    let [a, b] = pairs.sides().map(|figure| figure.map(|value| value + 0.0));
     let by_pair = pairs.contributions();
     let all_equal = n >= 2 && pairs.all_equal();
     let difference = a.zip(b).map(|(a, b)| b - a);
@@ -144,7 +145,7 @@ fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compare
     Compared {
         a,
         b,
-        difference: difference.map(|d| if all_equal { 0.0 } else { d }),
+        difference: difference.map(|d| if all_equal { 0.0 } else { d + 0.0 }),
         interval,
         p: difference.and_then(|_| pairs.p(clusters, permutations, rules.seed)),
         p_holm: None,

@@ -1,6 +1,6 @@
 //! What every case adds to a metric on either side, and what can be computed from that.
 
-use super::rows::{Row, SAME, Statistic, add, difference};
+use super::rows::{Row, SAME, Statistic, add, difference, without_residue};
 use super::{Rules, swaps};
 use crate::stats::bootstrap::{self, Cases, Options, Trials};
 use crate::stats::interval::{Interval, NoInterval};
@@ -98,7 +98,7 @@ impl Pairs<'_> {
             let side = |side: usize| {
                 let mut rest = totals[side].clone();
                 add(&mut rest, &pair[side], -1.0);
-                value(&rest).filter(|v| v.is_finite())
+                value(&without_residue(rest)).filter(|v| v.is_finite())
             };
             figure([side(0), side(1)]).map_or(whole, |rest| n * whole - (n - 1.0) * rest)
         };

@@ -12,6 +12,15 @@ pub type Statistic<'a> = dyn Fn(&[f64]) -> Option<f64> + Sync + 'a;
 /// kept may have been rounded to six.
 pub(super) const SAME: f64 = 1e-6;
 
+/// Less than this is what rounding leaves of a sum when all that it was made of is taken away.
+const RESIDUE: f64 = 1e-9;
+
+/// The same columns, with 0 where rounding left less than anything that was added.
+pub(super) fn without_residue(mut columns: Vec<f64>) -> Vec<f64> {
+    columns.iter_mut().filter(|column| column.abs() < RESIDUE).for_each(|column| *column = 0.0);
+    columns
+}
+
 /// Adds a row to columns, that many times.
 pub(super) fn add(columns: &mut [f64], row: &Row, times: f64) {
     for (column, added) in row {

@@ -1,6 +1,6 @@
 //! The permutation test of a metric that is no mean of cases: the sides of cases are swapped.
 
-use super::rows::{Row, Statistic, add, by_row, difference};
+use super::rows::{Row, Statistic, add, by_row, difference, without_residue};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ pub(super) fn p(
             add(&mut moved, unit, if signs(at) { -1.0 } else { 1.0 });
         }
         let side = |sign: f64| -> Vec<f64> {
-            both.iter().zip(&moved).map(|(both, moved)| ((both + sign * moved) / 2.0).max(0.0)).collect()
+            let half = |(both, moved): (&f64, &f64)| ((both + sign * moved) / 2.0).max(0.0);
+            without_residue(both.iter().zip(&moved).map(half).collect())
         };
         Some((value(&side(1.0))? - value(&side(-1.0))?).abs()).filter(|v| v.is_finite())
     };

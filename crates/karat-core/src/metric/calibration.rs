@@ -147,7 +147,7 @@ fn edge(bin: u32, count: u32) -> f64 {
 /// Bins of equal weight, without the empty ones. Equal confidences share a bin, so the order of points is no matter.
 pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
     let bins = bins.max(1) as usize;
-    let mut sorted = points.to_vec();
+    let mut sorted: Vec<Point> = points.iter().filter(|point| point.weight > 0.0).copied().collect();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.right.cmp(&b.right)));
     let total: f64 = sorted.iter().map(|point| point.weight).sum();
     let mut held: Vec<Vec<Point>> = vec![Vec::new(); bins];
@@ -156,7 +156,9 @@ pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
         let weight: f64 = equal.iter().map(|point| point.weight).sum();
         // The middle of the group decides, so that a group wider than a bin lands in the middle of the bins it spans.
         let middle = (before + weight / 2.0) / total;
-        held[((middle * bins as f64) as usize).min(bins - 1)].extend(equal);
+        // Weights such as a third add up to a little more or less than an edge; what lies on it is in the bin above.
+        let bin = (middle * bins as f64 + 1e-9) as usize;
+        held[bin.min(bins - 1)].extend(equal);
         before += weight;
     }
     let ends = |held: &Vec<Point>| Some((held.first()?.confidence, held.last()?.confidence));
@@ -186,6 +188,12 @@ impl Bin {
     fn gap(&self) -> f64 {
         (self.accuracy - self.confidence).abs()
     }
+}
+
+/// The expected error over bins of equal weight.
+pub fn adaptive_error(points: &[Point], bins: u32, reason: &'static str) -> Value {
+    let total = points.iter().map(|point| point.weight).sum();
+    expected_error(&equal_mass(points, bins), total, reason)
 }
 
 /// Σ share of bin · |accuracy − confidence|, of statements that weigh `total`.

@@ -38,7 +38,8 @@ impl Estimate {
     /// A value that rests on `n` cases or items.
     pub fn new(value: super::Value, n: usize, direction: Direction) -> Self {
         Self {
-            value: value.ok(),
+            // A figure of -0.0 is 0, and reads so.
+            value: value.ok().map(|value| value + 0.0),
             undefined: value.err().map(|Undefined(reason)| reason),
             ci: None,
             method: None,

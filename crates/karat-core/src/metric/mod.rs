@@ -1,5 +1,6 @@
 //! Metrics: what each one is, and how it is computed from counts. A number knows its direction and when it is undefined.
 
+pub mod basis;
 pub mod calibration;
 pub mod composite;
 pub mod confusion;
@@ -8,6 +9,7 @@ pub mod detection;
 pub mod estimate;
 pub mod findings_quality;
 pub mod formula;
+pub mod levels;
 pub mod location;
 pub mod reasoning;
 pub mod sums;
@@ -23,7 +25,8 @@ pub struct Undefined(pub &'static str);
 
 /// A share, undefined for the given reason when there is nothing to share.
 pub(crate) fn ratio(part: f64, whole: f64, reason: &'static str) -> Value {
-    if whole > 0.0 { Ok(part / whole) } else { Err(Undefined(reason)) }
+    // A sum of nothing is -0.0, which nobody wants to read; adding 0 leaves every other number as it is.
+    if whole > 0.0 { Ok(part / whole + 0.0) } else { Err(Undefined(reason)) }
 }
 
 /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP): F is computed here and nowhere else.

@@ -87,56 +87,182 @@ pub const RATES: [(&str, Classification); 6] = [
     ("informational_rate", Classification::Informational),
 ];
 
+/// A metric that is made of sums.
+struct Formula {
+    id: &'static str,
+    /// Every column that the value, or whether there is one, depends on; a test holds them against each other.
+    reads: &'static [Column],
+    value: fn(&Sums, &Profile) -> Value,
+}
+
+/// Columns of a row.
+#[derive(Clone, Copy)]
+enum Column {
+    Named(&'static str),
+    /// How many audited findings are of each class.
+    Classes,
+    /// The bins of the confidence of verdicts or findings.
+    Bins(&'static str),
+}
+
+impl Column {
+    fn is(self, name: &str) -> bool {
+        match self {
+            Self::Named(own) => own == name,
+            Self::Classes => {
+                name.strip_prefix("class.").is_some_and(|own| Classification::ALL.iter().any(|c| c.as_str() == own))
+            }
+            Self::Bins(of) => name.strip_prefix(of).is_some_and(|rest| rest.starts_with(".bin")),
+        }
+    }
+}
+
+const TP: Column = Column::Named("verdict.tp");
+const FP: Column = Column::Named("verdict.fp");
+const TN: Column = Column::Named("verdict.tn");
+const FN: Column = Column::Named("verdict.fn");
+const PLACES: Column = Column::Named("places.count");
+const TARGETS_FOUND: Column = Column::Named("target.found");
+const TARGETS: Column = Column::Named("target.cases");
+const AUDITS: Column = Column::Named("audits");
+const RCIR: [Column; 2] = [Column::Named("rcir.sum"), Column::Named("rcir.cases")];
+const AVA: [Column; 2] = [Column::Named("ava.sum"), Column::Named("ava.cases")];
+const FSV: [Column; 2] = [Column::Named("fsv.sum"), Column::Named("fsv.cases")];
+const SURE: Column = Column::Named("verdict_confidence.total");
+const SURE_BINS: Column = Column::Bins("verdict_confidence");
+const OF_AUDITED: &[Column] = &[AUDITS, Column::Classes];
+const OF_UNDERSTANDING: &[Column] =
+    &[TARGETS_FOUND, TARGETS, RCIR[0], RCIR[1], AVA[0], AVA[1], FSV[0], FSV[1], AUDITS, Column::Classes];
+const FINDINGS_SURE: Column = Column::Named("finding_confidence.total");
+
+const fn metric(id: &'static str, reads: &'static [Column], value: fn(&Sums, &Profile) -> Value) -> Formula {
+    Formula { id, reads, value }
+}
+
+/// The rate of one class among audited findings.
+macro_rules! class_rate {
+    ($id:literal, $class:ident) => {
+        metric($id, OF_AUDITED, |sums, profile| {
+            sums.of_findings(profile, 0.0, |classes| classes.rate(Classification::$class))
+        })
+    };
+}
+
+static FORMULAS: &[Formula] = &[
+    metric("accuracy", &[TP, FP, TN, FN], |sums, _| sums.verdicts.accuracy()),
+    metric("verdict_precision", &[TP, FP], |sums, _| sums.verdicts.precision()),
+    metric("verdict_recall", &[TP, FN], |sums, _| sums.verdicts.tpr()),
+    metric("tpr", &[TP, FN], |sums, _| sums.verdicts.tpr()),
+    metric("verdict_f1", &[TP, FP, FN], |sums, _| sums.verdicts.f(1.0)),
+    metric("verdict_f2", &[TP, FP, FN], |sums, _| sums.verdicts.f(2.0)),
+    metric("fpr", &[FP, TN], |sums, _| sums.verdicts.fpr()),
+    metric("fnr", &[TP, FN], |sums, _| sums.verdicts.fnr()),
+    metric("specificity", &[FP, TN], |sums, _| sums.verdicts.specificity()),
+    metric("youden", &[TP, FP, TN, FN], |sums, _| sums.verdicts.youden()),
+    metric("location_iou", &[PLACES, Column::Named("places.iou")], |sums, _| sums.places.iou()),
+    metric("location_exact", &[PLACES, Column::Named("places.exact")], |sums, _| sums.places.exact()),
+    metric("location_within_5", &[PLACES, Column::Named("places.near")], |sums, _| sums.places.within_near()),
+    metric(
+        "severity_weighted_detection",
+        &[Column::Named("severe.found"), Column::Named("severe.weight")],
+        |sums, _| sums.severe.share("no vulnerable case has a target that states a severity"),
+    ),
+    metric("lucky_guess_rate", &[Column::Named("lucky.guesses"), Column::Named("lucky.called")], |sums, _| {
+        sums.lucky.share("no vulnerable case with a target was called vulnerable")
+    }),
+    metric("finding_precision", OF_AUDITED, |sums, profile| {
+        sums.of_findings(profile, 1.0, |classes| classes.precision())
+    }),
+    metric(
+        "finding_precision_confirmed",
+        &[AUDITS, Column::Classes, Column::Named("class.unconfirmed_bonus")],
+        |sums, profile| sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus)),
+    ),
+    metric("invalid_rate", OF_AUDITED, |sums, profile| {
+        sums.of_findings(profile, 0.0, |classes| classes.invalid_rate())
+    }),
+    class_rate!("hallucination_rate", Hallucinated),
+    class_rate!("mischaracterized_rate", Mischaracterized),
+    class_rate!("design_choice_rate", DesignChoice),
+    class_rate!("out_of_scope_rate", OutOfScope),
+    class_rate!("security_theater_rate", SecurityTheater),
+    class_rate!("informational_rate", Informational),
+    metric("harm_weighted_invalid_rate", OF_AUDITED, |sums, profile| {
+        sums.of_findings(profile, 0.0, |classes| classes.harm_rate(&profile.harm_weights))
+    }),
+    metric("reasoning", &[RCIR[0], RCIR[1], AVA[0], AVA[1], FSV[0], FSV[1]], |sums, _| sums.reasoning()),
+    metric("ece", &[SURE, SURE_BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
+    metric("mce", &[SURE, SURE_BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
+    metric("brier", &[SURE, Column::Named("verdict_confidence.loss")], |sums, _| {
+        sums.verdict_confidence.brier(NO_CONFIDENCE)
+    }),
+    metric(
+        "overconfidence_rate",
+        &[Column::Named("verdict_confidence.confident_wrong"), Column::Named("verdict_confidence.confident")],
+        |sums, _| sums.verdict_confidence.overconfidence(),
+    ),
+    metric(
+        "underconfidence_rate",
+        &[Column::Named("verdict_confidence.doubtful_right"), Column::Named("verdict_confidence.doubtful")],
+        |sums, _| sums.verdict_confidence.underconfidence(),
+    ),
+    metric("finding_ece", &[FINDINGS_SURE, Column::Bins("finding_confidence")], |sums, _| {
+        sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)
+    }),
+    metric("finding_brier", &[FINDINGS_SURE, Column::Named("finding_confidence.loss")], |sums, _| {
+        sums.finding_confidence.brier(NO_FINDING_CONFIDENCE)
+    }),
+    metric(
+        "sui",
+        &[
+            TP,
+            FP,
+            FN,
+            TARGETS_FOUND,
+            TARGETS,
+            RCIR[0],
+            RCIR[1],
+            AVA[0],
+            AVA[1],
+            FSV[0],
+            FSV[1],
+            AUDITS,
+            Column::Classes,
+            SURE,
+            SURE_BINS,
+        ],
+        |sums, profile| {
+            let fills = profile.audit_conventions.sui_fills_missing;
+            sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, fills))
+        },
+    ),
+    metric("true_understanding_score", OF_UNDERSTANDING, |sums, profile| {
+        sums.understanding(profile, composite::true_understanding)
+    }),
+    metric("true_understanding_geometric", OF_UNDERSTANDING, |sums, profile| {
+        sums.understanding(profile, composite::true_understanding_geometric)
+    }),
+    metric("lucky_guess_indicator", &[TP, FP, TN, FN, TARGETS_FOUND, TARGETS], |sums, _| {
+        composite::lucky_guess_indicator(sums.verdicts.accuracy(), sums.targets.share(NO_TARGET))
+    }),
+];
+
+fn formula(id: &str) -> Option<&'static Formula> {
+    FORMULAS.iter().find(|formula| formula.id == id)
+}
+
 impl Sums {
     /// The metric of that id; none where it is no ratio of sums.
     pub fn value(&self, id: &str, profile: &Profile) -> Option<Value> {
-        let verdicts = self.verdicts;
-        Some(match id {
-            "accuracy" => verdicts.accuracy(),
-            "verdict_precision" => verdicts.precision(),
-            "verdict_recall" | "tpr" => verdicts.tpr(),
-            "verdict_f1" => verdicts.f(1.0),
-            "verdict_f2" => verdicts.f(2.0),
-            "fpr" => verdicts.fpr(),
-            "fnr" => verdicts.fnr(),
-            "specificity" => verdicts.specificity(),
-            "youden" => verdicts.youden(),
-            "location_iou" => self.places.iou(),
-            "location_exact" => self.places.exact(),
-            "location_within_5" => self.places.within_near(),
-            "severity_weighted_detection" => {
-                self.severe.share("no vulnerable case has a target that states a severity")
-            }
-            "lucky_guess_rate" => self.lucky.share("no vulnerable case with a target was called vulnerable"),
-            "finding_precision" => self.of_findings(profile, 1.0, |classes| classes.precision()),
-            "finding_precision_confirmed" => {
-                self.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus))
-            }
-            "invalid_rate" => self.of_findings(profile, 0.0, |classes| classes.invalid_rate()),
-            "harm_weighted_invalid_rate" => {
-                self.of_findings(profile, 0.0, |classes| classes.harm_rate(&profile.harm_weights))
-            }
-            "reasoning" => self.reasoning(),
-            "ece" => self.verdict_confidence.ece(NO_CONFIDENCE),
-            "mce" => self.verdict_confidence.mce(NO_CONFIDENCE),
-            "brier" => self.verdict_confidence.brier(NO_CONFIDENCE),
-            "overconfidence_rate" => self.verdict_confidence.overconfidence(),
-            "underconfidence_rate" => self.verdict_confidence.underconfidence(),
-            "finding_ece" => self.finding_confidence.ece(NO_FINDING_CONFIDENCE),
-            "finding_brier" => self.finding_confidence.brier(NO_FINDING_CONFIDENCE),
-            "sui" => self
-                .sui_parts(profile)
-                .and_then(|parts| parts.sui(&profile.sui, profile.audit_conventions.sui_fills_missing)),
-            "true_understanding_score" => self.understanding(profile, composite::true_understanding),
-            "true_understanding_geometric" => self.understanding(profile, composite::true_understanding_geometric),
-            "lucky_guess_indicator" => {
-                composite::lucky_guess_indicator(verdicts.accuracy(), self.targets.share(NO_TARGET))
-            }
-            _ => {
-                let (_, class) = RATES.into_iter().find(|(own, _)| *own == id)?;
-                self.of_findings(profile, 0.0, |classes| classes.rate(class))
-            }
-        })
+        formula(id).map(|formula| (formula.value)(self, profile))
+    }
+
+    /// The columns of a row, by number, that the metric of that id reads; none where it is no ratio of sums.
+    pub fn columns(id: &str, bins: usize) -> Option<Vec<usize>> {
+        let formula = formula(id)?;
+        let names = Self::names(bins);
+        let read = |name: &str| formula.reads.iter().any(|column| column.is(name));
+        Some((0..names.len()).filter(|at| read(&names[*at])).collect())
     }
 
     /// The metric from pooled counts; none where it is no metric of counts.

@@ -1,6 +1,6 @@
 //! What would be left of the findings if those below a threshold were not shown.
 
-use super::{Value, f_score, ratio};
+use super::{Undefined, Value, f_score, ratio};
 
 /// What the threshold is laid on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,22 @@ impl SweptBy {
     }
 }
 
-/// A countable finding: what it scores, where it does, and whether it is right.
+/// Countable findings of one score: how many are right, and how many wrong. Those of two lots of findings add up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Item {
-    /// Findings without a score are shown last.
+pub struct Level {
+    /// What they score; findings without a score are shown last.
     pub score: Option<f64>,
-    /// Whether it matched.
-    pub right: bool,
+    /// How many matched.
+    pub right: f64,
+    /// How many did not.
+    pub wrong: f64,
+}
+
+impl Level {
+    /// How many there are.
+    fn shown(&self) -> f64 {
+        self.right + self.wrong
+    }
 }
 
 /// What is left at one threshold.
@@ -60,31 +69,31 @@ pub struct Sweep {
 const MOST_POINTS: usize = 200;
 
 /// Lays every threshold on the findings. `required` counts the goldens there are to find; the pairs stay as they are.
-pub fn sweep(by: SweptBy, items: &[Item], required: usize) -> Sweep {
+pub fn sweep(by: SweptBy, levels: &[Level], required: f64) -> Sweep {
     let reason = match by {
-        _ if required == 0 => "no required golden",
+        _ if required <= 0.0 => "no required golden",
         SweptBy::Confidence => "no finding states a confidence",
         SweptBy::Severity => "no finding states a severity",
     };
     let nothing = || Sweep { by, average_precision: ratio(0.0, 0.0, reason), best: None, points: Vec::new() };
-    if required == 0 || items.iter().all(|item| item.score.is_none()) {
+    let mut sorted: Vec<Level> = levels.iter().filter(|level| level.shown() > 0.0).copied().collect();
+    if required <= 0.0 || sorted.iter().all(|level| level.score.is_none()) {
         return nothing();
     }
-    let rank = |item: &Item| item.score.unwrap_or(f64::NEG_INFINITY);
-    let mut sorted = items.to_vec();
+    let rank = |level: &Level| level.score.unwrap_or(f64::NEG_INFINITY);
     sorted.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-    let (mut shown, mut found, mut area) = (0_usize, 0_usize, 0.0);
+    let (mut shown, mut found, mut area) = (0.0, 0.0, 0.0);
     let mut points = Vec::new();
     for equal in sorted.chunk_by(|a, b| rank(a) == rank(b)) {
-        let gained = equal.iter().filter(|item| item.right).count();
-        shown += equal.len();
+        let gained: f64 = equal.iter().map(|level| level.right).sum();
+        shown += equal.iter().map(Level::shown).sum::<f64>();
         found += gained;
-        let precision = found as f64 / shown as f64;
-        area += gained as f64 / required as f64 * precision;
-        let missed = required.saturating_sub(found);
-        let Ok(f1) = f_score(found as f64, (shown - found) as f64, missed as f64, 1.0, reason) else { continue };
-        let threshold = equal.first().and_then(|item| item.score);
-        points.push(Operating { threshold, precision, recall: found as f64 / required as f64, f1 });
+        let precision = found / shown;
+        area += gained / required * precision;
+        let missed = (required - found).max(0.0);
+        let Ok(f1) = f_score(found, shown - found, missed, 1.0, reason) else { continue };
+        let threshold = equal.first().and_then(|level| level.score);
+        points.push(Operating { threshold, precision, recall: found / required, f1 });
     }
     let best = points.iter().copied().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
     let step = points.len().div_ceil(MOST_POINTS).max(1);
@@ -93,22 +102,33 @@ pub fn sweep(by: SweptBy, items: &[Item], required: usize) -> Sweep {
     Sweep { by, average_precision: Ok(area), best, points: drawn.map(|(_, point)| *point).collect() }
 }
 
+impl Sweep {
+    /// The highest F1 over all thresholds.
+    pub fn best_f1(&self) -> Value {
+        self.average_precision.and(self.best.map(|best| best.f1).ok_or(Undefined("no countable findings")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::Undefined;
     use proptest::prelude::*;
 
-    fn items(text: &str) -> Vec<Item> {
+    fn level(score: Option<f64>, right: bool) -> Level {
+        let right = f64::from(u8::from(right));
+        Level { score, right, wrong: 1.0 - right }
+    }
+
+    fn items(text: &str) -> Vec<Level> {
         let item = |word: &str| {
             let (score, right) = word.split_at(word.len() - 1);
-            Item { score: score.parse().ok(), right: right == "y" }
+            level(score.parse().ok(), right == "y")
         };
         text.split_whitespace().map(item).collect()
     }
 
-    fn swept(text: &str, required: usize) -> Sweep {
-        sweep(SweptBy::Confidence, &items(text), required)
+    fn swept(text: &str, required: u32) -> Sweep {
+        sweep(SweptBy::Confidence, &items(text), f64::from(required))
     }
 
     /// `average_precision_score` of scikit-learn 1.9.1, ties included.
@@ -141,19 +161,28 @@ mod tests {
         assert_eq!(reason(swept("0.9n", 0)), Err(Undefined("no required golden")));
         assert_eq!(reason(swept("", 3)), Err(Undefined("no finding states a confidence")));
         assert_eq!(reason(swept("?y", 3)), Err(Undefined("no finding states a confidence")));
-        let none = sweep(SweptBy::Severity, &items("?y"), 3);
+        let none = sweep(SweptBy::Severity, &items("?y"), 3.0);
         assert_eq!((none.average_precision, none.best), (Err(Undefined("no finding states a severity")), None));
     }
 
     proptest! {
         #[test]
         fn bounds_order_and_monotonicity(list in proptest::collection::vec((0..9_u8, any::<bool>()), 1..60), missed in 0..5_usize) {
-            let items: Vec<Item> = list.iter().map(|(s, right)| Item { score: Some(f64::from(*s)), right: *right }).collect();
-            let right = items.iter().filter(|item| item.right).count();
+            let items: Vec<Level> = list.iter().map(|(s, right)| level(Some(f64::from(*s)), *right)).collect();
+            let right = list.iter().filter(|(_, right)| *right).count();
             prop_assume!(right + missed > 0);
-            let sweep = |items: &[Item]| super::sweep(SweptBy::Severity, items, right + missed);
+            let sweep = |items: &[Level]| super::sweep(SweptBy::Severity, items, (right + missed) as f64);
             let all = sweep(&items);
             let area = all.average_precision.unwrap();
+            // Findings that are counted together mean the same as one by one.
+            let mut together: Vec<Level> = Vec::new();
+            for item in &items {
+                match together.iter_mut().find(|own| own.score == item.score) {
+                    Some(own) => *own = Level { right: own.right + item.right, wrong: own.wrong + item.wrong, ..*own },
+                    None => together.push(*item),
+                }
+            }
+            prop_assert_eq!(&sweep(&together), &all);
             prop_assert!((0.0..=1.0 + 1e-12).contains(&area));
             prop_assert!(all.points.windows(2).all(|pair| pair[0].recall <= pair[1].recall && pair[0].threshold > pair[1].threshold));
             let mut turned = items.clone();
@@ -161,7 +190,7 @@ mod tests {
             prop_assert_eq!(&sweep(&turned), &all);
             // One more wrong finding at the top never helps.
             let mut worse = items;
-            worse.push(Item { score: Some(10.0), right: false });
+            worse.push(level(Some(10.0), false));
             prop_assert!(sweep(&worse).average_precision.unwrap() <= area + 1e-12);
         }
     }

@@ -11,7 +11,6 @@ use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite, Verdict};
-use crate::trial::Trial;
 use std::collections::BTreeMap;
 
 /// The metrics of counts, which every case has or lacks for a reason.
@@ -128,7 +127,7 @@ fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
 }
 
 /// All metrics over some cases, but for those that only a whole suite has, in the order of the table.
-pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> Metrics {
+pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
     let any_audit = cases.iter().flat_map(|case| case.counted()).any(|trial| trial.audited.is_some());
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
     for id in OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]) {
@@ -141,7 +140,7 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], pro
         metrics.push((metric.id, estimate));
     }
     metrics.extend(verdict_metrics(cases, suite, profile));
-    let beyond = Tiers { cases, trials, profile }.metrics();
+    let beyond = Tiers { cases, profile }.metrics();
     metrics.extend(beyond);
     in_order(metrics)
 }

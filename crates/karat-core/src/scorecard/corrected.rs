@@ -4,8 +4,8 @@
 //! wrong is turned round, and its trial scored again; [`TwoPhase`] makes estimates of what changes. A golden without a
 //! candidate is missed whatever anybody says, and a finding without one reports nothing.
 
-use super::intervals::clusters;
 use super::{Numbered, Scorecard, ToolScore, TrialScore, vocabulary};
+use crate::clusters;
 use crate::finding::Finding;
 use crate::ids::JudgeName;
 use crate::judgement::{Decision, Judgement, PairDecision};
@@ -180,7 +180,9 @@ impl<'a> Context<'a> {
     /// Every trial that counts.
     fn trial_pairs(&self, tool: &'a ToolScore) -> Vec<TrialPairs<'a>> {
         let Labelled { suite, cluster, .. } = self.labelled;
-        let names = cluster.map_or_else(|| (0..suite.cases.len()).collect(), |field| clusters(suite, field));
+        let names = cluster.map_or_else(|| (0..suite.cases.len()).collect(), |field| {
+            clusters::numbers(suite.cases.iter().map(|case| case.field(field)))
+        });
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let counted = tool.cases.iter().flat_map(|score| score.counted().map(move |trial| (score.case, trial)));
         let numbered: Vec<(usize, usize, &TrialScore)> = counted

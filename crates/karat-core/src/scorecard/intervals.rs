@@ -2,6 +2,7 @@
 
 use super::aggregate::{OF_COUNTS, OVER_TRIALS, trial_value};
 use super::{CaseScore, Metrics, Scorecard, ToolScore, tiers};
+use crate::clusters::{self, ClusterBy};
 use crate::metric::estimate::Estimate;
 use crate::metric::sums::{Part, Sums};
 use crate::metric::table;
@@ -24,8 +25,8 @@ pub struct Intervals {
     pub kind: Kind,
     /// Which interval a plain proportion gets.
     pub proportions: Proportions,
-    /// The field whose values are clusters of cases that are alike: `repo`, `language`, `difficulty` or `meta.NAME`.
-    pub cluster: Option<String>,
+    /// Which cases are alike, and drawn together.
+    pub cluster: ClusterBy,
 }
 
 /// Which interval a plain proportion gets.
@@ -44,30 +45,26 @@ impl Intervals {
 
 impl Default for Intervals {
     fn default() -> Self {
-        Self { seed: None, resamples: RESAMPLES, kind: Kind::Bca, proportions: Proportions::Wilson, cluster: None }
+        Self {
+            seed: None,
+            resamples: RESAMPLES,
+            kind: Kind::Bca,
+            proportions: Proportions::Wilson,
+            cluster: ClusterBy::Default,
+        }
     }
 }
 
 impl Scorecard {
     /// Adds to every metric of every tool its interval, or why there is none. Slices have none.
     pub fn add_intervals(&mut self, suite: &Suite, profile: &Profile, intervals: &Intervals) {
-        let clusters = intervals.cluster.as_deref().map(|field| clusters(suite, field));
+        let clustering = intervals.cluster.decide(suite);
+        let clusters =
+            clustering.used_field().map(|field| clusters::numbers(suite.cases.iter().map(|case| case.field(field))));
         for tool in &mut self.tools {
             Work { suite, profile, intervals, clusters: clusters.as_deref() }.add_to(tool);
         }
     }
-}
-
-/// The cluster of every case: cases with the same value of a field share one, and those without it stand alone.
-pub(super) fn clusters(suite: &Suite, field: &str) -> Vec<usize> {
-    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut clusters = Vec::with_capacity(suite.cases.len());
-    for (at, case) in suite.cases.iter().enumerate() {
-        let next = numbers.len();
-        let value = case.fields().find(|(own, _)| own == field).map(|(_, value)| value);
-        clusters.push(value.map_or(usize::MAX - at, |value| *numbers.entry(value).or_insert(next)));
-    }
-    clusters
 }
 
 struct Work<'a> {
@@ -268,7 +265,7 @@ fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
 fn set(estimate: &mut Estimate, interval: Result<Interval, NoInterval>, pooled: bool) {
     match interval {
         Ok(interval) => {
-            estimate.ci = Some([interval.low, interval.high]);
+            estimate.ci = Some([interval.low + 0.0, interval.high + 0.0]);
             let method = interval.method;
             estimate.method = Some(if pooled { format!("{method} over pooled items").into() } else { method.into() });
         }

@@ -31,6 +31,7 @@ use crate::metric::composite::{self, SuiParts};
 use crate::metric::confusion::Confusion;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
+use crate::metric::levels::Levels;
 use crate::metric::sums::Sums;
 use crate::metric::sweep::Sweep;
 use crate::metric::table::Direction;
@@ -127,6 +128,8 @@ pub struct CaseScore {
     pub values: Vec<(&'static str, Value)>,
     /// What it adds to the metrics that are ratios of sums.
     pub sums: Sums,
+    /// What it adds to the metrics that lay thresholds on confidence or severity.
+    pub levels: Levels,
     /// The trials, by number.
     pub trials: Vec<TrialScore>,
 }
@@ -189,16 +192,16 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .zip(columns)
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
-    rank_stability(&mut tools, trials, profile);
+    rank_stability(&mut tools, profile);
     Scorecard { tools, warnings }
 }
 
 /// How far each tool's rank by `sui` rests on the weights, which nobody has measured.
-fn rank_stability(tools: &mut [ToolScore], trials: &[Trial], profile: &Profile) {
+fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
     let parts = |tool: &ToolScore| {
         let cases: Vec<&CaseScore> = tool.cases.iter().collect();
-        Tiers { cases: &cases, trials, profile }.sums().sui_parts(profile).ok()
+        Tiers { cases: &cases, profile }.sums().sui_parts(profile).ok()
     };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
@@ -297,6 +300,7 @@ impl CaseScore {
             pass: scores.iter().all(|t| t.pass),
             values: aggregate::case_values(case, &scores, profile),
             sums: tiers::sums(case, &scores, trials, profile),
+            levels: tiers::levels(&scores, trials, profile),
             trials: scores,
         }
     }
@@ -350,7 +354,7 @@ impl ToolScore {
             let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(told);
         }
-        let whole = || (whole_metrics(&all, suite, trials, profile), flaky(&cases, suite));
+        let whole = || (whole_metrics(&all, suite, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
         let (((metrics, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         Self {
@@ -366,7 +370,7 @@ impl ToolScore {
             macro_by,
             flaky,
             lucky: lucky(&cases, suite),
-            reliability: Tiers { cases: &all, trials, profile }.sums().verdict_confidence.diagram(),
+            reliability: Tiers { cases: &all, profile }.sums().verdict_confidence.diagram(),
             sweeps,
             tool,
             outcomes,
@@ -481,9 +485,9 @@ fn told(examples: &[String], count: usize) -> String {
 }
 
 /// All metrics of a tool, those that only a whole suite has among them.
-fn whole_metrics(all: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> (Metrics, Vec<Sweep>) {
-    let mut metrics = aggregate::metrics(all, suite, trials, profile);
-    let (of_findings, sweeps) = Tiers { cases: all, trials, profile }.of_findings();
+fn whole_metrics(all: &[&CaseScore], suite: &Suite, profile: &Profile) -> (Metrics, Vec<Sweep>) {
+    let mut metrics = aggregate::metrics(all, suite, profile);
+    let (of_findings, sweeps) = Tiers { cases: all, profile }.of_findings();
     metrics.extend(of_findings);
     (aggregate::in_order(metrics), sweeps)
 }

@@ -37,8 +37,7 @@ pub(super) fn slices(
 ) -> (Slices, BTreeMap<String, Metrics>) {
     let mut by = Slices::new();
     for (dimension, groups) in groups(cases, suite, warnings) {
-        let slice =
-            |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, trials, profile), cases: members.len() };
+        let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
     let (category, severity) = rayon::join(
@@ -53,8 +52,8 @@ pub(super) fn slices(
 }
 
 /// The metrics of a part: beyond counts and verdicts, those alone that have a value there.
-fn part(members: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> Metrics {
-    let mut metrics = metrics(members, suite, trials, profile);
+fn part(members: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+    let mut metrics = metrics(members, suite, profile);
     metrics.retain(|(id, estimate)| estimate.value.is_some() || is_plain(id));
     metrics
 }

@@ -4,12 +4,13 @@ use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
 use crate::golden::Severity;
 use crate::judgement::TypeMatch;
-use crate::metric::calibration::{self, Point, Sure};
+use crate::metric::calibration::{Point, Sure};
 use crate::metric::detection::{target_severity, weighted_recall};
 use crate::metric::estimate::Estimate;
+use crate::metric::levels::{self, Cell, Levels, Scale};
 use crate::metric::reasoning::spread;
 use crate::metric::sums::{Part, Sums};
-use crate::metric::sweep::{Item, Operating, Sweep, SweptBy, sweep};
+use crate::metric::sweep::{Sweep, SweptBy};
 use crate::metric::table;
 use crate::metric::{Undefined, Value, ratio};
 use crate::profile::{Method, Profile};
@@ -129,7 +130,6 @@ pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Ve
 /// What the metrics of all tiers are drawn from, beside the means of cases that are given.
 pub(super) struct Tiers<'a> {
     pub(super) cases: &'a [&'a CaseScore],
-    pub(super) trials: &'a [Trial],
     pub(super) profile: &'a Profile,
 }
 
@@ -171,19 +171,17 @@ impl Tiers<'_> {
             metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
         };
         let sums = self.sums();
-        let points = self.confidences();
+        let confidences = self.cases.iter().map(|case| confidences(&case.trials).len()).sum();
         for id in OF_SUMS {
             let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-            push(id, value, self.n(id, &sums, points.len()));
+            push(id, value, self.n(id, &sums, confidences));
         }
         for (id, of) in [("std_rcir", "mean_rcir"), ("std_ava", "mean_ava"), ("std_fsv", "mean_fsv")] {
             let scores = self.case_values(of);
             push(id, spread(&scores, self.profile.audit_conventions.population_std), scores.len());
         }
-        let bins = calibration::equal_mass(&points, self.profile.calibration.bins);
-        let total = points.iter().map(|point| point.weight).sum();
-        let by_mass = calibration::expected_error(&bins, total, "no verdict states a confidence");
-        push("ece_adaptive", by_mass, points.len());
+        let by_mass = levels::adaptive_error(self.levels(Scale::Verdict), self.profile.calibration.bins);
+        push("ece_adaptive", by_mass, confidences);
         metrics
     }
 
@@ -211,27 +209,29 @@ impl Tiers<'_> {
                 metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
             }
         };
-        let (sums, countable) = (self.sums(), self.countable());
+        let sums = self.sums();
         for id in ["finding_ece", "finding_brier"] {
             let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-            push(id, value, countable.sure);
+            push(id, value, sums.finding_confidence.total as usize);
         }
-        let required = countable.required;
-        let sweeps = [
-            (sweep(SweptBy::Confidence, &countable.by_confidence, required), "average_precision", "best_f1"),
-            (
-                sweep(SweptBy::Severity, &countable.by_severity, required),
-                "severity_average_precision",
-                "severity_best_f1",
-            ),
-        ];
+        // A profile of verdicts has no goldens to find.
+        let counts = if self.profile.method == Method::Verdict { [0.0; 3] } else { sums.counts };
+        let required = (counts[0] + counts[2]) as usize;
         let mut drawn = Vec::new();
-        for (sweep, area, best) in sweeps {
+        for (by, scale, area, best) in [
+            (SweptBy::Confidence, Scale::Confidence, "average_precision", "best_f1"),
+            (SweptBy::Severity, Scale::Severity, "severity_average_precision", "severity_best_f1"),
+        ] {
+            let sweep = levels::swept(by, self.levels(scale), counts);
             push(area, sweep.average_precision, required);
-            push(best, sweep.average_precision.and(best_f1(sweep.best)), required);
+            push(best, sweep.best_f1(), required);
             drawn.extend((!sweep.points.is_empty()).then_some(sweep));
         }
         (metrics, drawn)
+    }
+
+    fn levels(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
+        self.cases.iter().flat_map(move |case| case.levels.of(scale))
     }
 
     /// What all cases add up to.
@@ -245,34 +245,6 @@ impl Tiers<'_> {
         let of = |case: &&CaseScore| case.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
         self.cases.iter().filter_map(of).collect()
     }
-
-    fn confidences(&self) -> Vec<Point> {
-        self.cases.iter().flat_map(|case| confidences(&case.trials)).collect()
-    }
-
-    /// All findings that count, with their confidence and severity.
-    fn countable(&self) -> Countable {
-        let mut all = Countable::default();
-        for trial in self.cases.iter().flat_map(|case| case.counted()) {
-            all.required += trial.counts.tp + trial.counts.fn_;
-            for (finding, right) in countable(trial, self.trials, self.profile) {
-                all.sure += usize::from(finding.confidence.is_some());
-                all.by_confidence.push(Item { score: finding.confidence, right });
-                all.by_severity.push(Item { score: finding.severity.map(level), right });
-            }
-        }
-        if self.profile.method == Method::Verdict { Countable::default() } else { all }
-    }
-}
-
-/// Findings that count, and the goldens there are to find.
-#[derive(Default)]
-struct Countable {
-    by_confidence: Vec<Item>,
-    by_severity: Vec<Item>,
-    /// How many state a confidence.
-    sure: usize,
-    required: usize,
 }
 
 /// What a case adds to the metrics that are ratios of sums.
@@ -322,6 +294,28 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     sums
 }
 
+/// What a case adds to the metrics of thresholds.
+pub(super) fn levels(scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Levels {
+    let mut levels = Levels::default();
+    for point in confidences(scores) {
+        levels.add(Scale::Verdict, point.confidence, point.right, point.weight);
+    }
+    if profile.method == Method::Verdict {
+        return levels;
+    }
+    for trial in scores.iter().filter(|trial| trial.counted) {
+        for (finding, right) in countable(trial, trials, profile) {
+            if let Some(confidence) = finding.confidence {
+                levels.add(Scale::Confidence, confidence, right, 1.0);
+            }
+            if let Some(severity) = finding.severity {
+                levels.add(Scale::Severity, level(severity), right, 1.0);
+            }
+        }
+    }
+    levels
+}
+
 /// A case's verdicts with a confidence: it weighs 1, shared among its trials that state one.
 fn confidences(trials: &[TrialScore]) -> Vec<Point> {
     let sure = || trials.iter().filter(|trial| trial.counted && trial.outcome == Outcome::Reported);
@@ -342,10 +336,6 @@ fn countable<'t>(
     let right = score.result.matches.iter().filter(move |m| goldens.insert(m.golden)).map(|m| (m.finding, true));
     let wrong = score.false_findings(profile).map(|finding| (finding, false));
     right.chain(wrong).filter_map(|(finding, right)| Some((findings.get(finding)?, right)))
-}
-
-fn best_f1(best: Option<Operating>) -> Value {
-    best.map(|best| best.f1).ok_or(Undefined("no countable findings"))
 }
 
 fn level(severity: Severity) -> f64 {

@@ -41,6 +41,14 @@ pub fn standard_error(values: &[f64], clusters: Option<&[usize]>, correction: Co
     Some((squares * factor).sqrt() / values.len() as f64)
 }
 
+/// The design effect: how many times as large the variance of the mean is as if its values were independent. Undefined with fewer
+/// than two clusters, or where nothing varies.
+pub fn design_effect(values: &[f64], clusters: &[usize]) -> Option<f64> {
+    let clustered = standard_error(values, Some(clusters), Correction::Cr1)?;
+    let independent = standard_error(values, None, Correction::Cr1)?;
+    (independent > 1e-12).then(|| (clustered / independent).powi(2))
+}
+
 /// The mean with `ȳ ± q · se`, where se is CR1 and q as told.
 pub fn interval(values: &[f64], clusters: Option<&[usize]>, reference: Reference, level: f64) -> Estimate {
     let value = mean(values);

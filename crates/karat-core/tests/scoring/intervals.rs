@@ -1,13 +1,17 @@
 //! Which metric gets which interval, from what, and when it has none.
 
 use crate::story::{case, profile, suite, trial};
+use karat_core::clusters::{ClusterBy, numbers};
+use karat_core::comparison::{Comparand, Pairs, Rules, compare};
 use karat_core::metric::estimate::Estimate;
-use karat_core::metric::table::{Track, of_track};
+use karat_core::metric::table::{Direction, Track, of_track};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Intervals, Metrics, Proportions, ToolScore, score};
 use karat_core::stats::bootstrap::{Kind, interval_of_mean};
 use karat_core::stats::cluster::{Correction, standard_error};
+use karat_core::stats::paired::Verdict as Conclusion;
 use karat_core::stats::proportion::{clopper_pearson, wilson};
+use karat_core::stats::random::Random;
 use karat_core::suite::{Suite, Verdict};
 use karat_core::trial::Trial;
 
@@ -41,6 +45,11 @@ fn scored(suite: &Suite, trials: &[Trial], profile: &Profile, intervals: &Interv
     card.tools.remove(0)
 }
 
+/// Every case by itself.
+fn alone() -> Intervals {
+    Intervals { cluster: ClusterBy::Nothing, ..Intervals::default() }
+}
+
 fn of<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
     &metrics.iter().find(|(own, _)| *own == id).unwrap_or_else(|| panic!("{id}")).1
 }
@@ -48,7 +57,7 @@ fn of<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
 #[test]
 fn means_of_cases_are_resampled_and_proportions_are_not() {
     let (suite, trials) = forty();
-    let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals::default());
+    let tool = scored(&suite, &trials, &profile("karat", ""), &alone());
     let found: Vec<Vec<f64>> = tool.cases[..40].iter().map(|c| vec![c.trials[0].counts.tp as f64]).collect();
     let hits = found.iter().filter(|v| v[0] > 0.0).count();
     let recall = of(&tool.metrics, "recall");
@@ -71,12 +80,8 @@ fn means_of_cases_are_resampled_and_proportions_are_not() {
 #[test]
 fn percentile_and_clopper_pearson_on_request() {
     let (suite, trials) = forty();
-    let wanted = Intervals {
-        kind: Kind::Percentile,
-        proportions: Proportions::ClopperPearson,
-        resamples: 2000,
-        ..Intervals::default()
-    };
+    let wanted =
+        Intervals { kind: Kind::Percentile, proportions: Proportions::ClopperPearson, resamples: 2000, ..alone() };
     let tool = scored(&suite, &trials, &profile("karat", ""), &wanted);
     assert_eq!(of(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
     let fpr = of(&tool.metrics, "fpr");
@@ -90,10 +95,12 @@ fn percentile_and_clopper_pearson_on_request() {
 fn clusters_are_drawn_whole() {
     let (suite, trials) = forty();
     let rules = profile("karat", "");
-    let alone = scored(&suite, &trials, &rules, &Intervals::default());
-    let wanted = Intervals { cluster: Some("repo".to_owned()), ..Intervals::default() };
-    let together = scored(&suite, &trials, &rules, &wanted);
-    let (one, many) = (of(&alone.metrics, "recall"), of(&together.metrics, "recall"));
+    let separate = scored(&suite, &trials, &rules, &alone());
+    // Ten repositories are enough for the default.
+    let together = scored(&suite, &trials, &rules, &Intervals::default());
+    let asked = Intervals { cluster: ClusterBy::Field("repo".to_owned()), ..Intervals::default() };
+    assert_eq!(scored(&suite, &trials, &rules, &asked), together);
+    let (one, many) = (of(&separate.metrics, "recall"), of(&together.metrics, "recall"));
     assert_eq!(many.method.as_deref(), Some("hierarchical-cluster-bootstrap-bca"));
     assert_ne!(one.se, many.se);
     // Items of a cluster are not independent, so no interval that takes them to be is given.
@@ -119,7 +126,7 @@ fn what_does_not_vary_is_a_share_of_so_many_or_has_no_interval() {
 #[test]
 fn the_mean_over_categories_is_resampled_by_case() {
     let (suite, trials) = forty();
-    let tool = scored(&suite, &trials, &profile("owasp", ""), &Intervals::default());
+    let tool = scored(&suite, &trials, &profile("owasp", ""), &alone());
     let youden = of(&tool.macro_by["category"], "youden");
     let [low, high] = youden.ci.unwrap();
     assert!(low < youden.value.unwrap() && youden.value.unwrap() < high);
@@ -155,4 +162,74 @@ fn seeds_decide_and_threads_do_not() {
     assert_ne!(with(Some(1)), with(Some(2)));
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert_eq!(alone.install(|| with(None)), with(None));
+}
+
+/// 25 repositories of 6 cases with a golden each, which is found as often as the repository makes it.
+fn shared_repositories(seed: u64) -> (Suite, Vec<Trial>) {
+    let mut random = Random::new(seed, 0);
+    let (mut cases, mut trials) = (Vec::new(), Vec::new());
+    for repository in 0..25 {
+        // The shared effect: any share from 0 to 1, with 0.5 in the middle.
+        let often = random.unit();
+        for number in 0..6 {
+            let name = format!("c{repository}-{number}");
+            let mut one = case(&name, "g1 a.py:5 kw=sql | x");
+            one.repo = Some(format!("r{repository}"));
+            cases.push(one);
+            trials.push(trial(&name, 1, if random.unit() < often { "f1 a.py:5 | sql" } else { "" }));
+        }
+    }
+    (suite(cases), trials)
+}
+
+/// In how many of so many suites the interval of recall holds the truth, which is one half.
+fn coverage(suites: u64, intervals: &Intervals) -> f64 {
+    let rules = profile("karat", "");
+    let covers = |seed: u64| {
+        let (suite, trials) = shared_repositories(seed);
+        let tool = scored(&suite, &trials, &rules, intervals);
+        of(&tool.metrics, "recall").ci.is_some_and(|[low, high]| low <= 0.5 && 0.5 <= high)
+    };
+    (0..suites).filter(|seed| covers(*seed)).count() as f64 / suites as f64
+}
+
+/// Cases of one repository share most of what makes them hard, and the default intervals hold the truth nevertheless.
+#[test]
+fn intervals_of_shared_repositories_cover() {
+    let few = |intervals: Intervals| Intervals { resamples: 300, ..intervals };
+    let by_default = coverage(120, &few(Intervals::default()));
+    assert!(by_default >= 0.90, "{by_default}");
+    // Taken one by one the same cases seem to say more than they do.
+    let separate = coverage(40, &few(alone()));
+    assert!(separate <= 0.85, "{separate}");
+}
+
+/// In how many of so many suites two tools that do equally well are told apart.
+fn told_apart(suites: u64, by: &ClusterBy) -> f64 {
+    let rules = Rules { resamples: 400, ..Rules::default() };
+    let differs = |seed: u64| {
+        let mut random = Random::new(seed, 1);
+        let (mut pairs, mut names) = (Vec::new(), Vec::new());
+        for repository in 0..25 {
+            let often = [random.unit(), random.unit()];
+            for _ in 0..6 {
+                pairs.push(often.map(|often| if random.unit() < often { 1.0 } else { 0.0 }));
+                names.push(format!("r{repository}"));
+            }
+        }
+        let repositories = || names.iter().map(|name| Some(name.as_str()));
+        let clusters = by.decide_from(repositories()).used.then(|| numbers(repositories()));
+        let comparand = Comparand { pairs: Pairs::Values(pairs), clusters, direction: Direction::Up };
+        let verdict = compare(&[comparand], &rules)[0].verdict;
+        matches!(verdict, Conclusion::Better | Conclusion::Worse)
+    };
+    (0..suites).filter(|seed| differs(*seed)).count() as f64 / suites as f64
+}
+
+#[test]
+fn tools_that_do_equally_well_on_shared_repositories_are_seldom_told_apart() {
+    let by_default = told_apart(300, &ClusterBy::Default);
+    assert!(by_default <= 0.08, "{by_default}");
+    let separate = told_apart(100, &ClusterBy::Nothing);
+    assert!(separate >= 0.12, "{separate}");
 }

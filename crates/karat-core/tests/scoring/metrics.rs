@@ -3,8 +3,12 @@
 use crate::story::{case, profile, suite, trial};
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Judgement};
+use karat_core::metric::basis::{Basis, basis};
+use karat_core::metric::sums::Sums;
+use karat_core::metric::table::{Track, of_track};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Metrics, Scorecard, ToolScore, score};
+use karat_core::stats::random::Random;
 use karat_core::suite::{Suite, Verdict};
 use karat_core::trial::{Outcome, Trial};
 
@@ -288,4 +292,52 @@ fn findings_outside_the_change_are_flagged_and_may_be_left_out() {
     let (left_out, _) =
         scored(&suite, &trials, &profile("karat", &format!("{strict}\noutside_change = \"leave_out\"")));
     assert_eq!(left_out.counts.fp, 1);
+}
+
+/// A row of sums any of which may be missing, so that every way of being undefined comes up.
+fn any_row(random: &mut Random, columns: usize) -> Vec<f64> {
+    let absent = 0.2 + 0.6 * random.unit();
+    (0..columns).map(|_| if random.unit() < absent { 0.0 } else { 1.0 + random.unit() }).collect()
+}
+
+#[test]
+fn a_ratio_of_sums_depends_on_the_columns_that_it_names_and_on_no_other() {
+    const BINS: usize = 10;
+    let names = Sums::names(BINS);
+    let mut met = 0;
+    for rules in [profile("karat", ""), profile("audit", "")] {
+        for metric in of_track(Track::Findings) {
+            let Some(read) = Sums::columns(metric.id, BINS) else { continue };
+            let mut values = 0;
+            for number in 0..300 {
+                let mut random = Random::new(7, number);
+                let (row, other) = (any_row(&mut random, names.len()), any_row(&mut random, names.len()));
+                // The columns that it reads stay, and all others become something else.
+                let mixed: Vec<f64> =
+                    (0..names.len()).map(|at| if read.contains(&at) { row[at] } else { other[at] }).collect();
+                let value = |row: &[f64]| Sums::from_row(row, BINS).value(metric.id, &rules).unwrap();
+                assert_eq!(value(&row), value(&mixed), "{} by {}", metric.id, rules.name);
+                values += usize::from(value(&row).is_ok());
+            }
+            assert!(values > 0, "{} never has a value", metric.id);
+            met += 1;
+        }
+    }
+    assert!(met >= 70, "{met}");
+}
+
+/// Everything that a report states of a suite can be computed again from its cases, or says why not.
+#[test]
+fn every_metric_knows_what_it_is_computed_from() {
+    let (suite, trials) = two_trials();
+    let tool = score(&suite, &trials, &[], &profile("karat", "")).tools.remove(0);
+    for metric in of_track(Track::Findings) {
+        let of_cases = tool.cases.iter().any(|case| case.values.iter().any(|(id, _)| *id == metric.id));
+        match basis(metric.id) {
+            Some(Basis::Values) => {}
+            Some(_) => assert!(!of_cases, "{} is no mean of cases", metric.id),
+            None => panic!("{}", metric.id),
+        }
+    }
+    assert_eq!(basis("mean_combined_score"), None);
 }

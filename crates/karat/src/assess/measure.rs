@@ -52,7 +52,7 @@ pub fn report(
 ) -> AssessmentReportV1 {
     let clusters: Vec<usize> =
         looked.iter().enumerate().flat_map(|(at, bundle)| bundle.sought.iter().map(move |_| at)).collect();
-    let shared = Shared { looked, clusters: how.intervals.cluster.as_ref().map(|_| clusters), how };
+    let shared = Shared { looked, clusters: how.intervals.cluster.named().map(|_| clusters), how };
     let retrieval = (how.stage != StageV1::Assess).then(|| retrieved::retrieval(&shared));
     let scored: Vec<answers::Scored<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
     let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
@@ -80,7 +80,7 @@ pub fn report(
             level: Intervals::LEVEL,
             resamples: how.intervals.resamples,
             seed: how.intervals.seed,
-            cluster: how.intervals.cluster.clone(),
+            cluster: how.intervals.cluster.named().map(str::to_owned),
         },
         retrieval,
         assessments: InOrder(assessments),

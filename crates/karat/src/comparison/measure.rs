@@ -1,12 +1,19 @@
 //! From a metric and two sides to what every case adds on either.
+//!
+//! A metric is computed here by the same formulas that the report's own figure came from. Before anything is said of a
+//! difference, the figure of each side is computed from all of its cases and held against what the side states; where the two
+//! differ, the metric is not compared.
 
 use super::pairing::Paired;
-use super::side::CaseSide;
+use super::side::{CaseSide, Kept, Side};
 use karat_core::comparison::{Comparand, Pairs, Row, Statistic};
+use karat_core::metric::basis::{Basis, basis};
+use karat_core::metric::levels::{Cell, Scale, adaptive_error, swept};
+use karat_core::metric::reasoning::spread_of_moments;
 use karat_core::metric::sums::Sums;
-use karat_core::metric::table::{self, Aggregation, Direction};
+use karat_core::metric::sweep::SweptBy;
+use karat_core::metric::table::{self, Direction};
 use karat_core::profile::Profile;
-use karat_core::stats::random::Random;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +24,17 @@ pub(super) struct Measured {
     pub(super) cases: Vec<usize>,
     /// The cluster of each.
     pub(super) clusters: Option<Vec<usize>>,
-    /// Cases on which only one side has a value.
+    /// Cases of which trials count on one side only.
     pub(super) left_out: usize,
-    /// Why the metric cannot be compared case by case at all.
-    pub(super) missing: Option<&'static str>,
+    /// Why the metric is not compared case by case.
+    pub(super) refused: Option<Refused>,
+}
+
+/// Why a metric is not compared case by case, and what both sides state of it nevertheless.
+pub(super) struct Refused {
+    pub(super) reason: String,
+    /// Nothing where the sides are not about the same cases.
+    pub(super) stated: [Option<f64>; 2],
 }
 
 enum Kind {
@@ -45,154 +59,266 @@ pub(super) fn direction(id: &str) -> Direction {
     table::find(id).map_or(Direction::Up, |metric| metric.direction)
 }
 
-/// A metric of two sides: a mean of cases by their values, any other by what cases add to it.
+/// A metric of two sides.
 pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
-    let mean = is_mean(id);
-    let profile = pair.a.resolved.as_ref().or(pair.b.resolved.as_ref());
-    match profile.filter(|profile| !mean && Sums::default().value(id, profile).is_some()) {
-        Some(profile) => sums(pair, id, profile),
-        None => values(pair, id, mean),
-    }
-}
-
-fn is_mean(id: &str) -> bool {
-    table::find(id).is_none_or(|metric| metric.aggregation == Aggregation::MeanOfCases)
-}
-
-fn values(pair: &Paired<'_>, id: &str, mean: bool) -> Measured {
-    let (mut values, mut cases, mut left_out) = (Vec::new(), Vec::new(), 0);
-    for (at, (_, a, b)) in pair.cases.iter().enumerate() {
-        match (a.values.get(id), b.values.get(id)) {
-            (Some(a), Some(b)) => {
-                values.push([*a, *b]);
-                cases.push(at);
-            }
-            (None, None) => {}
-            _ => left_out += 1,
+    let counts_once = |(_, a, b): &&(&str, &CaseSide, &CaseSide)| a.counted != b.counted;
+    let left_out = pair.cases.iter().filter(counts_once).count();
+    let recipe = match Recipe::checked(pair.a, pair.b, id) {
+        Ok(recipe) => recipe,
+        Err(reason) => {
+            let same_cases = left_out == 0 && pair.left_out.is_empty();
+            let stated = |side: &Side| side.stated.get(id)?.as_ref().ok().copied().filter(|_| same_cases);
+            let refused = Some(Refused { reason, stated: [stated(pair.a), stated(pair.b)] });
+            return Measured { kind: Kind::Values(Vec::new()), cases: Vec::new(), clusters: None, left_out, refused };
         }
-    }
-    let missing = (!mean).then_some("it is no sum over cases, so that cases cannot be compared one by one");
-    Measured { kind: Kind::Values(values), cases, clusters: None, left_out, missing }
-}
-
-/// What cases add. Where the metrics that come first are means over the parts of a suite, metrics of verdicts are so here too:
-/// every part has columns of its own.
-fn sums(pair: &Paired<'_>, id: &str, profile: &Profile) -> Measured {
-    let bins = profile.calibration.bins as usize;
-    let names = Sums::names(bins);
-    let value = |columns: &[f64]| Sums::from_row(columns, bins).value(id, profile).and_then(Result::ok);
-    let used = used(names.len(), &value);
-    let of_verdicts = table::find(id).is_some_and(|metric| metric.tier == 1);
-    let dimension = pair.a.macro_by.as_ref().or(pair.b.macro_by.as_ref()).filter(|_| of_verdicts);
-    let parts = dimension.map(|dimension| Parts::of(pair, dimension));
+    };
     let (mut rows, mut cases) = (Vec::new(), Vec::new());
-    for (at, (_, a, b)) in pair.cases.iter().enumerate() {
-        let own = parts.as_ref().map_or(&[0][..], |parts| &parts.of_case[at]);
-        let row = |side: &CaseSide| -> Row {
-            let stated = |(at, column): (usize, &usize)| Some((at, *side.sums.get(&names[*column])?));
-            let sums: Row = used.iter().enumerate().filter_map(stated).filter(|(_, v)| *v != 0.0).collect();
-            let width = used.len();
-            own.iter().copied().flat_map(|part| sums.iter().map(move |(at, v)| (part * width + at, *v))).collect()
-        };
-        let both = [row(a), row(b)];
+    for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| a.counted && b.counted) {
+        let both = [recipe.row(name, a), recipe.row(name, b)];
         // A case that adds nothing on either side is none that the metric is about.
         if both.iter().any(|row| !row.is_empty()) {
             rows.push(both);
             cases.push(at);
         }
     }
-    let states = |side: fn(&(&str, &CaseSide, &CaseSide)) -> bool| pair.cases.iter().any(side);
-    let missing = !(states(|(_, a, _)| !a.sums.is_empty()) && states(|(_, _, b)| !b.sums.is_empty()));
-    if missing {
-        (rows, cases) = (Vec::new(), Vec::new());
-    }
-    let missing = missing.then_some("a side does not state what cases add to it: score it again");
-    let columns = used.len() * parts.as_ref().map_or(1, |parts| parts.count);
-    let (own, id) = (profile.clone(), id.to_owned());
-    let of_part = move |columns: &[f64]| {
-        let mut whole = vec![0.0; names.len()];
-        used.iter().zip(columns).for_each(|(at, sum)| whole[*at] = *sum);
-        Sums::from_row(&whole, bins).value(&id, &own).and_then(Result::ok)
+    let values = |(_, a, b): &(&str, &CaseSide, &CaseSide)| Some([*a.values.get(id)?, *b.values.get(id)?]);
+    let all_values: Option<Vec<[f64; 2]>> = match recipe.basis {
+        Basis::Values if recipe.parts.is_none() => cases.iter().map(|at| values(&pair.cases[*at])).collect(),
+        _ => None,
     };
-    let width = columns.checked_div(parts.map_or(1, |parts| parts.count)).unwrap_or(1).max(1);
-    let value = move |columns: &[f64]| mean(&columns.chunks(width).filter_map(&of_part).collect::<Vec<_>>());
-    Measured { kind: Kind::Sums { rows, columns, value: Box::new(value) }, cases, clusters: None, left_out: 0, missing }
+    let kind = match all_values {
+        // The differences of cases say more than two sums do.
+        Some(values) => Kind::Values(values),
+        None => Kind::Sums { rows, columns: recipe.columns(), value: recipe.value },
+    };
+    Measured { kind, cases, clusters: None, left_out, refused: None }
+}
+
+/// Figures no further apart are the same; what was kept may have been rounded to six digits.
+const SAME: f64 = 1e-5;
+
+/// How a metric comes from what cases state.
+struct Recipe {
+    basis: Basis,
+    id: String,
+    /// The columns of one part, by name; of a mean or a spread they have no name.
+    columns: BTreeMap<String, usize>,
+    width: usize,
+    /// Where the figure is a mean over the parts of the suite, every part has columns of its own.
+    parts: Option<Parts>,
+    value: Box<Statistic<'static>>,
+}
+
+impl Recipe {
+    /// The recipe by which both sides have the value that they state, or why there is none.
+    fn checked(a: &Side, b: &Side, id: &str) -> Result<Self, String> {
+        for side in [a, b] {
+            match (side.stated.get(id), side.kept) {
+                (Some(Ok(_)), _) => {}
+                (Some(Err(reason)), _) => return Err(format!("{} has no value: {reason}", side.label)),
+                (None, Kept::Report) => {
+                    return Err(format!("the report of {} has no such number: score it again", side.label));
+                }
+                (None, Kept::Baseline) => {
+                    return Err(format!(
+                        "the baseline of {} does not hold it: write it again with --metric {id}",
+                        side.label
+                    ));
+                }
+            }
+        }
+        let recipe = Self::new(a, b, id)?;
+        for side in [a, b] {
+            let Some(Ok(stated)) = side.stated.get(id) else { continue };
+            let computed = recipe.figure(side);
+            if computed.is_some_and(|computed| (computed - stated).abs() <= SAME * stated.abs().max(1.0)) {
+                continue;
+            }
+            let label = &side.label;
+            return Err(match (&recipe.parts, side.kept) {
+                (_, Kept::Baseline) => {
+                    format!("the baseline of {label} does not hold all that it is computed from: write it again")
+                }
+                (Some(parts), Kept::Report) => format!(
+                    "it is the mean over each {} of single goldens and findings, and cases do not add up to it",
+                    parts.dimension
+                ),
+                (None, Kept::Report) => {
+                    format!("the report of {label} does not state all that it is computed from: score it again")
+                }
+            });
+        }
+        Ok(recipe)
+    }
+
+    fn new(a: &Side, b: &Side, id: &str) -> Result<Self, String> {
+        let basis = basis(id).unwrap_or(Basis::Values);
+        let profile = a.resolved.as_ref().or(b.resolved.as_ref());
+        let rules = || profile.ok_or("baselines do not state the rules that it is computed by: compare with a report");
+        let cases = || a.cases.values().chain(b.cases.values());
+        let (names, value): (Vec<String>, Box<Statistic<'static>>) = match basis {
+            Basis::Whole(reason) => return Err(reason.to_owned()),
+            Basis::Values => (Vec::new(), Box::new(|sums: &[f64]| (sums[1] > 0.0).then(|| sums[0] / sums[1]))),
+            Basis::Spread(_) => {
+                let population = rules()?.audit_conventions.population_std;
+                let value = move |sums: &[f64]| spread_of_moments(sums[0], sums[1], sums[2], population).ok();
+                (Vec::new(), Box::new(value))
+            }
+            Basis::Sums => {
+                let (profile, id) = (rules()?.clone(), id.to_owned());
+                let bins = profile.calibration.bins as usize;
+                let all = Sums::names(bins);
+                let read = Sums::columns(&id, bins).unwrap_or_default();
+                let names = read.iter().map(|at| all[*at].clone()).collect();
+                let value = move |columns: &[f64]| {
+                    let mut whole = vec![0.0; all.len()];
+                    read.iter().zip(columns).for_each(|(at, sum)| whole[*at] = *sum);
+                    Sums::from_row(&whole, bins).value(&id, &profile).and_then(Result::ok)
+                };
+                (names, Box::new(value))
+            }
+            Basis::Levels(scale) => {
+                let bins = rules()?.calibration.bins;
+                let cells = levels(cases(), scale);
+                let counts = if scale == Scale::Verdict { &[][..] } else { &COUNTS };
+                let names = counts.iter().map(|name| (*name).to_owned()).chain(cells.iter().map(Cell::name)).collect();
+                (names, of_levels(id, scale, cells, bins))
+            }
+        };
+        let width = match basis {
+            Basis::Values => 2,
+            Basis::Spread(_) => 3,
+            _ => names.len(),
+        };
+        let parts = Parts::of(a, b, id);
+        let value = over_parts(value, width);
+        Ok(Self { basis, id: id.to_owned(), columns: names.into_iter().zip(0..).collect(), width, parts, value })
+    }
+
+    /// How many columns there are in all.
+    fn columns(&self) -> usize {
+        self.width * self.parts.as_ref().map_or(1, |parts| parts.count)
+    }
+
+    /// What a case of that name adds.
+    fn row(&self, name: &str, case: &CaseSide) -> Row {
+        let sums: Row = match self.basis {
+            Basis::Values => case.values.get(&self.id).map(|value| vec![(0, *value), (1, 1.0)]),
+            Basis::Spread(of) => case.values.get(of).map(|value| vec![(0, 1.0), (1, *value), (2, value * value)]),
+            _ => {
+                let own = case.sums.iter().filter_map(|(name, sum)| Some((*self.columns.get(name)?, *sum)));
+                Some(own.collect())
+            }
+        }
+        .unwrap_or_default();
+        let mut sums: Row = sums.into_iter().filter(|(_, sum)| *sum != 0.0).collect();
+        sums.sort_by_key(|(column, _)| *column);
+        let Some(parts) = &self.parts else { return sums };
+        let own = parts.of_case.get(name).into_iter().flatten();
+        own.flat_map(|part| sums.iter().map(move |(column, sum)| (part * self.width + column, *sum))).collect()
+    }
+
+    /// The figure of all cases of a side.
+    fn figure(&self, side: &Side) -> Option<f64> {
+        let mut totals = vec![0.0; self.columns()];
+        for (name, case) in &side.cases {
+            for (column, sum) in self.row(name, case) {
+                totals[column] += sum;
+            }
+        }
+        (self.value)(&totals).filter(|value| value.is_finite())
+    }
+}
+
+/// The mean of a figure over parts with so many columns each.
+fn over_parts(value: Box<Statistic<'static>>, width: usize) -> Box<Statistic<'static>> {
+    Box::new(move |columns: &[f64]| mean(&columns.chunks(width.max(1)).filter_map(&value).collect::<Vec<_>>()))
+}
+
+/// Pooled true positives, false positives and misses.
+const COUNTS: [&str; 3] = ["tp", "fp", "fn"];
+
+/// Every level that some case has, once.
+fn levels<'c>(cases: impl Iterator<Item = &'c CaseSide>, scale: Scale) -> Vec<Cell> {
+    let names: BTreeSet<&String> = cases.flat_map(|case| case.sums.keys()).collect();
+    names.into_iter().filter_map(|name| Cell::parse(name)).filter(|cell| cell.scale == scale).collect()
+}
+
+fn of_levels(id: &str, scale: Scale, cells: Vec<Cell>, bins: u32) -> Box<Statistic<'static>> {
+    let by = match scale {
+        Scale::Verdict => {
+            return Box::new(move |sums: &[f64]| {
+                adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok()
+            });
+        }
+        Scale::Confidence => SweptBy::Confidence,
+        Scale::Severity => SweptBy::Severity,
+    };
+    let best = id.ends_with("best_f1");
+    Box::new(move |sums: &[f64]| {
+        let [tp, fp, fn_, levels @ ..] = sums else { return None };
+        let sweep = swept(by, cells.iter().copied().zip(levels.iter().copied()), [*tp, *fp, *fn_]);
+        if best { sweep.best_f1().ok() } else { sweep.average_precision.ok() }
+    })
 }
 
 /// The parts of a suite by the values of a dimension.
 struct Parts {
+    dimension: String,
     count: usize,
     /// The parts that each case belongs to, upward.
-    of_case: Vec<Vec<usize>>,
+    of_case: BTreeMap<String, Vec<usize>>,
 }
 
 impl Parts {
-    fn of(pair: &Paired<'_>, dimension: &str) -> Self {
-        let values = |case: &CaseSide| -> BTreeSet<String> {
-            match dimension {
-                "category" => case.categories.iter().cloned().collect(),
-                field => case.fields.get(field).cloned().into_iter().collect(),
-            }
-        };
-        // A baseline does not say what cases are about; the other side does.
-        let of_case: Vec<BTreeSet<String>> =
-            pair.cases.iter().map(|(_, a, b)| values(a).union(&values(b)).cloned().collect()).collect();
-        let all: BTreeSet<&String> = of_case.iter().flatten().collect();
-        let numbers: BTreeMap<&String, usize> = all.into_iter().zip(0..).collect();
-        let number = |own: &BTreeSet<String>| own.iter().filter_map(|value| numbers.get(value).copied()).collect();
-        Self { count: numbers.len(), of_case: of_case.iter().map(number).collect() }
-    }
-}
-
-/// The names of what a case adds to a metric; none where the metric is a mean of cases.
-pub fn columns(id: &str, profile: &Profile) -> Vec<String> {
-    let bins = profile.calibration.bins as usize;
-    let names = Sums::names(bins);
-    if is_mean(id) || Sums::default().value(id, profile).is_none() {
-        return Vec::new();
-    }
-    let value = |columns: &[f64]| Sums::from_row(columns, bins).value(id, profile).and_then(Result::ok);
-    used(names.len(), &value).into_iter().map(|column| names[column].clone()).collect()
-}
-
-/// The columns that a figure depends on: those whose change changes it somewhere. It is looked at from many places, since a
-/// figure such as the widest gap of all bins shows one bin at a time.
-fn used(columns: usize, value: &Statistic<'_>) -> Vec<usize> {
-    let mut used = BTreeSet::new();
-    for place in 0..PLACES {
-        let mut random = Random::new(PLACES, place);
-        let mut row: Vec<f64> = (0..columns).map(|_| 1.0 + random.unit()).collect();
-        let at = value(&row);
-        for column in 0..columns {
-            row[column] += 1.0;
-            let differs = match (value(&row), at) {
-                (Some(now), Some(at)) => (now - at).abs() > 1e-9,
-                (now, at) => now.is_some() != at.is_some(),
-            };
-            if differs {
-                used.insert(column);
-            }
-            row[column] -= 1.0;
+    /// The parts whose mean is the figure that sides state of a metric; none where it is a figure of all cases.
+    fn of(a: &Side, b: &Side, id: &str) -> Option<Self> {
+        let side = [a, b].into_iter().find(|side| side.over_parts.contains(id))?;
+        let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
+        for (name, case) in a.cases.iter().chain(&b.cases) {
+            values.entry(name).or_default().extend(&case.parts);
         }
+        let all: BTreeSet<&String> = values.values().flatten().copied().collect();
+        let numbers: BTreeMap<&String, usize> = all.into_iter().zip(0..).collect();
+        let number = |own: &BTreeSet<&String>| own.iter().filter_map(|value| numbers.get(value).copied()).collect();
+        Some(Self {
+            dimension: side.macro_by.clone().unwrap_or_default(),
+            count: numbers.len(),
+            of_case: values.iter().map(|(name, own)| ((*name).clone(), number(own))).collect(),
+        })
     }
-    used.into_iter().collect()
 }
 
-/// From so many places; of ten bins each is the widest in some.
-const PLACES: u64 = 40;
+/// What of a case has to be kept for a metric to be computed again.
+pub struct Needed {
+    basis: Basis,
+    id: String,
+    sums: BTreeSet<String>,
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Needed {
+    /// What the metric of that id is computed from, by these rules.
+    pub fn of(id: &str, profile: &Profile) -> Self {
+        let bins = profile.calibration.bins as usize;
+        let names = Sums::names(bins);
+        let read = Sums::columns(id, bins).unwrap_or_default();
+        let basis = basis(id).unwrap_or(Basis::Values);
+        Self { basis, id: id.to_owned(), sums: read.into_iter().map(|at| names[at].clone()).collect() }
+    }
 
-    #[test]
-    fn every_bin_counts_for_the_widest_gap() {
-        let profile = crate::profile::resolve("karat", &|_| None, &[]).unwrap();
-        let count = |id: &str, of: &str| columns(id, &profile).iter().filter(|name| name.starts_with(of)).count();
-        // The weight, the claims and the right ones of ten bins; and the weight of all, without which there is none.
-        assert_eq!(count("mce", "verdict_confidence.bin"), 30);
-        assert_eq!(count("ece", "verdict_confidence.bin"), 20);
-        assert_eq!(columns("accuracy", &profile), ["verdict.tp", "verdict.fp", "verdict.tn", "verdict.fn"]);
-        assert_eq!(columns("recall", &profile), [] as [&str; 0]);
+    /// Whether a value of the case is needed.
+    pub fn value(&self, name: &str) -> bool {
+        name == self.id || matches!(self.basis, Basis::Spread(of) if of == name)
+    }
+
+    /// Whether one of the sums of the case is needed.
+    pub fn sum(&self, name: &str) -> bool {
+        match self.basis {
+            Basis::Levels(scale) => {
+                let counts = scale != Scale::Verdict && COUNTS.contains(&name);
+                counts || Cell::parse(name).is_some_and(|cell| cell.scale == scale)
+            }
+            _ => self.sums.contains(name),
+        }
     }
 }

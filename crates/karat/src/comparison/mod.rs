@@ -6,16 +6,17 @@ mod pairing;
 mod ranks;
 mod side;
 
-pub use measure::columns;
+pub use measure::Needed;
 pub use pairing::Refusal;
 pub use ranks::ranks;
-pub use side::{CaseSide, Side, profile_digest};
+pub use side::{CaseSide, Kept, Side, profile_digest};
 
 use crate::format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
 use crate::report::number::count;
-use karat_core::comparison::{Because, Comparand, Compared, Rules, Tally};
+use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::comparison::{Comparand, Compared, Pairs, Rules, Tally};
 use measure::Measured;
 use pairing::Paired;
 use std::collections::BTreeSet;
@@ -25,8 +26,8 @@ use std::collections::BTreeSet;
 pub struct Request<'a> {
     /// These metrics; where there are none, those the first side puts first.
     pub metrics: &'a [String],
-    /// The field of cases that clusters are named by.
-    pub cluster: Option<&'a str>,
+    /// Which cases are alike, and count as one.
+    pub cluster: &'a ClusterBy,
     /// Level, margin and samples.
     pub rules: Rules,
     /// Whether sides of different suites may be compared on the cases whose goldens are the same.
@@ -42,21 +43,22 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     let mut paired = Vec::new();
     for (a, b) in sides {
         let pair = pairing::pair(a, b, request.intersection)?;
-        for warning in pair.warnings() {
+        let clustering = clusters::clustering(&pair, request.cluster)?;
+        for warning in pair.warnings().into_iter().chain(on_clusters(&pair, &clustering)) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
         }
-        paired.push(pair);
+        paired.push((pair, clustering));
     }
     let ids = match (request.metrics, sides.first()) {
         ([], Some((first, _))) => first.headline.clone(),
         (some, _) => some.to_vec(),
     };
-    let mut comparisons: Vec<PairV1> = paired.iter().map(|pair| without_metrics(pair, &request.rules)).collect();
+    let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair, &request.rules)).collect();
     for id in &ids {
-        let differences = family(&paired, id, request, &mut warnings)?;
-        for ((into, pair), difference) in comparisons.iter_mut().zip(&paired).zip(differences) {
+        let differences = family(&paired, id, request);
+        for ((into, (pair, _)), difference) in comparisons.iter_mut().zip(&paired).zip(differences) {
             if into.moved.is_empty() {
                 into.moved = moved(pair, id);
             }
@@ -70,48 +72,44 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
         profile: first.map_or_else(String::new, |side| side.profile.clone()),
         level: request.rules.level,
         margin: request.rules.margin,
-        cluster: request.cluster.map(str::to_owned),
+        cluster: paired.iter().find_map(|(_, clustering)| clustering.used_field()).map(str::to_owned),
         comparisons,
         ranks: None,
         warnings,
     })
 }
 
-/// One metric of every two sides.
-fn family(
-    paired: &[Paired<'_>],
-    id: &str,
-    request: &Request<'_>,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<DifferenceV1>, Refusal> {
-    let mut all = Vec::new();
-    for pair in paired {
-        let mut measured = measure::measure(pair, id);
-        if let Some(field) = request.cluster {
-            let clusters = clusters::clusters(pair, &measured.cases, field)?;
-            if clusters.alone > 0 {
-                let cases = count(clusters.alone, "case");
-                let warning = format!("{cases} of {} without {field}: each stands alone", pair.b.label);
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
-            }
-            measured.clusters = Some(clusters.of_case);
-        }
-        all.push(measured);
+/// What to know of cases that are alike.
+fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
+    if clustering.used && clustering.asked && clustering.alone > 0 {
+        let cases = count(clustering.alone, "case");
+        return Some(format!("{cases} of {} without {}: each stands alone", pair.b.label, clustering.field));
     }
+    clustering.warning()
+}
+
+/// One metric of every two sides.
+fn family(paired: &[(Paired<'_>, Clustering)], id: &str, request: &Request<'_>) -> Vec<DifferenceV1> {
+    let measure = |(pair, clustering): &(Paired<'_>, Clustering)| measured(pair, clustering, id);
+    let all: Vec<Measured> = paired.iter().map(measure).collect();
     let direction = measure::direction(id);
     let comparands: Vec<Comparand<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
     let compared = karat_core::comparison::compare(&comparands, &request.rules);
-    Ok(compared.iter().zip(&all).map(|(compared, measured)| difference(id, compared, measured)).collect())
+    compared.iter().zip(&all).map(|(compared, measured)| difference(id, compared, measured)).collect()
+}
+
+fn measured(pair: &Paired<'_>, clustering: &Clustering, id: &str) -> Measured {
+    let mut measured = measure::measure(pair, id);
+    measured.clusters = clusters::of_cases(pair, &measured.cases, clustering);
+    measured
 }
 
 fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
-    let mut difference = DifferenceV1::new(id, compared, measured.left_out);
-    if let (Because::NoPairs, Some(reason)) = (compared.because, measured.missing) {
-        difference.because = reason.to_owned();
-    }
-    difference
+    let found = DifferenceV1::new(id, compared, measured.left_out);
+    let Some(refused) = &measured.refused else { return found };
+    let [a, b] = refused.stated;
+    let difference = a.zip(b).map(|(a, b)| b - a + 0.0);
+    DifferenceV1 { a, b, difference, because: refused.reason.clone(), ..found }
 }
 
 /// Two sides, as far as no metric is concerned.
@@ -187,22 +185,33 @@ pub struct ByCase {
     pub values: Vec<f64>,
     /// The cluster of each, where clusters are named.
     pub clusters: Option<Vec<usize>>,
+    /// What to know of cases that are alike.
+    pub warning: Option<String>,
 }
 
 /// How much each case contributes to the difference between two sides.
-pub fn contributions(a: &Side, b: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
-    let pair = pairing::pair(a, b, false)?;
-    let measured = measure::measure(&pair, id);
-    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
-    let values = measured.comparand(measure::direction(id)).pairs.contributions();
-    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+pub fn contributions(a: &Side, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
+    by_case(a, b, id, cluster, |pairs| pairs.contributions())
 }
 
 /// How much each case contributes to the figure of one side.
-pub fn single(side: &Side, id: &str, cluster: Option<&str>) -> Result<ByCase, Refusal> {
-    let pair = pairing::pair(side, side, false)?;
-    let measured = measure::measure(&pair, id);
-    let clusters = cluster.map(|field| clusters::clusters(&pair, &measured.cases, field)).transpose()?;
-    let values = measured.comparand(measure::direction(id)).pairs.of_second();
-    Ok(ByCase { values, clusters: clusters.map(|clusters| clusters.of_case) })
+pub fn single(side: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
+    by_case(side, side, id, cluster, |pairs| pairs.of_second())
+}
+
+fn by_case(
+    a: &Side,
+    b: &Side,
+    id: &str,
+    cluster: &ClusterBy,
+    values: impl Fn(&Pairs<'_>) -> Vec<f64>,
+) -> Result<ByCase, Refusal> {
+    let pair = pairing::pair(a, b, false)?;
+    let clustering = clusters::clustering(&pair, cluster)?;
+    let measured = measured(&pair, &clustering, id);
+    if let Some(refused) = measured.refused {
+        return Err(Refusal::NotByCase { metric: id.to_owned(), reason: refused.reason });
+    }
+    let comparand = measured.comparand(measure::direction(id));
+    Ok(ByCase { values: values(&comparand.pairs), clusters: comparand.clusters, warning: clustering.warning() })
 }

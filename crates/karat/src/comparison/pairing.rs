@@ -36,6 +36,14 @@ pub enum Refusal {
         /// The second side.
         b: String,
     },
+    /// A metric that cannot be taken apart into what cases add to it.
+    #[error("{metric} cannot be taken apart case by case: {reason}")]
+    NotByCase {
+        /// The metric.
+        metric: String,
+        /// Why.
+        reason: String,
+    },
     /// Clusters are to be named by a field that no case has.
     #[error("no case states `{field}`, so it cannot name clusters; {}", there(known))]
     NoField {

@@ -1,12 +1,14 @@
 //! One side of a comparison: a tool of a report, or of a baseline.
 
-use crate::format::baseline::{BaselineToolV1, BaselineV1};
+use crate::format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use crate::format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use crate::report::number::stated;
+use karat_core::clusters::DEFAULT_FIELD;
 use karat_core::comparison::Tally;
 use karat_core::golden::Acceptance;
 use karat_core::profile::Profile;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One side.
 #[derive(Clone, Debug)]
@@ -31,10 +33,25 @@ pub struct Side {
     pub headline: Vec<String>,
     /// The dimension over whose values these are means, where they are.
     pub macro_by: Option<String>,
+    /// The metrics that are such means, by id.
+    pub over_parts: BTreeSet<String>,
+    /// What it states of every metric: the figure that its own tables show, or why there is none.
+    pub stated: BTreeMap<String, Result<f64, String>>,
+    /// What it was kept as.
+    pub kept: Kept,
     /// Who decided pairs.
     pub judges: Vec<String>,
     /// The cases, by id.
     pub cases: BTreeMap<String, CaseSide>,
+}
+
+/// What a side was kept as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// A report, which states everything.
+    Report,
+    /// A baseline, which states what its metrics are computed from.
+    Baseline,
 }
 
 /// A case, as far as a comparison needs it.
@@ -44,11 +61,13 @@ pub struct CaseSide {
     pub goldens: String,
     /// What clusters can be named by.
     pub fields: BTreeMap<String, String>,
-    /// What it is about.
-    pub categories: Vec<String>,
+    /// The parts of the suite it belongs to, where figures are means over parts.
+    pub parts: Vec<String>,
+    /// Whether some trial of it enters the metrics.
+    pub counted: bool,
     /// Metrics that are means of cases: this one's values.
     pub values: BTreeMap<String, f64>,
-    /// What it adds to metrics that are ratios of sums.
+    /// What it adds to metrics that are sums over cases.
     pub sums: BTreeMap<String, f64>,
     /// In how many trials each required golden was found.
     pub found: BTreeMap<String, Tally>,
@@ -61,7 +80,23 @@ impl Side {
     pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
         let resolved: Option<Profile> =
             serde_json::to_value(&report.profile).ok().and_then(|printed| serde_json::from_value(printed).ok());
-        let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| (info.case.clone(), case(info, result));
+        let macro_by = report.profile.headline_macro_by.clone().filter(|by| tool.macro_by.contains_key(by));
+        let over_parts: BTreeSet<String> = macro_by
+            .iter()
+            .filter_map(|by| tool.macro_by.get(by))
+            .flat_map(|metrics| metrics.keys().cloned())
+            .collect();
+        let ids: BTreeSet<&String> = tool.metrics.keys().chain(&over_parts).collect();
+        let figure = |id: &String| {
+            let estimate = stated(report, tool, id)?;
+            let reason = || estimate.undefined.clone().unwrap_or_else(|| "no reason is stated".to_owned());
+            Some((id.clone(), estimate.value.ok_or_else(reason)))
+        };
+        let stated = ids.into_iter().filter_map(figure).collect();
+        let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| {
+            let parts = macro_by.as_deref().map_or_else(Vec::new, |dimension| parts(info, dimension));
+            (info.case.clone(), CaseSide { parts, ..case(info, result) })
+        };
         Self {
             label: label.into(),
             tool: tool.tool.clone(),
@@ -72,18 +107,26 @@ impl Side {
             rules: rules(&report.profile),
             resolved,
             headline: report.profile.headline.clone(),
-            macro_by: report.profile.headline_macro_by.clone(),
             judges: judges(report),
             cases: report.cases.iter().zip(&tool.cases).map(case).collect(),
+            macro_by,
+            over_parts,
+            stated,
+            kept: Kept::Report,
         }
     }
 
     /// A tool of a baseline.
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
         let tally = |[found, trials]: [usize; 2]| Tally { found, trials };
+        let figure =
+            |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had none when it was written".to_owned());
         let case = |case: &crate::format::baseline::BaselineCaseV1| {
             let side = CaseSide {
                 goldens: case.goldens.clone(),
+                fields: case.repo.iter().map(|repo| (DEFAULT_FIELD.to_owned(), repo.clone())).collect(),
+                parts: case.parts.clone(),
+                counted: case.counted,
                 values: case.values.clone(),
                 sums: case.sums.clone(),
                 found: case.found.iter().map(|(golden, counts)| (golden.clone(), tally(*counts))).collect(),
@@ -102,6 +145,9 @@ impl Side {
             resolved: None,
             headline: tool.metrics.keys().cloned().collect(),
             macro_by: None,
+            over_parts: BTreeSet::new(),
+            stated: tool.metrics.iter().map(|(id, metric)| (id.clone(), figure(metric))).collect(),
+            kept: Kept::Baseline,
             judges: baseline.judges.clone(),
             cases: tool.cases.iter().map(case).collect(),
         }
@@ -160,14 +206,25 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
             titles.insert(issue.id.clone(), issue.title.clone());
         }
     }
+    let values: BTreeMap<String, f64> =
+        result.metrics.iter().filter_map(|(id, estimate)| Some((id.clone(), estimate.value?))).collect();
     CaseSide {
         goldens: short_hash(goldens.as_bytes()),
         fields: fields(info),
-        categories: info.categories.clone(),
-        values: result.metrics.iter().filter_map(|(id, estimate)| Some((id.clone(), estimate.value?))).collect(),
+        parts: Vec::new(),
+        counted: !(trials.is_empty() && values.is_empty() && result.sums.is_empty()),
+        values,
         sums: result.sums.clone(),
         found,
         titles,
+    }
+}
+
+/// The values of a dimension that a case has.
+fn parts(info: &CaseInfoV1, dimension: &str) -> Vec<String> {
+    match dimension {
+        "category" => info.categories.clone(),
+        field => info.fields.get(field).cloned().into_iter().collect(),
     }
 }
 

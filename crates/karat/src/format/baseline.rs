@@ -61,6 +61,15 @@ pub struct BaselineCaseV1 {
     pub case: String,
     /// A hash of the case's verdict and of the ids of its goldens.
     pub goldens: String,
+    /// Whether some trial of it enters the metrics; true where absent.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub counted: bool,
+    /// The repository it was taken from, which clusters are named by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// The parts of the suite it belongs to, where the metrics are means over parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
     /// Metrics that are means of cases: the value of this one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
@@ -70,4 +79,13 @@ pub struct BaselineCaseV1 {
     /// Required goldens: in how many trials each was found, and of how many.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<String, [usize; 2]>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
 }

@@ -83,7 +83,7 @@ pub struct DifferenceV1 {
     pub metric: String,
     /// Which way is better.
     pub direction: Direction,
-    /// Its value on the first side, over the cases both have a value on.
+    /// Its value on the first side, over the cases that are compared: what the report states where these are all of them.
     pub a: Option<f64>,
     /// The same on the second side.
     pub b: Option<f64>,
@@ -106,7 +106,7 @@ pub struct DifferenceV1 {
     pub n: usize,
     /// How many of those are independent: cases, or clusters.
     pub units: usize,
-    /// Cases on which only one side has a value.
+    /// Cases that are not compared, as trials of only one side count.
     pub left_out: usize,
     /// Too few cases to lean on.
     pub unreliable: bool,
@@ -117,7 +117,7 @@ pub struct DifferenceV1 {
 }
 
 impl DifferenceV1 {
-    /// What is known of a metric's difference; on so many cases only one side has a value.
+    /// What is known of a metric's difference; of so many cases trials of only one side count.
     pub fn new(id: &str, compared: &Compared, left_out: usize) -> Self {
         Self {
             metric: id.to_owned(),
@@ -125,11 +125,12 @@ impl DifferenceV1 {
             a: compared.a,
             b: compared.b,
             difference: compared.difference,
-            ci: compared.interval.ok().map(|interval| [interval.low, interval.high]),
+            // Of 0 there is one only, and it has no sign.
+            ci: compared.interval.ok().map(|interval| [interval.low + 0.0, interval.high + 0.0]),
             method: compared.interval.ok().map(|interval| interval.method.to_owned()),
             p: compared.p,
             p_holm: compared.p_holm,
-            effect: compared.effect,
+            effect: compared.effect.map(|effect| effect + 0.0),
             detectable: compared.detectable,
             n: compared.n,
             units: compared.units,

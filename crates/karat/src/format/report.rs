@@ -16,6 +16,7 @@ pub use trial::{
 };
 
 use super::comparison::RanksV1;
+use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table::Direction;
@@ -98,9 +99,49 @@ pub struct IntervalsV1 {
     pub bootstrap: String,
     /// Which interval a plain proportion has: `wilson` or `clopper-pearson`.
     pub proportions: String,
-    /// The field whose values are clusters of cases that are alike.
+    /// The field whose values are clusters of cases that are alike, where cases were drawn together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
+    /// What is known of cases that are alike; absent where no two cases share a repository and no clusters were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClustersV1>,
+}
+
+/// Cases that are alike, because they share the value of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClustersV1 {
+    /// The field: `repo` unless another was asked for.
+    pub field: String,
+    /// Whether cases with the same value are drawn together.
+    pub used: bool,
+    /// Whether that was asked for with `--cluster`, either way.
+    pub asked: bool,
+    /// How many values of the field there are.
+    pub groups: usize,
+    /// How many cases share their value with another case.
+    pub shared_cases: usize,
+    /// The metric that tools are ranked by, whose variance is meant below.
+    pub metric: String,
+    /// By tool: how many times as large the variance is as if cases were independent; absent where it cannot be computed.
+    pub design_effect: BTreeMap<String, f64>,
+}
+
+impl IntervalsV1 {
+    /// How intervals were made, and what was done about cases that are alike.
+    pub fn new(intervals: &Intervals, clustering: &Clustering) -> Self {
+        Self { cluster: clustering.used_field().map(str::to_owned), ..Self::from(intervals) }
+    }
+
+    /// What was asked for about cases that are alike, for everything else that is made of the same report. A report that does not
+    /// say so had the default.
+    pub fn asked(&self) -> ClusterBy {
+        match (&self.cluster, &self.clusters) {
+            (_, Some(clusters)) if !clusters.asked => ClusterBy::Default,
+            (Some(field), _) => ClusterBy::Field(field.clone()),
+            (None, Some(_)) => ClusterBy::Nothing,
+            (None, None) => ClusterBy::Default,
+        }
+    }
 }
 
 impl Default for IntervalsV1 {
@@ -124,7 +165,8 @@ impl From<&Intervals> for IntervalsV1 {
             resamples: intervals.resamples,
             bootstrap: bootstrap.to_owned(),
             proportions: proportions.to_owned(),
-            cluster: intervals.cluster.clone(),
+            cluster: None,
+            clusters: None,
         }
     }
 }
@@ -410,7 +452,8 @@ pub struct CaseResultV1 {
     pub pass: bool,
     /// Means over trials.
     pub metrics: MetricsV1,
-    /// What it adds to metrics that are ratios of sums, by name; what is 0 is left out.
+    /// What it adds to metrics that are sums over cases, by name; what is 0 is left out. `confidence@0.9.right` counts findings of
+    /// that confidence that are right, `severity@4.wrong` those of that severity that are not, and `verdict@0.9.right` verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sums: BTreeMap<String, f64>,
     /// The trials, by number.

@@ -3,7 +3,7 @@
 use super::unsettled;
 use crate::format::gate::{BoundV1, DemandV1, HeldV1};
 use crate::format::report::{EstimateV1, ReportV1, ToolV1};
-use crate::report::number::{count, headline, title};
+use crate::report::number::{count, stated, three, title};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
 
@@ -31,7 +31,7 @@ pub(super) fn hold(report: &ReportV1, tool: &ToolV1, bound: &BoundV1, allow_smal
 fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
     let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
     let none = unsettled(Some(&tool.tool), demand, Some(id));
-    let Some(estimate) = headline(report, tool).get(id).or_else(|| tool.metrics.get(id)) else {
+    let Some(estimate) = stated(report, tool, id) else {
         return DemandV1 { why: "the report has no such number; score again to have it".to_owned(), ..none };
     };
     let none = DemandV1 { value: estimate.value, ci: estimate.ci, n: Some(estimate.n), ..none };
@@ -41,7 +41,7 @@ fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allo
     };
     let Some([low, high]) = estimate.ci else {
         let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without; score again");
-        return DemandV1 { why: format!("{value:.3} has no interval: {reason}"), ..none };
+        return DemandV1 { why: format!("{} has no interval: {reason}", three(Some(value))), ..none };
     };
     let wanted = Wanted { n: estimate.n, cases: cases(report, estimate, id), few: estimate.unreliable, allow_small_n };
     let (outcome, why, cases_wanted) = if least {
@@ -49,7 +49,8 @@ fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allo
     } else {
         settle(-value, [-high, -low], -bound, high <= bound + NEAR, &wanted)
     };
-    let why = format!("{value:.3}, interval {low:.3} … {high:.3}{why}");
+    let [value, low, high] = [value, low, high].map(|number| three(Some(number)));
+    let why = format!("{value}, interval {low} … {high}{why}");
     DemandV1 { outcome, why, cases_wanted, ..none }
 }
 

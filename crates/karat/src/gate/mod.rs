@@ -99,7 +99,7 @@ fn against(
     let metrics = if no_worse.metrics.is_empty() { &old.headline } else { &no_worse.metrics };
     let request = Request {
         metrics,
-        cluster: report.intervals.cluster.as_deref(),
+        cluster: &report.intervals.asked(),
         rules: no_worse.rules,
         intersection: no_worse.intersection,
     };
@@ -126,7 +126,11 @@ fn one(tool: &ToolV1, difference: &DifferenceV1, label: &str, margin: f64, allow
     // Where every case moved by the same amount, that amount is all there is.
     let same = difference.difference.filter(|_| difference.p.is_some()).map(|value| [value, value]);
     let (Some(value), Some([low, high])) = (difference.difference, difference.ci.or(same)) else {
-        return DemandV1 { why: difference.because.clone(), ..none };
+        let figures = match (difference.a, difference.b) {
+            (None, None) => String::new(),
+            (a, b) => format!("{} → {}: ", three(a), three(b)),
+        };
+        return DemandV1 { why: format!("{figures}{}", difference.because), ..none };
     };
     let (value, low, high) = match difference.direction {
         Direction::Up => (value, low, high),

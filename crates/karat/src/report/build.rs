@@ -69,7 +69,7 @@ pub fn report(scored: &Scored<'_>) -> ReportV1 {
         },
         profile: profile_as_printed(scored.profile),
         seed: scored.seed,
-        intervals: IntervalsV1::from(scored.intervals),
+        intervals: IntervalsV1::new(scored.intervals, &scored.intervals.cluster.decide(suite)),
         cases: suite.cases.iter().map(case_info).collect(),
         tools: scored.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, scored)).collect(),
         ranking: None,
@@ -239,13 +239,14 @@ fn case_result(score: &CaseScore, scored: &Scored<'_>) -> CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
         metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
-        sums: sums(&score.sums, scored.profile.calibration.bins as usize),
+        sums: sums(score, scored.profile.calibration.bins as usize),
         trials: score.trials.iter().map(|t| trial_result(t, case, scored)).collect(),
     }
 }
 
-fn sums(sums: &Sums, bins: usize) -> BTreeMap<String, f64> {
-    Sums::names(bins).into_iter().zip(sums.to_row(bins)).filter(|(_, value)| *value != 0.0).collect()
+fn sums(score: &CaseScore, bins: usize) -> BTreeMap<String, f64> {
+    let row = Sums::names(bins).into_iter().zip(score.sums.to_row(bins));
+    row.chain(score.levels.by_name()).filter(|(_, value)| *value != 0.0).collect()
 }
 
 fn trial_result(score: &TrialScore, case: &Case, scored: &Scored<'_>) -> TrialResultV1 {

@@ -121,9 +121,8 @@ pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String>
         }
     }
     lines.extend(shared.iter().map(|(why, metrics)| format!("{}: {why}", metrics.join(", "))));
-    for row in pair.metrics.iter().filter(|row| row.left_out > 0) {
-        let cases = count(row.left_out, "case");
-        lines.push(format!("{}: {cases} left out, on which only one side has a value", title(&row.metric)));
+    if let Some(cases) = pair.metrics.iter().map(|row| row.left_out).max().filter(|cases| *cases > 0) {
+        lines.push(format!("{} left out, as trials of only one side count", count(cases, "case")));
     }
     let Some(first) = pair.metrics.first() else { return lines };
     let noun = if comparison.cluster.is_some() { "cluster" } else { "case" };
@@ -237,7 +236,9 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String
         rows[0][column] = Cell::right(heads[column]).styled(DIM);
     }
     for tool in &ranks.tools {
-        let ends = tool.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3} … {high:.3}"));
+        let ends = tool
+            .ci
+            .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
         let next = tool.next.as_ref();
         rows.push(vec![
             Cell::left(&tool.tool).styled(BOLD),

@@ -1,6 +1,6 @@
 //! What judges did, in words: how often they were asked, what that saved, cost and changed.
 
-use super::number::count;
+use super::number::{count, three};
 use crate::diagnostic::harmless;
 use crate::format::probe::ProbeV1;
 use crate::format::report::{JudgeV1, ReportV1};
@@ -35,7 +35,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
     }
     if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
-        let figure = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
+        let figure = |name: &str, value: Option<f64>| value.map(|_| format!("{name} {}", three(value)));
         let figures =
             [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];
         let told: Vec<String> = figures.into_iter().flatten().collect();

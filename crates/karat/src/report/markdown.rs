@@ -2,7 +2,7 @@
 
 use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
 use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
-use super::{Look, judges};
+use super::{Look, clusters, judges};
 use crate::format::report::ReportV1;
 use karat_core::metric::estimate::RELIABLE_N;
 
@@ -41,7 +41,8 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
         out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
     }
     let percent = report.intervals.level * 100.0;
-    out.push_str(&format!("\nIn brackets: {percent} % intervals.\n"));
+    let alike = clusters::sentence(report).map_or_else(String::new, |said| format!(" {}.", escape(&said)));
+    out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
     if let Some(said) = undecided(report) {
         out.push_str(&format!("\n{}\n", escape(&said)));
     }

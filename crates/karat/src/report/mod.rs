@@ -2,6 +2,7 @@
 
 pub mod assessment;
 pub mod build;
+pub mod clusters;
 pub mod compare;
 pub mod csv;
 pub mod exhibit;

@@ -3,9 +3,18 @@
 use crate::format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use karat_core::metric::table::{self, Direction};
 
+/// So many decimals; what rounds to nothing has no sign.
+pub fn decimals(value: f64, count: usize) -> String {
+    let text = format!("{value:.count$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
 /// Three decimals, or a dash for what has no value.
 pub fn three(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"))
+    value.map_or_else(|| "–".to_owned(), |v| decimals(v, 3))
 }
 
 /// Three decimals with a sign, or a dash; less than half a thousandth either way is shown as nothing.
@@ -29,10 +38,10 @@ pub fn p_value(p: Option<f64>) -> String {
 /// Both ends of an interval in two decimals, as short as they can be: `.65–.88`; a dash where there is none.
 pub fn span(ci: Option<[f64; 2]>) -> String {
     let end = |v: f64| {
-        let text = format!("{v:.2}");
+        let text = decimals(v, 2);
         match text.as_str() {
             "1.00" => "1".to_owned(),
-            "0.00" | "-0.00" => "0".to_owned(),
+            "0.00" => "0".to_owned(),
             _ => text.replacen("0.", ".", usize::from(v.abs() < 1.0)),
         }
     };
@@ -48,6 +57,11 @@ pub fn title(id: &str) -> &str {
 pub fn headline<'r>(report: &ReportV1, tool: &'r ToolV1) -> &'r MetricsV1 {
     let by = report.profile.headline_macro_by.as_ref().and_then(|dimension| tool.macro_by.get(dimension));
     by.unwrap_or(&tool.metrics)
+}
+
+/// What a report states of a metric, wherever it is shown: what comes first where it is shown there, else that of the whole suite.
+pub fn stated<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
+    headline(report, tool).get(id).or_else(|| tool.metrics.get(id))
 }
 
 /// The metric tools are ranked by: F1 where the profile shows it, else the first it shows.
@@ -108,4 +122,20 @@ pub use karat_core::wording::count;
 /// Trials that did not end in a report.
 pub fn failed_trials(tool: &ToolV1) -> usize {
     tool.outcomes.iter().filter(|(outcome, _)| **outcome != karat_core::trial::Outcome::Reported).map(|(_, n)| n).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for (value, shown) in
+            [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (0.0, "0.000"), (-1.5, "-1.500")]
+        {
+            assert_eq!(three(Some(value)), shown, "{value}");
+        }
+        assert_eq!(span(Some([-0.0, -0.001])), "0–0");
+        assert_eq!(signed(Some(-0.0)), "0.000");
+    }
 }

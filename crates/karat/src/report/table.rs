@@ -6,10 +6,10 @@ mod extras;
 mod leaderboard;
 mod sparkline;
 
-use super::Look;
 use super::grid::{self, Cell};
 use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
 use super::trial_spread::{self, TrialSpread, trial_spread};
+use super::{Look, clusters};
 use crate::diagnostic::harmless;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
 use crate::format::run::NOTHING_EXECUTED;
@@ -128,8 +128,8 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, look: &Look) -> String {
     }
     notes.extend(remarks);
     let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
-    if let Some(said) = undecided(report) {
-        lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));
+    for said in clusters::sentence(report).into_iter().chain(undecided(report)) {
+        lines.extend(grid::wrap(&harmless(&said), look.width.saturating_sub(2)));
     }
     lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }

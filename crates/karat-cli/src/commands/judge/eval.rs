@@ -10,6 +10,7 @@ use asked::Asked;
 use karat::diagnostic::harmless;
 use karat::judge::local::{Field, ParamsError, read, shipped};
 use karat::report::grid::{Cell, draw};
+use karat::report::number::decimals;
 use karat_core::local_judge::NAME;
 use karat_core::local_judge::evaluate::{Figures, evaluate, mean, overlap};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
@@ -141,7 +142,7 @@ fn table(evaluation: &Evaluation) -> String {
         vec![["", "kappa", "precision", "recall", "goldens", "AUC", "F1", "ECE", "pairs"].map(str::to_owned)];
     let mut add = |name: &str, figures: &Figures| {
         let (found, pairs) = (&figures.golden_found, &figures.pairs);
-        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| decimals(value, 3));
         rows.push([
             name.to_owned(),
             shown(found.kappa),

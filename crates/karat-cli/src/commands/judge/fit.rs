@@ -5,7 +5,7 @@ use crate::args::FitArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print_json, tell};
 use karat::judge::local::{Field, to_toml};
-use karat::report::number::count;
+use karat::report::number::{count, decimals};
 use karat::whole_file;
 use karat_core::local_judge::evaluate::{Figures, mean};
 use karat_core::local_judge::fit::fit;
@@ -52,7 +52,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
     ));
     if let Some(held_out) = &told.held_out {
         let n = count(told.held_out_kappa.len(), "group");
-        tell(&format!("{n} held out in turn: kappa {:.3}, ECE {:.3} on average", held_out.kappa, held_out.ece));
+        tell(&format!(
+            "{n} held out in turn: kappa {}, ECE {:.3} on average",
+            decimals(held_out.kappa, 3),
+            held_out.ece
+        ));
     }
     Ok(Exit::Ok)
 }

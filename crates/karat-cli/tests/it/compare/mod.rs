@@ -1,5 +1,7 @@
 //! `karat compare`, `karat gate`, `karat baseline` and `karat power`: what may be said of numbers, and what not.
 
+mod alike;
+mod every_metric;
 mod gates;
 mod powers;
 mod sides;

@@ -80,7 +80,8 @@ fn draw_ranks(ranks: &RanksV1) -> String {
             tool.rank,
             escape(&tool.tool),
             three(tool.value),
-            tool.ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{low:.3} … {high:.3}")),
+            tool.ci
+                .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high)))),
             next.map_or_else(String::new, |next| signed(next.difference)),
             next.map_or_else(String::new, |next| escape(&p_value(next.p_holm))),
             next.map_or("", |next| next.verdict.word())

@@ -1,7 +1,7 @@
 //! Who decided, how often they were asked, what that cost, and how far they can be trusted.
 
 use crate::format::report::{AgreementV1, JudgeV1, ReportV1};
-use crate::report::number::{count, three};
+use crate::report::number::{count, decimals, three};
 use crate::report::page::text;
 
 /// The table of judges; nothing where nobody decided anything.
@@ -59,7 +59,9 @@ fn row(report: &ReportV1, judge: &JudgeV1) -> String {
 }
 
 fn agree(judge: &str, agreement: &AgreementV1) -> String {
-    let ci = agreement.krippendorff_ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2}–{high:.2})"));
+    let ci = agreement
+        .krippendorff_ci
+        .map_or_else(String::new, |[low, high]| format!(" ({}–{})", decimals(low, 2), decimals(high, 2)));
     format!(
         "<h3>{}: how far its members agree</h3>\n<p>On {}: {} agree {}, Krippendorff α {}{ci}, Fleiss κ {}, Gwet AC1 {}.</p>\n",
         text(judge),

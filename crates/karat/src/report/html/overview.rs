@@ -2,6 +2,7 @@
 
 use super::{figures, judges, leaderboard, slices};
 use crate::format::report::{EstimateV1, ReportV1, ToolV1};
+use crate::report::clusters;
 use crate::report::exhibit::Exhibit;
 use crate::report::number::{count, headline, rank_metric, ranked, three, title};
 use crate::report::page::text;
@@ -230,9 +231,10 @@ fn in_words(method: &str) -> String {
 fn method(report: &ReportV1, out: &mut String) {
     let how = &report.intervals;
     let cluster = how.cluster.as_deref().map_or_else(String::new, |field| format!(", clustered by {}", text(field)));
+    let alike = clusters::sentence(report).map_or_else(String::new, |said| format!("{}. ", text(&said)));
     out.push_str(&format!(
         "<section id=\"method\" aria-labelledby=\"method-title\"><h2 id=\"method-title\">How</h2>\n\
-         <p>{} % intervals by {} resamples ({}), proportions by {}{cluster}. Seed {}. Suite digest <code>{}</code>.</p>\n\
+         <p>{} % intervals by {} resamples ({}), proportions by {}{cluster}. {alike}Seed {}. Suite digest <code>{}</code>.</p>\n\
          <p class=\"dim\">The same input gives the same report; <code>karat report</code> draws it again, and the JSON report has every number unrounded.</p></section>\n",
         how.level * 100.0, how.resamples, text(&in_words(&how.bootstrap)), text(&in_words(&how.proportions)), report.seed, text(&report.suite.digest),
     ));

@@ -7,7 +7,7 @@ use super::svg::{Anchor, SIZE, Svg};
 use super::{Choice, Nothing, Plot, words};
 use crate::format::report::{ReportV1, SliceV1};
 use crate::report::exhibit::Exhibit;
-use crate::report::number::{count, title};
+use crate::report::number::{count, decimals, title};
 use crate::report::slice_order;
 use karat_core::metric::table::METRICS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,11 +101,11 @@ fn of(report: &ReportV1, tools: &[Drawn<'_>], id: &str, dimension: &str) -> Opti
         for (nth, drawn) in tools.iter().enumerate() {
             let Some(Figure { value: found, .. }) = of_tool(drawn, value) else { continue };
             let y = top + row / 2.0 + (nth as f64 - (tools.len() - 1) as f64 / 2.0) * apart;
-            let words = format!("{}, {value}: {found:.3}", drawn.name());
+            let words = format!("{}, {value}: {}", drawn.name(), decimals(found, 3));
             svg.about(&words, |svg| {
                 svg.series(drawn.series, |svg| svg.marker(drawn.series, (scale.at(found), y), 4.2))
             });
-            parts.push(format!("{} {found:.3}", drawn.name()));
+            parts.push(format!("{} {}", drawn.name(), decimals(found, 3)));
         }
         said.push(format!("{value} ({n}): {}", parts.join(", ")));
     }

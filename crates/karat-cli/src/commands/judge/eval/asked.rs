@@ -8,7 +8,7 @@ use crate::judging::{Office, opened};
 use crate::terminal::{note, notes};
 use karat::judge::asking::ask_about;
 use karat::report::build::seed_from;
-use karat::report::number::count;
+use karat::report::number::{count, decimals};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::evaluate::{Answer, answered};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
@@ -103,8 +103,11 @@ impl Asked {
     /// How far labels and judge agree, in a line.
     pub(super) fn told(&self) -> String {
         let figure = |name: &str, figure: &Figure| {
-            let ci = figure.ci.map(|[low, high]| format!(" [{low:.3}, {high:.3}]")).unwrap_or_default();
-            figure.value.map(|value| format!("{name} {value:.3}{ci}"))
+            let ci = figure
+                .ci
+                .map(|[low, high]| format!(" [{}, {}]", decimals(low, 3), decimals(high, 3)))
+                .unwrap_or_default();
+            figure.value.map(|value| format!("{name} {}{ci}", decimals(value, 3)))
         };
         let Agreement { percent, kappa, ac1 } = &self.agreement;
         let all = [figure("agree", percent), figure("κ", kappa), figure("AC1", ac1)];

@@ -1,0 +1,143 @@
+//! What cases add to the metrics that lay thresholds on confidence or severity: how many verdicts or findings there are at each
+//! level, right and wrong. Like [`Sums`](super::sums::Sums), those of two lots of cases add up to those of both.
+
+use super::Value;
+use super::calibration::{self, Point};
+use super::sweep::{Level, Sweep, SweptBy, sweep};
+use std::collections::BTreeMap;
+
+/// What a level is a level of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scale {
+    /// How sure verdicts are.
+    Verdict,
+    /// How sure findings are.
+    Confidence,
+    /// How bad findings are.
+    Severity,
+}
+
+impl Scale {
+    const ALL: [Self; 3] = [Self::Verdict, Self::Confidence, Self::Severity];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Confidence => "confidence",
+            Self::Severity => "severity",
+        }
+    }
+}
+
+/// One number that adds up over cases: how many are right, or wrong, at a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// What it is a level of.
+    pub scale: Scale,
+    /// The level.
+    pub level: f64,
+    /// Whether those that are right are counted, or those that are wrong.
+    pub right: bool,
+}
+
+impl Cell {
+    /// The name that it goes by among sums, such as `confidence@0.9.right`.
+    pub fn name(&self) -> String {
+        let side = if self.right { "right" } else { "wrong" };
+        format!("{}@{}.{side}", self.scale.name(), self.level)
+    }
+
+    /// The cell of that name; none where it is the name of something else.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (scale, rest) = name.split_once('@')?;
+        let (level, side) = rest.rsplit_once('.')?;
+        let right = match side {
+            "right" => true,
+            "wrong" => false,
+            _ => return None,
+        };
+        let scale = Scale::ALL.into_iter().find(|own| own.name() == scale)?;
+        Some(Self { scale, level: level.parse().ok().filter(|level: &f64| level.is_finite())?, right })
+    }
+}
+
+/// The levels of a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Levels {
+    /// By scale, by the bits of the level, which lie in the order of levels as none is negative, and by whether it is right.
+    cells: BTreeMap<(Scale, u64, bool), f64>,
+}
+
+impl Levels {
+    /// Adds to a level.
+    pub fn add(&mut self, scale: Scale, level: f64, right: bool, weight: f64) {
+        // Of 0 there are two, which are one level.
+        *self.cells.entry((scale, (level + 0.0).to_bits(), right)).or_insert(0.0) += weight;
+    }
+
+    /// Everything that was added, by name.
+    pub fn by_name(&self) -> impl Iterator<Item = (String, f64)> + '_ {
+        Scale::ALL.into_iter().flat_map(|scale| self.of(scale)).map(|(cell, sum)| (cell.name(), sum))
+    }
+
+    /// Every level of one scale, with what was added to it.
+    pub fn of(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
+        let cell = |(&(scale, bits, right), &sum): (&(Scale, u64, bool), &f64)| {
+            (Cell { scale, level: f64::from_bits(bits), right }, sum)
+        };
+        self.cells.range((scale, 0, false)..=(scale, u64::MAX, true)).map(cell)
+    }
+}
+
+/// Thresholds on the confidence or severity of findings, from the counts at every level, and from the pooled true positives,
+/// false positives and misses, by which what states no level is known too.
+pub fn swept(by: SweptBy, cells: impl Iterator<Item = (Cell, f64)>, [tp, fp, fn_]: [f64; 3]) -> Sweep {
+    let level = |(cell, sum): (Cell, f64)| {
+        let (right, wrong) = if cell.right { (sum, 0.0) } else { (0.0, sum) };
+        Level { score: Some(cell.level), right, wrong }
+    };
+    let mut levels: Vec<Level> = cells.map(level).collect();
+    let [right, wrong] = levels.iter().fold([0.0, 0.0], |[right, wrong], own| [right + own.right, wrong + own.wrong]);
+    let rest = |all: f64, stated: f64| if all - stated > 1e-9 { all - stated } else { 0.0 };
+    levels.push(Level { score: None, right: rest(tp, right), wrong: rest(fp, wrong) });
+    sweep(by, &levels, tp + fn_)
+}
+
+/// The calibration error of verdicts over bins of equal mass.
+pub fn adaptive_error(cells: impl Iterator<Item = (Cell, f64)>, bins: u32) -> Value {
+    let point = |(cell, weight): (Cell, f64)| Point { confidence: cell.level, right: cell.right, weight };
+    calibration::adaptive_error(&cells.map(point).collect::<Vec<_>>(), bins, "no verdict states a confidence")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for scale in Scale::ALL {
+            for level in [0.0, 0.1, 1.0 / 3.0, 1e-9, 5.0] {
+                for right in [true, false] {
+                    let cell = Cell { scale, level, right };
+                    assert_eq!(Cell::parse(&cell.name()), Some(cell));
+                }
+            }
+        }
+        for other in ["verdict.tp", "confidence@x.right", "confidence@0.5.neither", "confidence@NaN.right", "x@1.right"]
+        {
+            assert_eq!(Cell::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_states_no_level_comes_last() {
+        let mut levels = Levels::default();
+        levels.add(Scale::Confidence, 0.9, true, 1.0);
+        levels.add(Scale::Confidence, 0.5, false, 1.0);
+        levels.add(Scale::Verdict, 0.9, false, 1.0);
+        // Two right and two wrong in all, of which one each state a confidence; a fourth golden is missed.
+        let sweep = swept(SweptBy::Confidence, levels.of(Scale::Confidence), [2.0, 2.0, 1.0]);
+        assert_eq!(sweep.average_precision, Ok(1.0 / 3.0 + 1.0 / 3.0 * 0.5));
+        assert_eq!(sweep.points.last().and_then(|point| point.threshold), None);
+    }
+}
