@@ -1,13 +1,10 @@
 //! Scoring a loaded suite: the pure core between reading and drawing.
 
-use crate::comparison::{self, Request};
-use crate::format::comparison::RanksV1;
-use crate::format::report::{JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
+use crate::comparison;
+use crate::format::report::{JudgeSpentV1, JudgeV1, ReportV1};
 use crate::report::build::{Scored, report, seed_from};
-use crate::report::number::rank_metric;
 use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
-use karat_core::comparison::Rules;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{Intervals, Picked, Scorecard, corrected, picked, score};
@@ -103,19 +100,8 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         asked: &asked,
         spent: &spent,
     });
-    report.ranking = ranking(&report);
+    report.ranking = comparison::ranking(&report);
     Scoring { trials, judgements, voices, profile, scorecard, report }
-}
-
-/// Every tool tested against the next by the metric that ranks them.
-fn ranking(report: &ReportV1) -> Option<RanksV1> {
-    let tools: Vec<&ToolV1> = report.tools.iter().collect();
-    if tools.len() < 2 {
-        return None;
-    }
-    let rules = Rules { seed: Some(report.seed), resamples: report.intervals.resamples, ..Rules::default() };
-    let request = Request { metrics: &[], cluster: report.intervals.cluster.as_deref(), rules, intersection: false };
-    comparison::ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
 /// What to know of labels before believing what they correct.

@@ -67,7 +67,14 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
         [id] => id,
         _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
     };
-    ranks(&report, &tools, id, &request(args)).map_err(refused)
+    // As the report itself ranks its tools, unless told otherwise.
+    let typed = request(args);
+    let request = Request {
+        cluster: typed.cluster.or(report.intervals.cluster.as_deref()),
+        rules: Rules { seed: Some(args.seed.unwrap_or(report.seed)), ..typed.rules },
+        ..typed
+    };
+    ranks(&report, &tools, id, &request).map_err(refused)
 }
 
 /// What was typed can be mended where it was typed; what reports hold is input.

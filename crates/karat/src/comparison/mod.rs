@@ -8,7 +8,7 @@ mod side;
 
 pub use measure::columns;
 pub use pairing::Refusal;
-pub use ranks::ranks;
+pub use ranks::{ranking, ranks};
 pub use side::{CaseSide, Side, profile_digest};
 
 use crate::format::comparison::{

@@ -8,7 +8,7 @@ mod sparkline;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
+use super::number::{count, headline, rank_metric, ranked, statement, three, title};
 use crate::diagnostic::harmless;
 use crate::format::report::{CaseResultV1, EstimateV1, FlakyV1, MissV1, ReportV1, ToolV1, TrialResultV1};
 use crate::format::run::NOTHING_EXECUTED;
@@ -32,6 +32,10 @@ const MOST_CASES: usize = 24;
 /// The leaderboard, the cases, what was missed, and what to be careful of.
 pub fn draw(report: &ReportV1, look: &Look) -> String {
     let mut out = head(report, look);
+    if let Some(said) = statement(report) {
+        let lines = grid::fold(&harmless(said), look.width);
+        lines.iter().for_each(|line| out.push_str(&format!("{}\n", paint(line, BOLD, look))));
+    }
     out.push('\n');
     let (board, remarks) = leaderboard::draw(report, look);
     out.push_str(&board);
@@ -124,10 +128,7 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, look: &Look) -> String {
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
     notes.extend(remarks);
-    let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
-    if let Some(said) = undecided(report) {
-        lines.extend(grid::wrap(&said, look.width.saturating_sub(2)));
-    }
+    let lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
     lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }
 
