@@ -31,14 +31,7 @@ pub(crate) struct Made {
 #[derive(Clone, Debug)]
 pub(crate) enum Best {
     /// A tool with the ranks it may have, and the metric that ranks it.
-    Of {
-        tool: String,
-        tools: usize,
-        rank: Option<String>,
-        metric: String,
-        value: Option<f64>,
-        ci: Option<[f64; 2]>,
-    },
+    Of { tool: String, tools: usize, rank: Option<String>, metric: String, value: Option<f64>, ci: Option<[f64; 2]> },
     /// There is no report yet.
     None,
     /// There is one that cannot be read.

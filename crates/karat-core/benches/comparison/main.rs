@@ -2,11 +2,7 @@
 //!
 //! `cargo bench -p karat-core --bench comparison -- [SUITES [RESAMPLES]]` simulates pairs of tools whose truth is known, 2,000
 //! by default, and prints a table. `cargo bench -p karat-core --bench comparison -- ranks` times the tests of all pairs of many tools.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a benchmark reads the clock and prints"
-)]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
 mod ranks;
 mod verdicts;

@@ -150,8 +150,7 @@ impl<'a> Table<'a> {
         for (cells, known) in cells.iter_mut().zip(&known) {
             (0..columns).for_each(|column| level_out(cells, known, column, columns));
         }
-        let mut table =
-            Self { tools, columns, value, cells, known, unit_of: Vec::new(), units: 0, sums: Vec::new() };
+        let mut table = Self { tools, columns, value, cells, known, unit_of: Vec::new(), units: 0, sums: Vec::new() };
         table.group(clusters.filter(|names| names.len() == cases));
         table
     }
@@ -224,13 +223,20 @@ impl<'a> Table<'a> {
             return (test, None);
         }
         // Draws that lie as far in truth must not be told apart by the last digits of sums over all units.
-        let size: f64 = (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
+        let size: f64 =
+            (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
         let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
         let far = by_unit.iter().sum::<f64>().abs() - rounding;
         (test, Some(Drawn::Values { a, b, far, unshared: unshared.into_iter().collect() }))
     }
 
-    fn prepare_sums(&self, a: usize, b: usize, value: &Statistic<'_>, permutations: usize) -> (PairTest, Option<Drawn>) {
+    fn prepare_sums(
+        &self,
+        a: usize,
+        b: usize,
+        value: &Statistic<'_>,
+        permutations: usize,
+    ) -> (PairTest, Option<Drawn>) {
         let total = |tool: usize| {
             let mut total = vec![0.0; self.columns];
             for unit in 0..self.units {
@@ -314,7 +320,8 @@ impl<'a> Table<'a> {
             for (hits, pair) in hits.iter_mut().zip(open) {
                 let is_hit = match &pairs[*pair] {
                     Drawn::Values { a, b, far, unshared } => {
-                        let own: f64 = unshared.iter().map(|(unit, v)| if is_flipped(signs, *unit) { -v } else { *v }).sum();
+                        let own: f64 =
+                            unshared.iter().map(|(unit, v)| if is_flipped(signs, *unit) { -v } else { *v }).sum();
                         (sums[*b] - sums[*a] - own).abs() >= *far
                     }
                     Drawn::Sums { a, b, both, observed } => {
@@ -384,7 +391,8 @@ fn signed_sums(rows: &[f64], width: usize, signs: &[u64], words: usize, count: u
 
 /// Makes values of a case that are the same but for their last digits the same.
 fn level_out(cells: &mut [f64], known: &[bool], column: usize, columns: usize) {
-    let mut order: Vec<usize> = (0..known.len()).filter(|tool| known[*tool]).map(|tool| tool * columns + column).collect();
+    let mut order: Vec<usize> =
+        (0..known.len()).filter(|tool| known[*tool]).map(|tool| tool * columns + column).collect();
     order.sort_by(|x, y| cells[*x].total_cmp(&cells[*y]));
     let mut first = f64::NEG_INFINITY;
     for at in order {

@@ -4,7 +4,7 @@ use super::{Refusal, Request, Side, clusters, measure, pairing};
 use crate::format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
 use crate::format::report::{EstimateV1, ReportV1, ToolV1};
 use crate::report::number::{count, goodness, headline, rank_metric, title};
-use karat_core::comparison::{PairTest, Pairs, RankSet, Row, Rules, Statistic, ToolScores, rank_sets, test_all_pairs};
+use karat_core::comparison::{PairTest, Pairs, RankSet, Row, Rules, ToolScores, rank_sets, test_all_pairs};
 
 /// The ranking that a report states: all its tools by the metric that ranks them; none with a single tool.
 pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
@@ -19,8 +19,7 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
 
 /// Orders tools of a report by a metric, and tests every two of them.
 pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
-    let estimate = |tool: &ToolV1| headline(report, tool).get(id);
-    let goodness = |tool: &ToolV1| estimate(tool).and_then(goodness).filter(|v| v.is_finite());
+    let goodness = |tool: &ToolV1| estimate(report, tool, id).and_then(goodness).filter(|v| v.is_finite());
     let mut ranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_some()).collect();
     ranked.sort_by(|a, b| {
         let by_value = goodness(b).zip(goodness(a)).map_or(std::cmp::Ordering::Equal, |(b, a)| b.total_cmp(&a));
@@ -43,12 +42,13 @@ pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'
         better: test.decided(direction, level).map(|(better, _)| ranked[better].tool.clone()),
     };
     let pairs: Vec<RankTestV1> = tests.iter().map(pair).collect();
-    let with_sets = ranked.iter().zip(&sets).enumerate();
-    let mut placed: Vec<RankedV1> =
-        with_sets.map(|(at, (tool, set))| placed(tool, estimate(tool), Some((at + 1, *set)))).collect();
+    let mut rows: Vec<RankedV1> = Vec::with_capacity(tools.len());
+    for (at, (tool, set)) in ranked.iter().zip(&sets).enumerate() {
+        rows.push(row(tool, estimate(report, tool, id), Some((at + 1, *set))));
+    }
+    rows.extend(unranked.iter().map(|tool| row(tool, estimate(report, tool, id), None)));
     let names: Vec<(&str, RankSet)> = ranked.iter().map(|tool| tool.tool.as_str()).zip(sets).collect();
     let statement = statement(&names, title(id), tests.iter().any(|test| test.p.is_some()));
-    placed.extend(unranked.iter().map(|tool| self::placed(tool, estimate(tool), None)));
     Ok(ComparisonV1 {
         schema: SCHEMA.to_owned(),
         suite: report.suite.name.clone(),
@@ -57,12 +57,16 @@ pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'
         margin: request.rules.margin,
         cluster: request.cluster.map(str::to_owned),
         comparisons: Vec::new(),
-        ranks: Some(RanksV1 { metric: id.to_owned(), direction, level, tools: placed, pairs, statement }),
+        ranks: Some(RanksV1 { metric: id.to_owned(), direction, level, tools: rows, pairs, statement }),
         warnings,
     })
 }
 
-fn placed(tool: &ToolV1, estimate: Option<&EstimateV1>, place: Option<(usize, RankSet)>) -> RankedV1 {
+fn estimate<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
+    headline(report, tool).get(id)
+}
+
+fn row(tool: &ToolV1, estimate: Option<&EstimateV1>, place: Option<(usize, RankSet)>) -> RankedV1 {
     RankedV1 {
         rank: place.map(|(rank, _)| rank),
         rank_low: place.map(|(_, set)| set.low),
@@ -83,41 +87,44 @@ fn test_pairs(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<PairTest>, Refusal> {
     let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
+    let direction = measure::direction(id);
     let (mut values, mut rows) = (Vec::new(), Vec::new());
     let mut figure: Option<(usize, measure::Measured)> = None;
-    let mut names = None;
+    let mut names: Option<Vec<usize>> = None;
     for side in &sides {
         // A tool beside itself: what its cases add, each by its place among all cases of the report.
         let own = pairing::pair(side, side, false)?;
         let cases = own.cases.len();
-        let measured = measure::measure(&own, id);
-        if let (Some(field), None) = (request.cluster, &names) {
+        if let (Some(field), true) = (request.cluster, names.is_none()) {
             let found = clusters::clusters(&own, &(0..cases).collect::<Vec<_>>(), field)?;
             if found.alone > 0 {
                 warnings.push(format!("{} without {field}: each stands alone", count(found.alone, "case")));
             }
             names = Some(found.of_case);
         }
-        match measured.comparand(measure::direction(id)).pairs {
+        let measured = measure::measure(&own, id);
+        let columns = match measured.comparand(direction).pairs {
             Pairs::Values(own) => {
                 let mut by_case = vec![None; cases];
                 measured.cases.iter().zip(own).for_each(|(case, [value, _])| by_case[*case] = Some(value));
                 values.push(by_case);
+                None
             }
             Pairs::Sums { rows: own, columns, .. } => {
                 let mut by_case: Vec<Row> = vec![Vec::new(); cases];
                 measured.cases.iter().zip(own).for_each(|(case, [row, _])| by_case[*case] = row);
                 rows.push(by_case);
-                figure.get_or_insert((columns, measured));
+                Some(columns)
             }
+        };
+        if let (Some(columns), None) = (columns, &figure) {
+            figure = Some((columns, measured));
         }
     }
     let Some((columns, measured)) = &figure else {
         return Ok(test_all_pairs(&ToolScores::Values(values), names.as_deref(), &request.rules));
     };
-    let comparand = measured.comparand(measure::direction(id));
-    let Pairs::Sums { value, .. } = comparand.pairs else { return Ok(Vec::new()) };
-    let value: &Statistic<'_> = value;
+    let Pairs::Sums { value, .. } = measured.comparand(direction).pairs else { return Ok(Vec::new()) };
     let scores = ToolScores::Sums { rows, columns: *columns, value };
     Ok(test_all_pairs(&scores, names.as_deref(), &request.rules))
 }
@@ -163,8 +170,11 @@ mod tests {
     #[track_caller]
     fn check(sets: &[(usize, usize)], expect: &str) {
         let names: Vec<String> = (0..sets.len()).map(|at| format!("t{}", at + 1)).collect();
-        let tools: Vec<(&str, RankSet)> =
-            names.iter().zip(sets).map(|(name, (low, high))| (name.as_str(), RankSet { low: *low, high: *high })).collect();
+        let tools: Vec<(&str, RankSet)> = names
+            .iter()
+            .zip(sets)
+            .map(|(name, (low, high))| (name.as_str(), RankSet { low: *low, high: *high }))
+            .collect();
         assert_eq!(statement(&tools, "F1", true), expect);
     }
 

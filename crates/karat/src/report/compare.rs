@@ -258,10 +258,9 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String
 
 /// How many tools a tool is significantly better than, and how many it is worse than.
 pub(super) fn told_apart(ranks: &RanksV1, tool: &str) -> [usize; 2] {
-    let of = |pair: &&RankTestV1| pair.better.is_some() && (pair.a == tool || pair.b == tool);
-    let all = ranks.pairs.iter().filter(of);
-    let (better, worse): (Vec<_>, Vec<_>) = all.partition(|pair| pair.better.as_deref() == Some(tool));
-    [better.len(), worse.len()]
+    let is_own = |pair: &&RankTestV1| pair.a == tool || pair.b == tool;
+    let winners = || ranks.pairs.iter().filter(is_own).filter_map(|pair| pair.better.as_deref());
+    [winners().filter(|better| *better == tool).count(), winners().filter(|better| *better != tool).count()]
 }
 
 /// What the sets of ranks rest on.

@@ -55,12 +55,16 @@ fn every_tool_has_the_ranks_that_all_pairs_leave_it() {
     for tool in ranking["tools"].as_array().unwrap() {
         assert_eq!((&tool["rank_low"], &tool["rank_high"]), (&json!(1), &json!(2)), "{tool}");
     }
-    assert_eq!(ranking["pairs"], json!([{ "a": "a", "b": "b", "difference": 0.0, "p": 1.0, "p_holm": 1.0, "n": 1, "differing": 0 }]));
+    assert_eq!(
+        ranking["pairs"],
+        json!([{ "a": "a", "b": "b", "difference": 0.0, "p": 1.0, "p_holm": 1.0, "n": 1, "differing": 0 }])
+    );
 }
 
 #[test]
 fn a_tool_without_a_value_has_no_rank() {
-    let unavailable = |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "unavailable" });
+    let unavailable =
+        |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "unavailable" });
     let project = sixty().with("t.jsonl", lines(&(0..60).map(unavailable).collect::<Vec<_>>()));
     let report = project.json("score . --submission s.jsonl --submission t.jsonl --judge none --json");
     let tools = report["ranking"]["tools"].as_array().unwrap();
@@ -69,7 +73,12 @@ fn a_tool_without_a_value_has_no_rank() {
     assert_eq!((last["tool"].as_str(), last.get("rank"), last.get("rank_low")), (Some("absent"), None, None));
     assert!(tools[..3].iter().all(|tool| tool["rank_high"].as_u64().unwrap() <= 3), "{tools:?}");
     assert_eq!(report["ranking"]["pairs"].as_array().unwrap().len(), 3);
-    let four: String = project.read("s.jsonl").lines().filter(|line| line.contains("\"four\"")).map(|line| format!("{line}\n")).collect();
+    let four: String = project
+        .read("s.jsonl")
+        .lines()
+        .filter(|line| line.contains("\"four\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let project = project.with("four.jsonl", four);
     let report = project.json("score . --submission four.jsonl --submission t.jsonl --judge none --json");
     assert_eq!(report["ranking"]["statement"], "Only four has a value of F1.");

@@ -39,7 +39,8 @@ fn as_sums(tools: &[Vec<Option<f64>>]) -> ToolScores<'static> {
 
 /// The differences of two tools on the cases both have a value on, and the clusters of those.
 fn shared(a: &[Option<f64>], b: &[Option<f64>], clusters: &[usize]) -> (Vec<f64>, Vec<usize>) {
-    let both = a.iter().zip(b).zip(clusters).filter_map(|((a, b), cluster)| Some((b.as_ref()? - a.as_ref()?, *cluster)));
+    let both =
+        a.iter().zip(b).zip(clusters).filter_map(|((a, b), cluster)| Some((b.as_ref()? - a.as_ref()?, *cluster)));
     both.unzip()
 }
 
@@ -167,7 +168,11 @@ fn a_chain_of_small_steps_is_no_tie_from_end_to_end() {
     let means: Vec<f64> = (0..8).map(|at| 0.05 * f64::from(at)).collect();
     let tests = test_all_pairs(&ToolScores::Values(scored(&means, 50, 9)), None, &rules(10_000));
     let is_apart = |a: usize, b: usize| {
-        tests.iter().find(|test| (test.a, test.b) == (a, b)).and_then(|test| test.decided(Direction::Up, 0.95)).is_some()
+        tests
+            .iter()
+            .find(|test| (test.a, test.b) == (a, b))
+            .and_then(|test| test.decided(Direction::Up, 0.95))
+            .is_some()
     };
     assert!((0..7).all(|at| !is_apart(at, at + 1)), "{tests:?}");
     let sets = rank_sets(8, &tests, Direction::Up, 0.95);

@@ -20,7 +20,8 @@ pub(super) fn ranking<'a>(exhibit: &Exhibit<'a>, choice: &Choice) -> Result<&'a 
     let stated = exhibit.report.ranking.as_ref().filter(|ranking| !ranking.pairs.is_empty());
     let Some(ranking) = stated else {
         return Err(Nothing(
-            "the report has no tests of pairs of tools; it takes two tools with a value, scored by this version".to_owned(),
+            "the report has no tests of pairs of tools; it takes two tools with a value, scored by this version"
+                .to_owned(),
         ));
     };
     if id != ranking.metric {

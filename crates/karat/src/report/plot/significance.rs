@@ -42,7 +42,8 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         for (column, other) in tools.iter().enumerate().filter(|(column, _)| *column != row) {
             let test = tests.get(&(drawn.name(), other.name())).copied();
             let seen = Seen::of(test, drawn.name());
-            let words = format!("{} {} {}: {metric} {}", drawn.name(), seen.verb, other.name(), numbers(test, drawn.name()));
+            let words =
+                format!("{} {} {}: {metric} {}", drawn.name(), seen.verb, other.name(), numbers(test, drawn.name()));
             let x = left + column as f64 * cell;
             svg.about(&words, |svg| {
                 svg.rect(seen.class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));

@@ -247,7 +247,10 @@ fn matrices_read_the_same_from_both_sides() {
         let drawn = (kind("significance").unwrap().draw)(&exhibit, &Choice::default()).unwrap()[0].inline();
         let says = |a: &str, verb: &str, b: &str| drawn.contains(&format!("<title>{a} {verb} {b}: F1 "));
         assert!(says("careful", row, "noisy") && says("noisy", column, "careful"), "{drawn}");
-        assert!(drawn.contains("noisy: F1 +0.370, p 0.125") && drawn.contains("careful: F1 −0.370, p 0.125"), "{drawn}");
+        assert!(
+            drawn.contains("noisy: F1 +0.370, p 0.125") && drawn.contains("careful: F1 −0.370, p 0.125"),
+            "{drawn}"
+        );
     }
 }
 
