@@ -156,14 +156,13 @@ fn a_published_table_is_recomputed() {
     }
 }
 
-/// Twelve tools on fifty changes, by three judges: neighbours seldom differ significantly, the best and the last do from most.
+/// Twelve tools on thirty changes, by three judges: neighbours do not differ significantly, the best and the last do from many.
 #[test]
 fn a_published_ranking_says_what_is_known() {
     let Some(bench) = shared("code-review-bench") else { return };
     let mut judges: Vec<PathBuf> =
         std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
     judges.sort();
-    let mut seen = Vec::new();
     for judge in judges {
         let project = Project::new();
         let goldens = text(&bench.join("golden_comments"));
@@ -178,13 +177,17 @@ fn a_published_ranking_says_what_is_known() {
             let (value, ci) = (tool["value"].as_f64().unwrap(), &tool["ci"]);
             assert!(ci[0].as_f64().unwrap() < value && value < ci[1].as_f64().unwrap(), "{tool}");
         }
+        // All ways counted by another program: 1–6, 1–6 and 1–10 for the best, 6–12, 7–12 and 6–12 for the last. What is drawn
+        // may move an end by one.
+        let name = judge.file_name().unwrap().to_string_lossy().into_owned();
         let set = |at: usize| ["rank_low", "rank_high"].map(|end| tools[at][end].as_u64().unwrap());
-        let statement = json["ranks"]["statement"].as_str().unwrap().to_owned();
-        seen.push((statement.clone(), set(0), set(11)));
-        // No tool can have any rank.
-        assert!((0..12).all(|at| set(at) != [1, 12]), "{tools:?}");
-        let shown = project.ok("compare r.json --ranks");
-        assert!(shown.contains(&statement), "{shown}");
+        let ends = [&tools[0]["tool"], &tools[11]["tool"]].map(|tool| tool.as_str().unwrap());
+        assert_eq!(ends, ["augment", "graphite"], "{name}");
+        let most = if name.contains("gpt") { 11 } else { 7 };
+        assert!(set(0)[0] == 1 && set(0)[1] <= most, "{name}: {:?}", set(0));
+        assert!(set(11)[0] >= 5 && set(11)[1] == 12, "{name}: {:?}", set(11));
+        let statement = json["ranks"]["statement"].as_str().unwrap();
+        assert_eq!(statement, format!("By F1, augment is among the best {}.", set(0)[1]), "{name}");
+        assert!(project.ok("compare r.json --ranks").contains(statement), "{name}");
     }
-    insta::assert_debug_snapshot!("published_ranks", seen);
 }

@@ -141,12 +141,13 @@ fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
     let names: Vec<&str> = leaders.iter().map(|(name, _)| *name).collect();
     let said = match leaders.as_slice() {
         [] => "every tool is worse than some other".to_owned(),
-        [(best, RankSet { high: 1, .. })] => format!("{best} is best"),
-        [(best, RankSet { high: 2, .. })] => format!("{best} is best or second"),
-        [(best, set)] => format!("{best} is among the best {}", set.high),
         all if all.len() == tools.len() && all.len() > 3 => format!("all {} tools are tied", all.len()),
         all if all.len() == tools.len() => format!("{} are tied", listed(&names)),
-        [(best, RankSet { high: 2, .. }), (_, next), ..] if next.high > 2 => format!("{best} is best or second"),
+        [(best, set), others @ ..] if others.iter().all(|(_, other)| other.high > set.high) => match set.high {
+            1 => format!("{best} is best"),
+            2 => format!("{best} is best or second"),
+            high => format!("{best} is among the best {high}"),
+        },
         _ => format!("{} are tied for the lead", listed(&names)),
     };
     format!("By {metric}, {said}.")
@@ -193,6 +194,8 @@ mod tests {
         check(&[(1, 4), (1, 4), (1, 4), (1, 4), (5, 5)], "By F1, t1, t2, t3 and 1 more are tied for the lead.");
         check(&[(1, 2), (2, 2), (2, 3)], "By F1, t1 is best or second.");
         check(&[(1, 3), (2, 4), (2, 4), (3, 4)], "By F1, t1 is among the best 3.");
+        check(&[(1, 3), (1, 4), (1, 5), (2, 5), (3, 5)], "By F1, t1 is among the best 3.");
+        check(&[(1, 3), (1, 4), (1, 3), (2, 5), (4, 5)], "By F1, t1, t2 and t3 are tied for the lead.");
         // With other cases for every pair, what stands first may not be what wins.
         check(&[(2, 3), (1, 2), (2, 3)], "By F1, t2 is best or second.");
         check(&[(2, 2), (2, 2), (2, 2)], "By F1, every tool is worse than some other.");

@@ -265,7 +265,6 @@ fn sets_of_all_tools_hold_their_true_ranks_at_once() {
         // Three standard deviations of a share of 95 %.
         let least = 0.95 - 3.0 * (0.95 * 0.05 / SUITES as f64).sqrt();
         let share = held as f64 / SUITES as f64;
-        println!("{}: {share}", truth.name);
         assert!(share >= least, "{}: {held} of {SUITES}", truth.name);
     }
 }
