@@ -116,7 +116,7 @@ Examples:
   karat compare before.json after.json
   karat compare nightly latest --metric f1 --metric recall
   karat compare latest --tools patterns,careful-reviewer
-  karat compare latest --ranks                      which ranks of a leaderboard cannot be told apart
+  karat compare latest --ranks                      the ranks that every tool of a leaderboard may have
   karat compare latest --all-pairs --cluster repo   all against all; cases of one repository count as one
   karat compare old.json new.json --intersection    where goldens were added in between
   karat compare before.json after.json -o compare.md

@@ -1,14 +1,12 @@
 //! Scoring a loaded suite: the pure core between reading and drawing.
 
-use crate::comparison::{self, Request, Side};
-use crate::format::comparison::RanksV1;
+use crate::comparison::{self, Side};
 use crate::format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
 use crate::report::build::{Scored, report, seed_from};
 use crate::report::number::rank_metric;
 use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
 use karat_core::clusters::{ClusterBy, Clustering};
-use karat_core::comparison::Rules;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{Intervals, Labelled, Picked, Scorecard, corrected, picked, score};
@@ -117,20 +115,8 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         spent: &spent,
     });
     report.intervals.clusters = clusters(&report, &clustering);
-    report.ranking = ranking(&report);
+    report.ranking = comparison::ranking(&report);
     Scoring { trials, judgements, voices, profile, scorecard, report }
-}
-
-/// Every tool tested against the next by the metric that ranks them.
-fn ranking(report: &ReportV1) -> Option<RanksV1> {
-    let tools: Vec<&ToolV1> = report.tools.iter().collect();
-    if tools.len() < 2 {
-        return None;
-    }
-    let rules = Rules { seed: Some(report.seed), resamples: report.intervals.resamples, ..Rules::default() };
-    let cluster = report.intervals.asked();
-    let request = Request { metrics: &[], cluster: &cluster, rules, intersection: false };
-    comparison::ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
 /// What is known of cases that are alike, with the design effect of every tool; nothing where none are.

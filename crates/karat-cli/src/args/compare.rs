@@ -29,7 +29,7 @@ pub(crate) struct CompareArgs {
     /// Every tool of one report against every other.
     #[arg(long, conflicts_with = "ranks")]
     pub(crate) all_pairs: bool,
-    /// The tools of one report in order, each against the next: which ranks cannot be told apart.
+    /// Rank the tools of one report: each with the ranks that it may have, by tests of all pairs.
     #[arg(long)]
     pub(crate) ranks: bool,
     /// Where random numbers start from; taken from the data where absent.

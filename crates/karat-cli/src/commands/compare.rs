@@ -68,7 +68,12 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
         [id] => id,
         _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
     };
-    ranks(&report, &tools, id, &request(args, &ClusterBy::typed(args.cluster.as_deref()))).map_err(refused)
+    // As the report itself ranks its tools, unless told otherwise.
+    let cluster = args.cluster.as_deref().map_or_else(|| report.intervals.asked(), |field| ClusterBy::typed(Some(field)));
+    let typed = request(args, &cluster);
+    let request =
+        Request { rules: Rules { seed: Some(args.seed.unwrap_or(report.seed)), ..typed.rules }, ..typed };
+    ranks(&report, &tools, id, &request).map_err(refused)
 }
 
 /// What was typed can be mended where it was typed; what reports hold is input.

@@ -131,8 +131,12 @@ fn tools(summary: &Summary) -> String {
 
 fn best(summary: &Summary) -> String {
     match &summary.best {
-        Best::Of { tool, tools, metric, value, ci } => {
-            let others = if *tools > 1 { format!(" <span class=\"dim\">of {tools}</span>") } else { String::new() };
+        Best::Of { tool, tools, rank, metric, value, ci } => {
+            let others = match rank {
+                Some(rank) => format!(" <span class=\"dim\">rank {} of {tools}</span>", text(rank)),
+                None if *tools > 1 => format!(" <span class=\"dim\">of {tools}</span>"),
+                None => String::new(),
+            };
             format!(
                 "<span>{}{others}<br><span title=\"{}\">{} {}</span> <span class=\"dim\">{}</span> {}</span>",
                 text(tool),

@@ -1,7 +1,7 @@
 //! A run at a glance, read once: what has ended does not change.
 
 use karat::format::report::ReportV1;
-use karat::report::number::{headline, rank_metric, ranked, title};
+use karat::report::number::{headline, rank_metric, rank_of, ranked, title};
 use karat::run::drive::failed;
 use karat::store::{RunId, RunInfo, RunState, Store, StoreError};
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ pub(crate) struct Made {
 /// The best tool of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Best {
-    /// A tool and the metric that ranks it.
-    Of { tool: String, tools: usize, metric: String, value: Option<f64>, ci: Option<[f64; 2]> },
+    /// A tool with the ranks it may have, and the metric that ranks it.
+    Of { tool: String, tools: usize, rank: Option<String>, metric: String, value: Option<f64>, ci: Option<[f64; 2]> },
     /// There is no report yet.
     None,
     /// There is one that cannot be read.
@@ -89,6 +89,7 @@ fn best(store: &mut Store, run: &RunInfo) -> Best {
     Best::Of {
         tool: tool.tool.clone(),
         tools: report.tools.len(),
+        rank: rank_of(&report, &tool.tool),
         metric: title(rank_metric(&report)).to_owned(),
         value: estimate.and_then(|estimate| estimate.value),
         ci: estimate.and_then(|estimate| estimate.ci),

@@ -85,6 +85,7 @@ const PICTURES: &[(&str, &str)] = &[
     ("precision-recall", "precision-recall pictures"),
     ("cost-quality", "cost-quality pictures"),
     ("reliability", "reliability pictures"),
+    ("ranks", "ranks pictures"),
     ("significance", "significance pictures"),
     ("trend", "trend monday.json tuesday.json wednesday.json"),
     ("variance", "variance pictures"),

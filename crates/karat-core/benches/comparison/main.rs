@@ -1,9 +1,10 @@
 //! How often `karat compare` says what is not so, and how often it sees what is.
 //!
 //! `cargo bench -p karat-core --bench comparison -- [SUITES [RESAMPLES]]` simulates pairs of tools whose truth is known, 2,000
-//! by default, and prints a table.
-#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+//! by default, and prints a table. `cargo bench -p karat-core --bench comparison -- ranks` times the tests of all pairs of many tools.
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
+mod ranks;
 mod verdicts;
 
 use std::process::ExitCode;
@@ -12,6 +13,10 @@ use verdicts::{SCENARIOS, Wanted};
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if arguments.first().is_some_and(|word| word == "ranks") {
+        ranks::time();
+        return ExitCode::SUCCESS;
+    }
     let number = |at: usize, default: usize| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
     let (suites, resamples) = (number(0, 2000), number(1, 2000));
     println!("{suites} suites, {resamples} resamples, level 95 %");

@@ -3,6 +3,7 @@
 //! A metric comes in as what every case adds to it on either side ([`Pairs`]). All that is computed rests on whole cases, or
 //! on whole clusters of them, so that a case's own difficulty drops out.
 
+mod all_pairs;
 mod decision;
 mod goldens;
 mod pairs;
@@ -10,10 +11,11 @@ mod ranks;
 mod rows;
 mod swaps;
 
+pub use all_pairs::{PairTest, ToolScores, test_all_pairs};
 pub use decision::Because;
 pub use goldens::{Moves, Tally, moves};
 pub use pairs::Pairs;
-pub use ranks::undecided;
+pub use ranks::{RankSet, rank_sets};
 pub use rows::{Row, Statistic};
 
 use crate::metric::estimate::RELIABLE_N;

@@ -21,23 +21,27 @@ pub(super) fn p(
     for row in rows.iter().flatten() {
         add(&mut both, row, 1.0);
     }
-    let units = units(rows, clusters);
-    // Both sides together stay what they are; only what sets them apart changes its sign.
-    let apart = |signs: &mut dyn FnMut(usize) -> bool| {
-        let mut moved = vec![0.0; columns];
+    p_of_units(&both, &units(rows, clusters), value, resamples, seed)
+}
+
+/// The same of what both sides add together, and of what sets them apart by unit.
+pub(super) fn p_of_units(
+    both: &[f64],
+    units: &[Row],
+    value: &Statistic<'_>,
+    resamples: usize,
+    seed: Option<u64>,
+) -> Option<f64> {
+    let swapped = |signs: &mut dyn FnMut(usize) -> bool| {
+        let mut moved = vec![0.0; both.len()];
         for (at, unit) in units.iter().enumerate() {
             add(&mut moved, unit, if signs(at) { -1.0 } else { 1.0 });
         }
-        let side = |sign: f64| -> Vec<f64> {
-            let half = |(both, moved): (&f64, &f64)| ((both + sign * moved) / 2.0).max(0.0);
-            without_residue(both.iter().zip(&moved).map(half).collect())
-        };
-        Some((value(&side(1.0))? - value(&side(-1.0))?).abs()).filter(|v| v.is_finite())
+        apart(both, &moved, value)
     };
-    let observed = apart(&mut |_| false)?;
-    let far = |signs: &mut dyn FnMut(usize) -> bool| apart(signs).is_none_or(|v| v >= observed * (1.0 - 1e-9) - 1e-12);
-    let ways = u32::try_from(units.len()).ok().and_then(|n| 1usize.checked_shl(n)).filter(|ways| *ways <= resamples);
-    if let Some(ways) = ways.filter(|ways| *ways > 0) {
+    let observed = swapped(&mut |_| false)?;
+    let far = |signs: &mut dyn FnMut(usize) -> bool| is_as_far(swapped(signs), observed);
+    if let Some(ways) = ways(units.len(), resamples) {
         let hits = (0..ways).into_par_iter().filter(|way| far(&mut |at| way >> at & 1 == 1)).count();
         return Some(hits as f64 / ways as f64);
     }
@@ -53,6 +57,27 @@ pub(super) fn p(
     };
     let hits = (0..resamples).into_par_iter().with_min_len(32).filter(drawn).count();
     Some((hits + 1) as f64 / (resamples + 1) as f64)
+}
+
+/// How many ways there are to swap so many units, where they are no more than would be drawn.
+pub(super) fn ways(units: usize, resamples: usize) -> Option<usize> {
+    let ways = u32::try_from(units).ok().and_then(|n| 1usize.checked_shl(n))?;
+    (ways > 0 && ways <= resamples).then_some(ways)
+}
+
+/// How far apart the figures of both sides lie. Both sides together stay what they are; only what sets them apart changes its
+/// sign.
+pub(super) fn apart(both: &[f64], moved: &[f64], value: &Statistic<'_>) -> Option<f64> {
+    let side = |sign: f64| -> Vec<f64> {
+        let half = |(both, moved): (&f64, &f64)| ((both + sign * moved) / 2.0).max(0.0);
+        without_residue(both.iter().zip(moved).map(half).collect())
+    };
+    Some((value(&side(1.0))? - value(&side(-1.0))?).abs()).filter(|v| v.is_finite())
+}
+
+/// Whether figures lie at least as far apart as was observed; a figure that is undefined counts as if they did.
+pub(super) fn is_as_far(apart: Option<f64>, observed: f64) -> bool {
+    apart.is_none_or(|v| v >= observed * (1.0 - 1e-9) - 1e-12)
 }
 
 /// What sets the sides apart, by case or by cluster; without those that nothing does, in an order of their own.

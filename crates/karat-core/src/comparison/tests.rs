@@ -171,13 +171,3 @@ fn goldens_count_once_however_many_trials() {
     // Of 4 that moved: 2 (1 + 4) / 16.
     assert!((moved.test.p - 0.625).abs() < 1e-12, "{:?}", moved.test);
 }
-
-#[test]
-fn stretches_of_ranks() {
-    let check = |apart: &[bool], expect: &[(usize, usize)]| assert_eq!(undecided(apart), expect, "{apart:?}");
-    check(&[], &[]);
-    check(&[true, true], &[]);
-    check(&[false], &[(1, 2)]);
-    check(&[true, false, false, true, false], &[(2, 4), (5, 6)]);
-    check(&[false, true, false], &[(1, 2), (3, 4)]);
-}

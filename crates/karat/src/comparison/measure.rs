@@ -63,7 +63,7 @@ pub(super) fn direction(id: &str) -> Direction {
 pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
     let counts_once = |(_, a, b): &&(&str, &CaseSide, &CaseSide)| a.counted != b.counted;
     let left_out = pair.cases.iter().filter(counts_once).count();
-    let recipe = match Recipe::checked(pair.a, pair.b, id) {
+    let recipe = match Recipe::checked(&[pair.a, pair.b], id) {
         Ok(recipe) => recipe,
         Err(reason) => {
             let same_cases = left_out == 0 && pair.left_out.is_empty();
@@ -94,6 +94,32 @@ pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
     Measured { kind, cases, clusters: None, left_out, refused: None }
 }
 
+/// What the cases of several tools add to a metric, tool by tool and case by case.
+pub(super) enum ToolCases {
+    /// The metric is the mean of these values; nothing where a case has none.
+    Values(Vec<Vec<Option<f64>>>),
+    /// The metric is a figure of columns that are added up over cases.
+    Sums { rows: Vec<Vec<Row>>, columns: usize, value: Box<Statistic<'static>> },
+}
+
+/// A metric of several tools on the same cases, or why it is not compared case by case.
+pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result<ToolCases, String> {
+    let recipe = Recipe::checked(sides, id)?;
+    let case = |side: &&Side, name: &str| side.cases.get(name).filter(|case| case.counted);
+    if recipe.parts.is_none() && matches!(recipe.basis, Basis::Values) {
+        let values = |side: &&Side| cases.iter().map(|name| case(side, name)?.values.get(id).copied()).collect();
+        return Ok(ToolCases::Values(sides.iter().map(|side| values(side)).collect()));
+    }
+    // Sums of different cases are not compared: a case counts for all tools or for none.
+    let counts = |name: &str| sides.iter().all(|side| case(side, name).is_some());
+    let row = |side: &&Side, name: &&str| match case(side, name).filter(|_| counts(name)) {
+        Some(case) => recipe.row(name, case),
+        None => Row::new(),
+    };
+    let rows = sides.iter().map(|side| cases.iter().map(|name| row(side, name)).collect()).collect();
+    Ok(ToolCases::Sums { rows, columns: recipe.columns(), value: recipe.value })
+}
+
 /// Figures no further apart are the same; what was kept may have been rounded to six digits.
 const SAME: f64 = 1e-5;
 
@@ -110,9 +136,9 @@ struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe by which both sides have the value that they state, or why there is none.
-    fn checked(a: &Side, b: &Side, id: &str) -> Result<Self, String> {
-        for side in [a, b] {
+    /// The recipe by which all sides have the value that they state, or why there is none.
+    fn checked(sides: &[&Side], id: &str) -> Result<Self, String> {
+        for side in sides {
             match (side.stated.get(id), side.kept) {
                 (Some(Ok(_)), _) => {}
                 (Some(Err(reason)), _) => return Err(format!("{} has no value: {reason}", side.label)),
@@ -127,8 +153,8 @@ impl Recipe {
                 }
             }
         }
-        let recipe = Self::new(a, b, id)?;
-        for side in [a, b] {
+        let recipe = Self::new(sides, id)?;
+        for side in sides {
             let Some(Ok(stated)) = side.stated.get(id) else { continue };
             let computed = recipe.figure(side);
             if computed.is_some_and(|computed| (computed - stated).abs() <= SAME * stated.abs().max(1.0)) {
@@ -151,11 +177,11 @@ impl Recipe {
         Ok(recipe)
     }
 
-    fn new(a: &Side, b: &Side, id: &str) -> Result<Self, String> {
+    fn new(sides: &[&Side], id: &str) -> Result<Self, String> {
         let basis = basis(id).unwrap_or(Basis::Values);
-        let profile = a.resolved.as_ref().or(b.resolved.as_ref());
+        let profile = sides.iter().find_map(|side| side.resolved.as_ref());
         let rules = || profile.ok_or("baselines do not state the rules that it is computed by: compare with a report");
-        let cases = || a.cases.values().chain(b.cases.values());
+        let cases = || sides.iter().flat_map(|side| side.cases.values());
         let (names, value): (Vec<String>, Box<Statistic<'static>>) = match basis {
             Basis::Whole(reason) => return Err(reason.to_owned()),
             Basis::Values => (Vec::new(), Box::new(|sums: &[f64]| (sums[1] > 0.0).then(|| sums[0] / sums[1]))),
@@ -190,7 +216,7 @@ impl Recipe {
             Basis::Spread(_) => 3,
             _ => names.len(),
         };
-        let parts = Parts::of(a, b, id);
+        let parts = Parts::of(sides, id);
         let value = over_parts(value, width);
         Ok(Self { basis, id: id.to_owned(), columns: names.into_iter().zip(0..).collect(), width, parts, value })
     }
@@ -272,10 +298,10 @@ struct Parts {
 
 impl Parts {
     /// The parts whose mean is the figure that sides state of a metric; none where it is a figure of all cases.
-    fn of(a: &Side, b: &Side, id: &str) -> Option<Self> {
-        let side = [a, b].into_iter().find(|side| side.over_parts.contains(id))?;
+    fn of(sides: &[&Side], id: &str) -> Option<Self> {
+        let side = sides.iter().find(|side| side.over_parts.contains(id))?;
         let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
-        for (name, case) in a.cases.iter().chain(&b.cases) {
+        for (name, case) in sides.iter().flat_map(|side| &side.cases) {
             values.entry(name).or_default().extend(&case.parts);
         }
         let all: BTreeSet<&String> = values.values().flatten().copied().collect();

@@ -8,7 +8,7 @@ mod side;
 
 pub use measure::Needed;
 pub use pairing::Refusal;
-pub use ranks::ranks;
+pub use ranks::{ranking, ranks};
 pub use side::{CaseSide, Kept, Side, profile_digest};
 
 use crate::format::comparison::{

@@ -1,68 +1,187 @@
-//! Tools in order, and which neighbours the data cannot tell apart.
+//! Tools in order, with the ranks that each may have.
 
-use super::{Request, compare};
-use crate::comparison::{Refusal, Side, measure};
-use crate::format::comparison::{ComparisonV1, ConclusionV1, DifferenceV1, RankedV1, RanksV1};
-use crate::format::report::{ReportV1, ToolV1};
-use crate::report::number::{goodness, headline};
-use karat_core::comparison::undecided;
+use super::measure::{self, ToolCases};
+use super::{Refusal, Request, Side, clusters, pairing};
+use crate::format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
+use crate::format::report::{EstimateV1, ReportV1, ToolV1};
+use crate::report::number::{count, goodness, headline, rank_metric, title};
+use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
 
-/// Orders tools of a report by a metric, and tests every tool against the next.
-pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
-    let mut tools: Vec<&ToolV1> = tools.to_vec();
-    let estimate = |tool: &ToolV1| headline(report, tool).get(id).cloned();
-    tools.sort_by(|a, b| {
-        let (x, y) = (estimate(a).as_ref().and_then(goodness), estimate(b).as_ref().and_then(goodness));
-        let by_value = match (x, y) {
-            (Some(x), Some(y)) => y.total_cmp(&x),
-            (x, y) => y.is_some().cmp(&x.is_some()),
-        };
-        by_value.then_with(|| a.tool.cmp(&b.tool))
-    });
-    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
-    let neighbours: Vec<(&Side, &Side)> = sides.iter().zip(sides.iter().skip(1)).collect();
-    let metrics = [id.to_owned()];
-    let mut compared = compare(&neighbours, &Request { metrics: &metrics, ..*request })?;
-    let pairs = std::mem::take(&mut compared.comparisons);
-    let next: Vec<DifferenceV1> = pairs.into_iter().filter_map(|pair| pair.metrics.into_iter().next()).collect();
-    let apart = |d: &DifferenceV1| matches!(d.verdict, ConclusionV1::Better | ConclusionV1::Worse);
-    let undecided = undecided(&next.iter().map(apart).collect::<Vec<_>>());
-    let mut next = next.into_iter();
-    let ranked = |(at, tool): (usize, &&ToolV1)| {
-        let estimate = estimate(tool);
-        RankedV1 {
-            rank: at + 1,
-            tool: tool.tool.clone(),
-            value: estimate.as_ref().and_then(|e| e.value),
-            ci: estimate.as_ref().and_then(|e| e.ci),
-            n: estimate.map_or(0, |e| e.n),
-            next: next.next(),
-        }
-    };
-    let ranked = tools.iter().enumerate().map(ranked).collect();
-    compared.ranks = Some(RanksV1 {
-        metric: id.to_owned(),
-        direction: measure::direction(id),
-        tools: ranked,
-        statement: statement(&undecided),
-        undecided: undecided.into_iter().map(|(first, last)| [first, last]).collect(),
-    });
-    Ok(compared)
+/// The ranking that a report states: all its tools by the metric that ranks them; none with a single tool.
+pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
+    let tools: Vec<&ToolV1> = report.tools.iter().collect();
+    if tools.len() < 2 {
+        return None;
+    }
+    let rules = Rules { seed: Some(report.seed), ..Rules::default() };
+    let cluster = report.intervals.asked();
+    let request = Request { metrics: &[], cluster: &cluster, rules, intersection: false };
+    ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
-/// What the ranks come to, in a sentence.
-fn statement(undecided: &[(usize, usize)]) -> String {
-    let stretches: Vec<String> = undecided.iter().map(|(first, last)| format!("{first}–{last}")).collect();
-    let list = match stretches.as_slice() {
-        [] => return "Every tool is told apart from the next.".to_owned(),
-        [one] => one.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+/// Orders tools of a report by a metric, and tests every two of them.
+pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
+    let goodness = |tool: &ToolV1| estimate(report, tool, id).and_then(goodness).filter(|v| v.is_finite());
+    let mut ranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_some()).collect();
+    ranked.sort_by(|a, b| {
+        let by_value = goodness(b).zip(goodness(a)).map_or(std::cmp::Ordering::Equal, |(b, a)| b.total_cmp(&a));
+        by_value.then_with(|| a.tool.cmp(&b.tool))
+    });
+    let mut unranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_none()).collect();
+    unranked.sort_by(|a, b| a.tool.cmp(&b.tool));
+    let mut warnings = Vec::new();
+    let (tests, cluster) = test_pairs(report, &ranked, id, request, &mut warnings)?;
+    let (direction, level) = (measure::direction(id), request.rules.level);
+    let sets = rank_sets(ranked.len(), &tests, direction, level);
+    let pair = |test: &PairTest| RankTestV1 {
+        a: ranked[test.a].tool.clone(),
+        b: ranked[test.b].tool.clone(),
+        difference: test.difference,
+        p: test.p,
+        p_holm: test.p_holm,
+        n: test.n,
+        differing: test.differing,
+        better: test.decided(direction, level).map(|(better, _)| ranked[better].tool.clone()),
     };
-    // In a long stretch every step is too small to be seen, but the way from its first tool to its last may not be.
-    if undecided.iter().any(|(first, last)| last - first > 1) {
-        return format!(
-            "Ranks {list} cannot be told apart from one to the next; tools further apart may be (karat compare --all-pairs)."
-        );
+    let pairs: Vec<RankTestV1> = tests.iter().map(pair).collect();
+    let mut rows: Vec<RankedV1> = Vec::with_capacity(tools.len());
+    for (at, (tool, set)) in ranked.iter().zip(&sets).enumerate() {
+        rows.push(row(tool, estimate(report, tool, id), Some((at + 1, *set))));
     }
-    format!("Ranks {list} cannot be told apart.")
+    rows.extend(unranked.iter().map(|tool| row(tool, estimate(report, tool, id), None)));
+    let names: Vec<(&str, RankSet)> = ranked.iter().map(|tool| tool.tool.as_str()).zip(sets).collect();
+    let statement = statement(&names, title(id), tests.iter().any(|test| test.p.is_some()));
+    Ok(ComparisonV1 {
+        schema: SCHEMA.to_owned(),
+        suite: report.suite.name.clone(),
+        profile: report.profile.name.clone(),
+        level,
+        margin: request.rules.margin,
+        cluster,
+        comparisons: Vec::new(),
+        ranks: Some(RanksV1 { metric: id.to_owned(), direction, level, tools: rows, pairs, statement }),
+        warnings,
+    })
+}
+
+fn estimate<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
+    headline(report, tool).get(id)
+}
+
+fn row(tool: &ToolV1, estimate: Option<&EstimateV1>, place: Option<(usize, RankSet)>) -> RankedV1 {
+    RankedV1 {
+        rank: place.map(|(rank, _)| rank),
+        rank_low: place.map(|(_, set)| set.low),
+        rank_high: place.map(|(_, set)| set.high),
+        tool: tool.tool.clone(),
+        value: estimate.and_then(|e| e.value),
+        ci: estimate.and_then(|e| e.ci),
+        n: estimate.map_or(0, |e| e.n),
+    }
+}
+
+/// Tests every two tools by what each case adds to the metric, and says which field clusters are named by.
+fn test_pairs(
+    report: &ReportV1,
+    tools: &[&ToolV1],
+    id: &str,
+    request: &Request<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<(Vec<PairTest>, Option<String>), Refusal> {
+    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
+    let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
+    let own = pairing::pair(first, first, false)?;
+    let clustering = clusters::clustering(&own, request.cluster)?;
+    if clustering.used && clustering.asked && clustering.alone > 0 {
+        warnings.push(format!("{} without {}: each stands alone", count(clustering.alone, "case"), clustering.field));
+    }
+    let clusters = clusters::of_cases(&own, &(0..own.cases.len()).collect::<Vec<_>>(), &clustering);
+    let cases: Vec<&str> = own.cases.iter().map(|(name, ..)| *name).collect();
+    let measured = measure::measure_tools(&sides.iter().collect::<Vec<_>>(), &cases, id).unwrap_or_else(|reason| {
+        warnings.push(reason);
+        ToolCases::Values(vec![vec![None; cases.len()]; sides.len()])
+    });
+    let scores = match &measured {
+        ToolCases::Values(values) => ToolScores::Values(values.clone()),
+        ToolCases::Sums { rows, columns, value } => {
+            ToolScores::Sums { rows: rows.clone(), columns: *columns, value: value.as_ref() }
+        }
+    };
+    let tests = test_all_pairs(&scores, clusters.as_deref(), &request.rules);
+    Ok((tests, clustering.used_field().map(str::to_owned)))
+}
+
+/// What is known of the best tools, in a sentence. `tools` are those with a rank, best first.
+fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
+    match tools {
+        [] => return format!("No tool has a value of {metric}."),
+        [(only, _)] => return format!("Only {only} has a value of {metric}."),
+        _ if !tested => return format!("No two tools could be tested against each other by {metric}."),
+        _ => {}
+    }
+    let leaders: Vec<(&str, RankSet)> = tools.iter().copied().filter(|(_, set)| set.low == 1).collect();
+    let names: Vec<&str> = leaders.iter().map(|(name, _)| *name).collect();
+    let said = match leaders.as_slice() {
+        [] => "every tool is worse than some other".to_owned(),
+        all if all.len() == tools.len() && all.len() > 3 => format!("all {} tools are tied", all.len()),
+        all if all.len() == tools.len() => format!("{} are tied", listed(&names)),
+        [(best, set), others @ ..] if others.iter().all(|(_, other)| other.high > set.high) => match set.high {
+            1 => format!("{best} is best"),
+            2 => format!("{best} is best or second"),
+            high => format!("{best} is among the best {high}"),
+        },
+        _ => format!("{} are tied for the lead", listed(&names)),
+    };
+    format!("By {metric}, {said}.")
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c and 2 more`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [some @ .., last] if some.len() < 3 => format!("{} and {last}", some.join(", ")),
+        [a, b, c, rest @ ..] => format!("{a}, {b}, {c} and {} more", rest.len()),
+        _ => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(sets: &[(usize, usize)], expect: &str) {
+        let names: Vec<String> = (0..sets.len()).map(|at| format!("t{}", at + 1)).collect();
+        let tools: Vec<(&str, RankSet)> = names
+            .iter()
+            .zip(sets)
+            .map(|(name, (low, high))| (name.as_str(), RankSet { low: *low, high: *high }))
+            .collect();
+        assert_eq!(statement(&tools, "F1", true), expect);
+    }
+
+    #[test]
+    fn statements_say_what_is_known_of_the_best() {
+        check(&[], "No tool has a value of F1.");
+        check(&[(1, 1)], "Only t1 has a value of F1.");
+        check(&[(1, 1), (2, 2)], "By F1, t1 is best.");
+        check(&[(1, 2), (1, 2)], "By F1, t1 and t2 are tied.");
+        check(&[(1, 1), (2, 3), (2, 3)], "By F1, t1 is best.");
+        check(&[(1, 2), (1, 3), (2, 3)], "By F1, t1 is best or second.");
+        check(&[(1, 2), (1, 2), (3, 3)], "By F1, t1 and t2 are tied for the lead.");
+        check(&[(1, 3), (1, 3), (1, 3)], "By F1, t1, t2 and t3 are tied.");
+        check(&[(1, 3), (1, 3), (1, 3), (4, 4)], "By F1, t1, t2 and t3 are tied for the lead.");
+        check(&[(1, 4); 4], "By F1, all 4 tools are tied.");
+        check(&[(1, 4), (1, 4), (1, 4), (1, 4), (5, 5)], "By F1, t1, t2, t3 and 1 more are tied for the lead.");
+        check(&[(1, 2), (2, 2), (2, 3)], "By F1, t1 is best or second.");
+        check(&[(1, 3), (2, 4), (2, 4), (3, 4)], "By F1, t1 is among the best 3.");
+        check(&[(1, 3), (1, 4), (1, 5), (2, 5), (3, 5)], "By F1, t1 is among the best 3.");
+        check(&[(1, 3), (1, 4), (1, 3), (2, 5), (4, 5)], "By F1, t1, t2 and t3 are tied for the lead.");
+        // With other cases for every pair, what stands first may not be what wins.
+        check(&[(2, 3), (1, 2), (2, 3)], "By F1, t2 is best or second.");
+        check(&[(2, 2), (2, 2), (2, 2)], "By F1, every tool is worse than some other.");
+        let two = [("a", RankSet { low: 1, high: 2 }), ("b", RankSet { low: 1, high: 2 })];
+        assert_eq!(statement(&two, "F1", false), "No two tools could be tested against each other by F1.");
+    }
 }

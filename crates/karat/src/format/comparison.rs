@@ -28,7 +28,7 @@ pub struct ComparisonV1 {
     pub cluster: Option<String>,
     /// Every two sides that were held against each other.
     pub comparisons: Vec<PairV1>,
-    /// Tools in order, where ranks were asked for.
+    /// Tools in order with the ranks they may have, where ranks were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksV1>,
     /// What a reader must know before believing a number.
@@ -228,26 +228,41 @@ pub struct CaseMovedV1 {
     pub difference: f64,
 }
 
-/// Tools in order, and which neighbours the data cannot tell apart.
+/// Tools in order, with the ranks that each may have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RanksV1 {
     /// The metric they are ordered by.
     pub metric: String,
     /// Which way is better.
     pub direction: Direction,
-    /// The tools, best first.
+    /// How often the sets of ranks of all tools hold the true ranks at once.
+    #[serde(default = "level")]
+    pub level: f64,
+    /// The tools, best first; those without a value last.
     pub tools: Vec<RankedV1>,
-    /// First and last rank of every stretch in which no neighbour is told apart from the next.
-    pub undecided: Vec<[usize; 2]>,
-    /// The same in words.
+    /// Every two tools with a value, tested against each other.
+    #[serde(default)]
+    pub pairs: Vec<RankTestV1>,
+    /// What is known of the best tools, in a sentence.
     pub statement: String,
 }
 
-/// A tool at its place.
+fn level() -> f64 {
+    karat_core::scorecard::Intervals::LEVEL
+}
+
+/// A tool and its ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedV1 {
-    /// Its rank, from 1.
-    pub rank: usize,
+    /// The tool's place by its value, from 1; absent without a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    /// The best rank it may have: 1 + the tools that are significantly better; absent without a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_low: Option<usize>,
+    /// The worst rank it may have: the number of ranked tools − those that are significantly worse; absent without a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_high: Option<usize>,
     /// The tool.
     pub tool: String,
     /// Its value.
@@ -256,7 +271,26 @@ pub struct RankedV1 {
     pub ci: Option<[f64; 2]>,
     /// How many cases it rests on.
     pub n: usize,
-    /// How the next tool compares with it; absent of the last.
+}
+
+/// The test of two tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankTestV1 {
+    /// The tool that stands first.
+    pub a: String,
+    /// The tool that stands after it.
+    pub b: String,
+    /// The value of `b` minus that of `a`, on the cases both have a value on; null where it is undefined.
+    pub difference: Option<f64>,
+    /// How likely a difference so large would be if the two did not differ; null where it could not be tested.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm for all pairs.
+    pub p_holm: Option<f64>,
+    /// How many cases both have a value on.
+    pub n: usize,
+    /// On how many cases, or clusters of them, they differ.
+    pub differing: usize,
+    /// Which of the two is significantly better; absent where neither is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<DifferenceV1>,
+    pub better: Option<String>,
 }

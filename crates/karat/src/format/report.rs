@@ -54,7 +54,7 @@ pub struct ReportV1 {
     pub cases: Vec<CaseInfoV1>,
     /// The tools, in the order in which they first appear.
     pub tools: Vec<ToolV1>,
-    /// The tools from best to worst, and which neighbours the data cannot tell apart; absent with one tool.
+    /// The tools from best to worst, with the ranks that each may have; absent with one tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<RanksV1>,
     /// What several tools report, no golden names and nobody has labelled, what most tools report first; the first 100.

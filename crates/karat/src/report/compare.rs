@@ -4,10 +4,10 @@ pub mod markdown;
 
 use super::Look;
 use super::grid::{self, Cell};
-use super::number::{count, p_value, signed, three, title};
+use super::number::{count, p_value, rank_set, signed, three, title};
 use crate::diagnostic::harmless;
 use crate::format::comparison::{
-    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, GoldenMovedV1, PairV1, RanksV1,
+    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, GoldenMovedV1, PairV1, RankTestV1, RanksV1,
 };
 use anstyle::{AnsiColor, Style};
 use karat_core::metric::estimate::RELIABLE_N;
@@ -229,36 +229,44 @@ fn moved(pair: &PairV1, look: &Look) -> String {
 fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, look: &Look) -> String {
     let head = format!("{} ranked by {}", harmless(&comparison.suite), title(&ranks.metric));
     let facts = format!("{} · profile {}", count(ranks.tools.len(), "tool"), harmless(&comparison.profile));
-    let mut out = format!("{}\n", beside(&head, &facts, look));
-    let heads = ["tool", "rank", title(&ranks.metric), "interval", "to next", "p", "next is"];
-    let mut rows = vec![heads.iter().map(|head| Cell::left(head).styled(DIM)).collect::<Vec<_>>()];
-    for column in [1, 2, 4, 5] {
-        rows[0][column] = Cell::right(heads[column]).styled(DIM);
+    let mut out = beside(&head, &facts, look);
+    for line in grid::fold(&harmless(&ranks.statement), look.width) {
+        out.push_str(&format!("{}\n", paint(&line, BOLD, look)));
     }
+    out.push('\n');
+    let heads = ["tool", "rank", title(&ranks.metric), "interval", "better than", "worse than"];
+    let mut rows = vec![heads.iter().map(|head| Cell::right(*head).styled(DIM)).collect::<Vec<_>>()];
+    rows[0][0] = Cell::left("tool").styled(DIM);
+    rows[0][3] = Cell::left("interval").styled(DIM);
     for tool in &ranks.tools {
         let ends = tool
             .ci
             .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
-        let next = tool.next.as_ref();
+        let [better, worse] = told_apart(ranks, &tool.tool);
         rows.push(vec![
             Cell::left(&tool.tool).styled(BOLD),
-            Cell::right(tool.rank.to_string()),
+            Cell::right(rank_set(tool).unwrap_or_else(|| "–".to_owned())),
             Cell::right(three(tool.value)),
             Cell::left(ends),
-            Cell::right(next.map_or_else(String::new, |next| signed(next.difference))),
-            Cell::right(next.map_or_else(String::new, |next| p_value(next.p_holm))),
-            Cell::left(next.map_or("", |next| next.verdict.word()))
-                .styled(next.map_or(DIM, |next| style(next.verdict))),
+            Cell::right(better.to_string()).styled(if better > 0 { GOOD } else { DIM }),
+            Cell::right(worse.to_string()).styled(if worse > 0 { BAD } else { DIM }),
         ]);
     }
     out.push_str(&grid::draw(&rows, look.width, look.colour));
-    let tests = ranks.tools.len().saturating_sub(1);
-    if tests > 1 {
-        out.push_str(&indented(&format!("p adjusted for {tests} neighbours (Holm)"), DIM, look));
-    }
-    out.push('\n');
-    for line in grid::wrap(&ranks.statement, look.width) {
-        out.push_str(&format!("{}\n", paint(&line, BOLD, look)));
-    }
+    out.push_str(&indented(&how_ranked(ranks), DIM, look));
     out
+}
+
+/// How many tools a tool is significantly better than, and how many it is worse than.
+pub(super) fn told_apart(ranks: &RanksV1, tool: &str) -> [usize; 2] {
+    let is_own = |pair: &&RankTestV1| pair.a == tool || pair.b == tool;
+    let winners = || ranks.pairs.iter().filter(is_own).filter_map(|pair| pair.better.as_deref());
+    [winners().filter(|better| *better == tool).count(), winners().filter(|better| *better != tool).count()]
+}
+
+/// What the sets of ranks rest on.
+pub(super) fn how_ranked(ranks: &RanksV1) -> String {
+    let tests = ranks.pairs.iter().filter(|pair| pair.p.is_some()).count();
+    let percent = 100.0 * ranks.level;
+    format!("ranks hold all true ranks at once with {percent:.0} %: {} of all pairs (Holm)", count(tests, "test"))
 }

@@ -3,7 +3,7 @@
 use super::Look;
 use crate::format::report::{MetricsV1, ReportV1};
 
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 14] = [
     "tool",
     "scope",
     "dimension",
@@ -16,6 +16,8 @@ const HEADER: [&str; 12] = [
     "std_trials",
     "std_cases",
     "unreliable",
+    "rank_low",
+    "rank_high",
 ];
 
 /// All metrics of the report in long form.
@@ -23,8 +25,14 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and a row always has the header's length.
     let _ = writer.write_record(HEADER);
+    // Tools are ranked by figures of the whole suite, or by means over a dimension.
+    let headline = report.profile.headline_macro_by.as_deref().map_or(("suite", ""), |dimension| ("macro", dimension));
     let mut rows = |tool: &str, scope: &str, dimension: &str, value_of: &str, metrics: &MetricsV1| {
+        let is_headline = (scope, dimension) == headline;
         for (id, e) in metrics {
+            let ranked = report.ranking.as_ref().filter(|ranking| is_headline && ranking.metric == *id);
+            let own = ranked.and_then(|ranking| ranking.tools.iter().find(|own| own.tool == tool));
+            let rank = |rank: Option<usize>| rank.map_or_else(String::new, |rank| rank.to_string());
             let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
             let _ = writer.write_record([
                 harmless(tool).as_str(),
@@ -39,6 +47,8 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
                 &number(e.std_trials),
                 &number(e.std_cases),
                 if e.unreliable { "true" } else { "" },
+                &rank(own.and_then(|own| own.rank_low)),
+                &rank(own.and_then(|own| own.rank_high)),
             ]);
         }
     };

@@ -1,6 +1,5 @@
 //! What pages and plots are drawn from: a report, and what else is at hand to show beside it.
 
-use crate::format::comparison::ComparisonV1;
 use crate::format::power::VarianceV1;
 use crate::format::report::ReportV1;
 use karat_core::ids::CaseId;
@@ -14,8 +13,6 @@ pub struct Exhibit<'a> {
     pub name: Option<String>,
     /// The report.
     pub report: &'a ReportV1,
-    /// Every two tools held against each other by the metric that ranks them; none with a single tool.
-    pub comparison: Option<ComparisonV1>,
     /// By tool: how much of the spread comes from cases, trials and judges.
     pub variance: Vec<(String, VarianceV1)>,
     /// What came before, oldest first.
@@ -45,6 +42,6 @@ pub struct Sources<'a> {
 impl<'a> Exhibit<'a> {
     /// A report, and nothing beside it.
     pub fn of(report: &'a ReportV1) -> Self {
-        Self { name: None, report, comparison: None, variance: Vec::new(), earlier: Vec::new(), sources: None }
+        Self { name: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
     }
 }

@@ -1,6 +1,8 @@
 //! A report for a pull request or a step summary.
 
-use super::number::{count, failed_trials, headline, is_best, rank_metric, ranked, span, three, title, undecided};
+use super::number::{
+    count, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, statement, three, title,
+};
 use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
 use super::{Look, clusters, judges};
 use crate::format::report::ReportV1;
@@ -16,15 +18,23 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
         count(report.suite.issues, "golden"),
         escape(&report.profile.name)
     );
+    if let Some(said) = statement(report) {
+        out.push_str(&format!("**{}**\n\n", escape(said)));
+    }
+    let has_ranks = report.tools.iter().any(|tool| rank_of(report, &tool.tool).is_some());
+    let (rank_head, rank_rule) = if has_ranks { (" rank |", "---:|") } else { ("", "") };
     let expected = if report.profile.expect_pass { " result |" } else { "" };
     let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
-    out.push_str(&format!("| tool |{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
+    out.push_str(&format!("| tool |{rank_head}{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
     out.push_str(&format!(
-        "|---|{}---:|---:|---:|---:|\n",
+        "|---|{rank_rule}{}---:|---:|---:|---:|\n",
         "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))
     ));
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
+        if has_ranks {
+            out.push_str(&format!(" {} |", rank_of(report, &tool.tool).unwrap_or_else(|| "–".to_owned())));
+        }
         for id in ids {
             let estimate = headline(report, tool).get(id);
             let value = three(estimate.and_then(|e| e.value));
@@ -43,9 +53,6 @@ pub fn draw(report: &ReportV1, _: &Look) -> String {
     let percent = report.intervals.level * 100.0;
     let alike = clusters::sentence(report).map_or_else(String::new, |said| format!(" {}.", escape(&said)));
     out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
-    if let Some(said) = undecided(report) {
-        out.push_str(&format!("\n{}\n", escape(&said)));
-    }
     out.push_str(&spread(report));
     let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
     if let Some(n) = n.filter(|n| *n < RELIABLE_N) {

@@ -1,5 +1,6 @@
 //! Numbers as people read them. Reports keep them unrounded.
 
+use crate::format::comparison::RankedV1;
 use crate::format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use karat_core::metric::table::{self, Direction};
 
@@ -100,21 +101,22 @@ pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
     all().all(|v| v <= own) && all().any(|v| v < own)
 }
 
-/// Which ranks cannot be told apart, in a sentence; nothing where all can.
-pub fn undecided(report: &ReportV1) -> Option<String> {
-    let ranking = report.ranking.as_ref().filter(|ranking| !ranking.undecided.is_empty())?;
-    let mut said = ranking.statement.chars();
-    let first = said.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
-    Some(format!("By {}, {first}{}", title(&ranking.metric), said.as_str()))
+/// What is known of the best tools, in a sentence; nothing with one tool, or where a report states no sets of ranks.
+pub fn statement(report: &ReportV1) -> Option<&str> {
+    let ranking = report.ranking.as_ref()?;
+    let is_stated = ranking.tools.iter().any(|tool| tool.rank_low.is_some());
+    is_stated.then_some(ranking.statement.as_str())
 }
 
-/// A tool's rank, or all it may have where neighbours cannot be told apart; nothing where it is the only one.
+/// The ranks that a tool may have: `2`, or `1–3`; nothing where it is the only one or has no value.
 pub fn rank_of(report: &ReportV1, tool: &str) -> Option<String> {
-    let ranking = report.ranking.as_ref()?;
-    let own = ranking.tools.iter().find(|ranked| ranked.tool == tool)?;
-    own.value?;
-    let stretch = ranking.undecided.iter().find(|[first, last]| (*first..=*last).contains(&own.rank));
-    Some(stretch.map_or_else(|| own.rank.to_string(), |[first, last]| format!("{first}–{last}")))
+    report.ranking.as_ref()?.tools.iter().find(|ranked| ranked.tool == tool).and_then(rank_set)
+}
+
+/// The ranks that a ranked tool may have.
+pub fn rank_set(ranked: &RankedV1) -> Option<String> {
+    let (low, high) = ranked.rank_low.zip(ranked.rank_high)?;
+    Some(if low == high { low.to_string() } else { format!("{low}–{high}") })
 }
 
 pub use karat_core::wording::count;

@@ -7,7 +7,7 @@ mod leaderboard;
 mod sparkline;
 
 use super::grid::{self, Cell};
-use super::number::{count, headline, rank_metric, ranked, three, title, undecided};
+use super::number::{count, headline, rank_metric, ranked, statement, three, title};
 use super::trial_spread::{self, TrialSpread, trial_spread};
 use super::{Look, clusters};
 use crate::diagnostic::harmless;
@@ -33,6 +33,10 @@ const MOST_CASES: usize = 24;
 /// The leaderboard, the cases, what was missed, and what to be careful of.
 pub fn draw(report: &ReportV1, look: &Look) -> String {
     let mut out = head(report, look);
+    if let Some(said) = statement(report) {
+        let lines = grid::fold(&harmless(said), look.width);
+        lines.iter().for_each(|line| out.push_str(&format!("{}\n", paint(line, BOLD, look))));
+    }
     out.push('\n');
     let (board, remarks) = leaderboard::draw(report, look);
     out.push_str(&board);
@@ -128,8 +132,8 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, look: &Look) -> String {
     }
     notes.extend(remarks);
     let mut lines = grid::wrap(&notes.join(" · "), look.width.saturating_sub(2));
-    for said in clusters::sentence(report).into_iter().chain(undecided(report)) {
-        lines.extend(grid::wrap(&harmless(&said), look.width.saturating_sub(2)));
+    if let Some(sentence) = clusters::sentence(report) {
+        lines.extend(grid::wrap(&harmless(&sentence), look.width.saturating_sub(2)));
     }
     lines.iter().map(|line| format!("  {}\n", paint(line, DIM, look))).collect()
 }

@@ -59,15 +59,33 @@ fn cases_of_one_repository_count_as_one() {
 }
 
 #[test]
-fn ranks_that_cannot_be_told_apart_are_named() {
+fn ranks_follow_from_tests_of_all_pairs() {
     let project = graded(40, 1, &[("noisy", noisy), ("good", good), ("twin", good), ("middling", middling)]);
     scored(&project, "r.json", "");
     insta::assert_snapshot!("ranks", seen(&project, "compare r.json --ranks").expect(0).out);
     let json = project.json("compare r.json --ranks --json");
-    assert_eq!(json["ranks"]["undecided"], serde_json::json!([[1, 2]]));
-    let order: Vec<&str> =
-        json["ranks"]["tools"].as_array().unwrap().iter().map(|t| t["tool"].as_str().unwrap()).collect();
-    assert_eq!(order, ["good", "twin", "middling", "noisy"]);
+    let tools = json["ranks"]["tools"].as_array().unwrap();
+    let sets: Vec<(&str, u64, u64)> = tools
+        .iter()
+        .map(|t| (t["tool"].as_str().unwrap(), t["rank_low"].as_u64().unwrap(), t["rank_high"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(sets, [("good", 1, 2), ("twin", 1, 2), ("middling", 3, 3), ("noisy", 4, 4)]);
+    assert_eq!(json["ranks"]["statement"], "By F1, good and twin are tied for the lead.");
+    assert_eq!(json["ranks"]["pairs"].as_array().unwrap().len(), 6);
+    // The report says the same of the same tools.
+    let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(report["ranking"], json["ranks"]);
+    // Among fewer tools there are fewer ranks.
+    let two = project.json("compare r.json --ranks --tools noisy,middling --metric recall --json");
+    assert_eq!(two["ranks"]["metric"], "recall");
+    assert!(two["ranks"]["tools"].as_array().unwrap().iter().all(|t| t["rank_high"].as_u64().unwrap() <= 2));
+    // A metric over verdicts is no mean of cases.
+    let verdicts = project.json("compare r.json --ranks --metric fpr --json");
+    assert_eq!(verdicts["ranks"]["direction"], "down");
+    let worst = verdicts["ranks"]["tools"].as_array().unwrap().last().unwrap();
+    assert_eq!((worst["tool"].as_str(), worst["rank_high"].as_u64()), (Some("noisy"), Some(4)), "{worst}");
+    project.run("compare r.json --ranks -o ranks.md").expect(0);
+    insta::assert_snapshot!("ranks_markdown", project.read("ranks.md"));
     project.run("compare r.json --ranks --metric f1 --metric recall").says(2, &["one metric"]);
 }
 

@@ -38,7 +38,7 @@ fn every_headline_has_an_interval_with_method_level_and_n() {
 }
 
 #[test]
-fn tools_that_cannot_be_told_apart_share_a_rank() {
+fn every_tool_has_the_ranks_that_all_pairs_leave_it() {
     let project = sixty();
     let table = project.ok("score . --submission s.jsonl --judge none");
     insta::assert_snapshot!(table.lines().take(12).collect::<Vec<_>>().join("\n"));
@@ -50,7 +50,39 @@ fn tools_that_cannot_be_told_apart_share_a_rank() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py" }] });
     let equal = suite(&[case]).with("s.jsonl", lines(&[same("a"), same("b")]));
     let report = equal.json("score . --submission s.jsonl --json");
-    assert_eq!(report["ranking"]["undecided"], json!([[1, 2]]));
+    let ranking = &report["ranking"];
+    assert_eq!(ranking["statement"], "By F1, a and b are tied.");
+    for tool in ranking["tools"].as_array().unwrap() {
+        assert_eq!((&tool["rank_low"], &tool["rank_high"]), (&json!(1), &json!(2)), "{tool}");
+    }
+    assert_eq!(
+        ranking["pairs"],
+        json!([{ "a": "a", "b": "b", "difference": 0.0, "p": 1.0, "p_holm": 1.0, "n": 1, "differing": 0 }])
+    );
+}
+
+#[test]
+fn a_tool_without_a_value_has_no_rank() {
+    let unavailable =
+        |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "unavailable" });
+    let project = sixty().with("t.jsonl", lines(&(0..60).map(unavailable).collect::<Vec<_>>()));
+    let report = project.json("score . --submission s.jsonl --submission t.jsonl --judge none --json");
+    let tools = report["ranking"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 4);
+    let last = &tools[3];
+    assert_eq!((last["tool"].as_str(), last.get("rank"), last.get("rank_low")), (Some("absent"), None, None));
+    assert!(tools[..3].iter().all(|tool| tool["rank_high"].as_u64().unwrap() <= 3), "{tools:?}");
+    assert_eq!(report["ranking"]["pairs"].as_array().unwrap().len(), 3);
+    let four: String = project
+        .read("s.jsonl")
+        .lines()
+        .filter(|line| line.contains("\"four\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let project = project.with("four.jsonl", four);
+    let report = project.json("score . --submission four.jsonl --submission t.jsonl --judge none --json");
+    assert_eq!(report["ranking"]["statement"], "Only four has a value of F1.");
+    assert_eq!(report["ranking"]["tools"][0]["rank_high"], 1);
 }
 
 #[test]

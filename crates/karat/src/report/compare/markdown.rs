@@ -1,9 +1,9 @@
 //! A comparison for a pull request or a step summary.
 
-use super::{footnotes, interval, mcnemar};
+use super::{footnotes, how_ranked, interval, mcnemar, told_apart};
 use crate::format::comparison::{ComparisonV1, PairV1, RanksV1};
 use crate::report::markdown::escape;
-use crate::report::number::{count, p_value, signed, three, title};
+use crate::report::number::{count, p_value, rank_set, signed, three, title};
 
 /// A heading, a table for every two sides, the goldens that moved, and what to be careful of.
 pub fn draw(comparison: &ComparisonV1) -> String {
@@ -71,22 +71,20 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
 
 fn draw_ranks(ranks: &RanksV1) -> String {
     let metric = escape(title(&ranks.metric));
-    let mut out = format!("\n| rank | tool | {metric} | interval | to next | p | next is |\n");
-    out.push_str("|---:|---|---:|---|---:|---:|---|\n");
+    let mut out = format!("\n**{}**\n\n", escape(&ranks.statement));
+    out.push_str(&format!("| rank | tool | {metric} | interval | better than | worse than |\n"));
+    out.push_str("|---:|---|---:|---|---:|---:|\n");
     for tool in &ranks.tools {
-        let next = tool.next.as_ref();
+        let [better, worse] = told_apart(ranks, &tool.tool);
         out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} |\n",
-            tool.rank,
+            "| {} | {} | {} | {} | {better} | {worse} |\n",
+            rank_set(tool).unwrap_or_else(|| "–".to_owned()),
             escape(&tool.tool),
             three(tool.value),
             tool.ci
                 .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high)))),
-            next.map_or_else(String::new, |next| signed(next.difference)),
-            next.map_or_else(String::new, |next| escape(&p_value(next.p_holm))),
-            next.map_or("", |next| next.verdict.word())
         ));
     }
-    out.push_str(&format!("\n{}\n", escape(&ranks.statement)));
+    out.push_str(&format!("\n{}\n", escape(&how_ranked(ranks))));
     out
 }

@@ -9,9 +9,9 @@ pub(super) fn quality(exhibit: &Exhibit<'_>, out: &mut String) {
     section("quality", "Quality and cost", exhibit, &["precision-recall", "cost-quality"], out);
 }
 
-/// Who is better than whom.
-pub(super) fn significance(exhibit: &Exhibit<'_>, out: &mut String) {
-    section("significance", "Who is better than whom", exhibit, &["significance"], out);
+/// Which ranks tools may have, and who is better than whom.
+pub(super) fn ranks(exhibit: &Exhibit<'_>, out: &mut String) {
+    section("significance", "Who is better than whom", exhibit, &["ranks", "significance"], out);
 }
 
 /// Whether confidence means what it says, and what a threshold on it would do.

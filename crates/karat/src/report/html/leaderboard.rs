@@ -1,9 +1,7 @@
 //! The leaderboard: a row for each tool, a bar for each interval, sorted by any column.
 
 use crate::format::report::{EstimateV1, ReportV1, ToolV1};
-use crate::report::number::{
-    failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, undecided,
-};
+use crate::report::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
 use crate::report::page::text;
 use crate::report::plot;
 use karat_core::metric::table::{Direction, find};
@@ -14,8 +12,8 @@ pub(super) fn draw(report: &ReportV1, out: &mut String) {
     out.push_str("<section id=\"leaderboard\" aria-labelledby=\"leaderboard-title\">\n<h2 id=\"leaderboard-title\">Leaderboard</h2>\n");
     let by = report.profile.headline_macro_by.as_deref().unwrap_or("cases");
     out.push_str(&format!("<p class=\"dim\">Means over {}, with 95 % intervals.", text(by)));
-    if let Some(said) = undecided(report) {
-        out.push_str(&format!(" <strong>{}</strong>", text(&said)));
+    if report.ranking.is_some() {
+        out.push_str(" A tool has several ranks where tests of all pairs leave them open.");
     }
     out.push_str("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Leaderboard, may be scrolled sideways\"><table class=\"sortable\">\n<thead><tr>");
     let columns = columns(report);

@@ -4,7 +4,7 @@ use super::{figures, judges, leaderboard, slices};
 use crate::format::report::{EstimateV1, ReportV1, ToolV1};
 use crate::report::clusters;
 use crate::report::exhibit::Exhibit;
-use crate::report::number::{count, headline, rank_metric, ranked, three, title};
+use crate::report::number::{count, headline, rank_metric, ranked, statement, three, title};
 use crate::report::page::text;
 use crate::report::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
 use karat_core::metric::estimate::RELIABLE_N;
@@ -19,7 +19,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, left_out: Option<&str>, out: &mut Stri
     leaderboard::draw(report, out);
     spread(report, out);
     figures::quality(exhibit, out);
-    figures::significance(exhibit, out);
+    figures::ranks(exhibit, out);
     cases(report, left_out, out);
     slices::draw(exhibit, out);
     figures::confidence(exhibit, out);
@@ -37,8 +37,9 @@ fn head(exhibit: &Exhibit<'_>, out: &mut String) {
         Some(name) => (text(name), format!("{} · ", text(&report.suite.name))),
         None => (text(&report.suite.name), String::new()),
     };
+    let known = statement(report).map_or_else(String::new, |said| format!("<p><strong>{}</strong></p>\n", text(said)));
     out.push_str(&format!(
-        "<header class=\"about\">\n<h1>{title}</h1>\n<p class=\"dim\">{suite}{}, {} · {} · profile {}</p>\n\
+        "<header class=\"about\">\n<h1>{title}</h1>\n{known}<p class=\"dim\">{suite}{}, {} · {} · profile {}</p>\n\
          <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
          <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
          <noscript><p class=\"careful\">Scripts are off: leaderboard, figures and slices are here; the cases need scripts.</p></noscript>\n",

@@ -7,6 +7,7 @@ mod cost_quality;
 mod intervals;
 mod picture;
 mod precision_recall;
+mod ranks;
 mod raster;
 mod reliability;
 pub(super) mod scale;
@@ -37,7 +38,7 @@ pub struct Kind {
     pub title: &'static str,
     /// What it shows.
     pub description: &'static str,
-    /// Whether it draws what stands beside a report, comparisons and shares, which take a while to gather.
+    /// Whether it draws what stands beside a report, shares of the spread, which take a while to gather.
     pub derived: bool,
     /// Draws it: one plot, or one for each tool or dimension.
     pub draw: fn(&Exhibit<'_>, &Choice) -> Result<Vec<Plot>, Nothing>,
@@ -90,10 +91,17 @@ pub static KINDS: &[Kind] = &[
         draw: reliability::draw,
     },
     Kind {
+        name: "ranks",
+        title: "Ranks",
+        description: "the ranks that every tool may have, by tests of all pairs",
+        derived: false,
+        draw: ranks::draw,
+    },
+    Kind {
         name: "significance",
         title: "Who is better than whom",
-        description: "every two tools: better, worse, equivalent, or not to be told",
-        derived: true,
+        description: "every two tools: significantly better, worse, the same, or no significant difference",
+        derived: false,
         draw: significance::draw,
     },
     Kind {

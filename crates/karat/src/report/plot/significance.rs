@@ -1,36 +1,25 @@
-//! Every two tools held against each other: a sign and a colour for what may be said of them.
+//! Every two tools tested against each other: a sign and a colour for which is better.
 
 use super::axes::notes;
-use super::subject::{self, Drawn};
 use super::svg::{Anchor, SIZE, Svg};
-use super::{Choice, Nothing, Plot, words};
-use crate::format::comparison::{ConclusionV1, DifferenceV1, PairV1};
+use super::{Choice, Nothing, Plot, ranks, subject, words};
+use crate::format::comparison::RankTestV1;
 use crate::report::exhibit::Exhibit;
-use crate::report::number::{rank_metric, signed, title};
+use crate::report::number::{p_value, signed, title};
+use std::collections::BTreeMap;
 
 pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, Nothing> {
-    let (report, id) = (exhibit.report, subject::metric(exhibit, choice)?);
-    if id != rank_metric(report) {
-        let by = title(rank_metric(report));
-        return Err(Nothing(format!(
-            "tools are held against each other by {by} here; for another metric use `karat compare --all-pairs --metric {id}`"
-        )));
-    }
+    let report = exhibit.report;
     let mut tools = subject::tools(exhibit, choice)?;
-    let comparison = exhibit.comparison.as_ref().filter(|_| tools.len() > 1).ok_or_else(|| {
-        Nothing("it takes two tools that were scored on the same cases to hold them against each other".to_owned())
-    })?;
-    let all = tools.len();
-    let is_in = |drawn: &Drawn<'_>| {
-        comparison.comparisons.iter().any(|pair| [&pair.a, &pair.b].iter().any(|side| side.tool == drawn.name()))
-    };
-    tools.retain(is_in);
-    let left_out = all - tools.len();
+    let ranking = ranks::ranking(exhibit, choice)?;
+    let tests: BTreeMap<(&str, &str), &RankTestV1> = ranking
+        .pairs
+        .iter()
+        .flat_map(|test| [((test.a.as_str(), test.b.as_str()), test), ((test.b.as_str(), test.a.as_str()), test)])
+        .collect();
+    tools.retain(|drawn| ranking.pairs.iter().any(|test| test.a == drawn.name() || test.b == drawn.name()));
     if tools.len() < 2 {
-        return Err(Nothing(format!(
-            "only the best of so many tools are held against each other here, and {left_out} of those chosen are not among \
-             them; `karat compare --all-pairs` takes the time to compare all"
-        )));
+        return Err(Nothing("it takes two tools with a value to test them against each other".to_owned()));
     }
     let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
@@ -38,6 +27,7 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     let (left, top) = (10.0 + names + 34.0, 26.0);
     let side = cell * tools.len() as f64;
     let width = (left + side + 12.0).max(400.0);
+    let metric = title(&ranking.metric);
     let mut svg = Svg::default();
     let mut said = Vec::new();
     for (row, drawn) in tools.iter().enumerate() {
@@ -50,22 +40,14 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
             svg.words("dim small", (left + row as f64 * cell + cell / 2.0, top - 8.0), Anchor::Middle, &number);
         }
         for (column, other) in tools.iter().enumerate().filter(|(column, _)| *column != row) {
-            let found = seen_from(&comparison.comparisons, drawn, other, id);
-            let (sign, class, sign_class, verdict) = match found.as_ref().map(|found| found.verdict) {
-                Some(ConclusionV1::Better) => ("+", "better", "is-better", "better than"),
-                Some(ConclusionV1::Worse) => ("−", "worse", "is-worse", "worse than"),
-                Some(ConclusionV1::Equivalent) => ("=", "same", "is-same", "equivalent to"),
-                Some(ConclusionV1::Inconclusive) | None => ("?", "open", "dim", "not to be told apart from"),
-            };
-            let numbers = found.as_ref().map_or_else(
-                || "they were not compared".to_owned(),
-                |found| format!("{} {}{}", title(id), signed(found.difference), interval(found.ci)),
-            );
-            let words = format!("{} is {verdict} {}: {numbers}", drawn.name(), other.name());
+            let test = tests.get(&(drawn.name(), other.name())).copied();
+            let seen = Seen::of(test, drawn.name());
+            let words =
+                format!("{} {} {}: {metric} {}", drawn.name(), seen.verb, other.name(), numbers(test, drawn.name()));
             let x = left + column as f64 * cell;
             svg.about(&words, |svg| {
-                svg.rect(class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));
-                svg.words(sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, sign);
+                svg.rect(seen.class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));
+                svg.words(seen.sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, seen.sign);
             });
             if column > row {
                 said.push(words);
@@ -73,26 +55,19 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
         }
     }
     let foot = top + side + 8.0;
-    let mut remarks = vec![
+    let remarks = [
         format!(
-            "Each row against each column by {}: + better, − worse, = equivalent, ? the data cannot tell.",
-            title(id)
+            "Each row against each column by {metric}: + significantly better, − significantly worse, = the same in every \
+             case, ? no significant difference."
         ),
         format!(
-            "Differences within ± {} do not matter. Tools stand in order, so columns have the numbers of rows.",
-            comparison.margin
+            "All pairs are tested at once at {:.0} % (Holm). Tools stand in order, so columns have the numbers of rows.",
+            100.0 * ranking.level
         ),
     ];
-    if left_out > 0 {
-        remarks.push(format!(
-            "The best {} of {all} tools: to tell so many pairs apart on so many cases takes long. `karat compare --all-pairs` \
-             takes the time.",
-            tools.len()
-        ));
-    }
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), width - 20.0) + 6.0;
     Ok(vec![Plot {
-        title: format!("Who is better than whom by {}", title(id)),
+        title: format!("Who is better than whom by {metric}"),
         description: format!("{}.", said.join("; ")),
         about: subject::about(report),
         size: (width, height),
@@ -100,37 +75,33 @@ pub(super) fn draw(exhibit: &Exhibit<'_>, choice: &Choice) -> Result<Vec<Plot>, 
     }])
 }
 
-/// How one tool stands to another.
+/// How one tool stands to another: a sign, its look, and words.
 struct Seen {
-    verdict: ConclusionV1,
-    difference: Option<f64>,
-    ci: Option<[f64; 2]>,
+    sign: &'static str,
+    class: &'static str,
+    sign_class: &'static str,
+    verb: &'static str,
 }
 
-/// How the first tool stands to the second, whichever way they were compared.
-fn seen_from(pairs: &[PairV1], own: &Drawn<'_>, other: &Drawn<'_>, id: &str) -> Option<Seen> {
-    let of = |pair: &'_ PairV1| -> Option<Seen> {
-        let found: &DifferenceV1 = pair.metrics.iter().find(|difference| difference.metric == id)?;
-        let finite = |value: &f64| subject::is_drawable(*value);
-        let difference = found.difference.filter(finite);
-        let ci = found.ci.filter(|ci| ci.iter().all(finite));
-        if pair.b.tool == own.name() {
-            return Some(Seen { verdict: found.verdict, difference, ci });
+impl Seen {
+    /// How the tool of that name stands to the other of a test.
+    fn of(test: Option<&RankTestV1>, own: &str) -> Self {
+        let is_same = test.is_some_and(|test| test.p.is_some() && test.differing == 0);
+        match test.and_then(|test| test.better.as_deref()) {
+            Some(better) if better == own => {
+                Self { sign: "+", class: "better", sign_class: "is-better", verb: "is better than" }
+            }
+            Some(_) => Self { sign: "−", class: "worse", sign_class: "is-worse", verb: "is worse than" },
+            None if is_same => Self { sign: "=", class: "same", sign_class: "is-same", verb: "is the same as" },
+            None => Self { sign: "?", class: "open", sign_class: "dim", verb: "does not differ significantly from" },
         }
-        let verdict = match found.verdict {
-            ConclusionV1::Better => ConclusionV1::Worse,
-            ConclusionV1::Worse => ConclusionV1::Better,
-            same => same,
-        };
-        Some(Seen { verdict, difference: difference.map(|d| -d), ci: ci.map(|[low, high]| [-high, -low]) })
-    };
-    let is_these = |pair: &&PairV1| {
-        (pair.a.tool == own.name() && pair.b.tool == other.name())
-            || (pair.b.tool == own.name() && pair.a.tool == other.name())
-    };
-    pairs.iter().find(is_these).and_then(of)
+    }
 }
 
-fn interval(ci: Option<[f64; 2]>) -> String {
-    ci.map_or_else(String::new, |[low, high]| format!(" ({} to {})", signed(Some(low)), signed(Some(high))))
+/// By how much the tool of that name differs from the other, and how likely that is by chance.
+fn numbers(test: Option<&RankTestV1>, own: &str) -> String {
+    let Some(test) = test.filter(|test| test.p.is_some()) else { return "was not tested".to_owned() };
+    let turned = |difference: f64| if test.b == own { difference } else { -difference };
+    let difference = test.difference.filter(|v| subject::is_drawable(*v)).map(turned);
+    format!("{}, p {}", signed(difference), p_value(test.p_holm))
 }

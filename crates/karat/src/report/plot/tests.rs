@@ -1,8 +1,8 @@
 //! What holds of every kind of plot, whatever is drawn.
 
 use super::*;
+use crate::comparison::ranking;
 use crate::exhibit::gather;
-use crate::format::comparison::ConclusionV1;
 use crate::format::report::ReportV1;
 use crate::report::exhibit::{Earlier, Exhibit};
 use resvg::usvg::roxmltree::Document;
@@ -61,7 +61,9 @@ fn report(made: &[Made<'_>]) -> ReportV1 {
         "measured": { "latency": {}, "cost": cost.collect::<serde_json::Map<_, _>>() },
         "warnings": [],
     });
-    serde_json::from_value(value).unwrap()
+    let mut report: ReportV1 = serde_json::from_value(value).unwrap();
+    report.ranking = ranking(&report);
+    report
 }
 
 /// A report with all that can stand beside it.
@@ -230,42 +232,59 @@ fn a_tool_looks_the_same_when_it_is_drawn_alone() {
 
 #[test]
 fn matrices_read_the_same_from_both_sides() {
-    let report = report(&two());
-    let mut exhibit = exhibit(&report);
-    let pair = &exhibit.comparison.as_ref().unwrap().comparisons[0];
-    // The comparison is of the second against the first.
-    assert_eq!((pair.a.tool.as_str(), pair.b.tool.as_str()), ("careful", "noisy"));
-    for (verdict, row, column) in [
-        (ConclusionV1::Worse, "better than", "worse than"),
-        (ConclusionV1::Better, "worse than", "better than"),
-        (ConclusionV1::Inconclusive, "not to be told apart from", "not to be told apart from"),
+    let mut report = report(&two());
+    let pair = &report.ranking.as_ref().unwrap().pairs[0];
+    assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.better.as_ref()), ("careful", "noisy", None));
+    for (better, differing, row, column) in [
+        (Some("careful"), 4, "is better than", "is worse than"),
+        (Some("noisy"), 4, "is worse than", "is better than"),
+        (None, 4, "does not differ significantly from", "does not differ significantly from"),
+        (None, 0, "is the same as", "is the same as"),
     ] {
-        exhibit.comparison.as_mut().unwrap().comparisons[0].metrics[0].verdict = verdict;
+        let pair = &mut report.ranking.as_mut().unwrap().pairs[0];
+        (pair.better, pair.differing) = (better.map(str::to_owned), differing);
+        let exhibit = exhibit(&report);
         let drawn = (kind("significance").unwrap().draw)(&exhibit, &Choice::default()).unwrap()[0].inline();
-        let says = |a: &str, word: &str, b: &str| drawn.contains(&format!("<title>{a} is {word} {b}: F1 "));
+        let says = |a: &str, verb: &str, b: &str| drawn.contains(&format!("<title>{a} {verb} {b}: F1 "));
         assert!(says("careful", row, "noisy") && says("noisy", column, "careful"), "{drawn}");
+        assert!(
+            drawn.contains("noisy: F1 +0.370, p 0.125") && drawn.contains("careful: F1 −0.370, p 0.125"),
+            "{drawn}"
+        );
     }
 }
 
 #[test]
-fn matrices_of_very_many_tools_show_the_best_and_say_so() {
-    let names: Vec<String> = (0..6).map(|at| format!("t{at}")).collect();
+fn every_tool_of_very_many_is_in_the_matrix() {
+    let names: Vec<String> = (0..50).map(|at| format!("t{at:02}")).collect();
     let made: Vec<Made<'_>> =
-        names.iter().enumerate().map(|(at, name)| Made { name, f1: Some(0.9 - 0.1 * at as f64) }).collect();
+        names.iter().enumerate().map(|(at, name)| Made { name, f1: Some(0.99 - 0.015 * at as f64) }).collect();
     let report = report(&made);
-    let mut exhibit = exhibit(&report);
-    let kept = ["t0", "t1", "t2"];
-    let is_kept = |tool: &str| kept.contains(&tool);
-    let comparison = exhibit.comparison.as_mut().unwrap();
-    comparison.comparisons.retain(|pair| is_kept(&pair.a.tool) && is_kept(&pair.b.tool));
-    let draw = |tools: &[&str]| {
-        let choice = Choice { tools: tools.iter().map(|&name| name.to_owned()).collect(), ..Choice::default() };
-        (kind("significance").unwrap().draw)(&exhibit, &choice)
-    };
-    let drawn = draw(&[]).unwrap()[0].inline();
-    assert!(drawn.contains(">t2<") && !drawn.contains(">t3<") && drawn.contains("The best 3 of 6 tools"), "{drawn}");
-    assert!(!draw(&["t0", "t1"]).unwrap()[0].inline().contains("The best"));
-    assert!(draw(&["t0", "t5"]).unwrap_err().to_string().contains("1 of those chosen are not among them"));
+    let drawn = (kind("significance").unwrap().draw)(&exhibit(&report), &Choice::default()).unwrap()[0].inline();
+    assert!(names.iter().all(|name| drawn.contains(&format!(">{name}<"))), "{drawn}");
+    assert_eq!(drawn.matches("<title>").count(), 50 * 49 + 1);
+}
+
+#[test]
+fn ranks_are_drawn_as_far_as_they_are_known() {
+    let mut report = report(&[
+        Made { name: "first", f1: Some(0.9) },
+        Made { name: "second", f1: Some(0.5) },
+        Made { name: "silent", f1: None },
+    ]);
+    let draw = |report: &ReportV1, choice: &Choice| (kind("ranks").unwrap().draw)(&exhibit(report), choice);
+    let drawn = draw(&report, &Choice::default()).unwrap()[0].inline();
+    for said in ["<title>first: rank 1–2</title>", "<title>second: rank 1–2</title>", "no value, no rank"] {
+        assert!(drawn.contains(said), "{said} in {drawn}");
+    }
+    assert!(drawn.contains("By F1, first and second are tied."), "{drawn}");
+    // What a file says need not be possible.
+    report.ranking.as_mut().unwrap().tools[0].rank_high = Some(usize::MAX);
+    draw(&report, &Choice::default()).unwrap();
+    let recall = Choice { metric: Some("recall".to_owned()), ..Choice::default() };
+    assert!(draw(&report, &recall).unwrap_err().to_string().contains("karat compare --ranks --metric recall"));
+    report.ranking = None;
+    assert!(draw(&report, &Choice::default()).unwrap_err().to_string().contains("no tests of pairs"));
 }
 
 fn trend(exhibit: &Exhibit<'_>) -> String {

@@ -1,0 +1,405 @@
+//! Every two of several tools, tested on the same cases.
+//!
+//! Under random signs `s` of the cases, the differences between tools `a` and `b` add up to `Σ s(b − a) = Σ s·b − Σ s·a`.
+//! So one signed sum for each tool gives the statistic of every pair: k tools cost k sums a draw, not k(k−1)/2. All pairs see
+//! the same draws, which makes their p values depend on each other; Holm's adjustment holds whatever the dependence.
+
+use super::rows::{Row, SAME, Statistic};
+use super::{Rules, swaps};
+use crate::stats::paired::{EXACT_UNITS, holm, sign_flip};
+use crate::stats::random::{Random, seed_of};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// What every case adds to a metric, by tool and then by case. All tools have the same cases in the same order.
+#[derive(Clone)]
+pub enum ToolScores<'a> {
+    /// The metric is the mean of one value a case; none where a tool has no value.
+    Values(Vec<Vec<Option<f64>>>),
+    /// The metric is a figure of columns that are added up over cases.
+    Sums {
+        /// What the cases add.
+        rows: Vec<Vec<Row>>,
+        /// How many columns there are.
+        columns: usize,
+        /// The figure.
+        value: &'a Statistic<'a>,
+    },
+}
+
+/// The test of one pair of tools.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairTest {
+    /// The first tool, by its place.
+    pub a: usize,
+    /// The second, which comes after the first.
+    pub b: usize,
+    /// The second's figure minus the first's, over the cases both have a value on; none where it is undefined.
+    pub difference: Option<f64>,
+    /// The two-sided p value; none where there is no difference to test.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm for all pairs that could be tested.
+    pub p_holm: Option<f64>,
+    /// On how many cases both have a value.
+    pub n: usize,
+    /// On how many of them they differ: cases, or clusters where clusters are named.
+    pub differing: usize,
+}
+
+/// Tests every two tools, the first against all others first.
+///
+/// Each test is the two-sided permutation test of [`super::compare`]: signs of cases flip, of clusters all at once, and sides are
+/// swapped where the metric is no mean. Few differing units are counted exactly. A pair that can no longer become significant
+/// is drawn no further, so its p value rests on fewer draws. Neither the order of cases nor the number of threads changes a
+/// digit.
+pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules: &Rules) -> Vec<PairTest> {
+    let table = Table::new(scores, clusters);
+    let pairs: Vec<(usize, usize)> = (0..table.tools).flat_map(|a| (a + 1..table.tools).map(move |b| (a, b))).collect();
+    let permutations = rules.permutations(pairs.len());
+    let seed = rules.seed.unwrap_or_else(|| seed_of(table.sums.iter().copied()));
+    let prepared: Vec<(PairTest, Option<Drawn>)> =
+        pairs.into_par_iter().map(|(a, b)| table.prepare(a, b, permutations)).collect();
+    let (mut tests, drawn): (Vec<PairTest>, Vec<Option<Drawn>>) = prepared.into_iter().unzip();
+    let places: Vec<usize> = (0..tests.len()).filter(|at| drawn[*at].is_some()).collect();
+    let drawn: Vec<Drawn> = drawn.into_iter().flatten().collect();
+    for (at, p) in places.into_iter().zip(table.draw(&drawn, seed, permutations, rules.level)) {
+        tests[at].p = Some(p);
+    }
+    let tested: Vec<usize> = (0..tests.len()).filter(|at| tests[*at].p.is_some()).collect();
+    let p: Vec<f64> = tested.iter().filter_map(|at| tests[*at].p).collect();
+    for (at, adjusted) in tested.into_iter().zip(holm(&p)) {
+        tests[at].p_holm = Some(adjusted);
+    }
+    tests
+}
+
+/// A pair whose p value is drawn: what a draw is held against.
+enum Drawn {
+    Values {
+        a: usize,
+        b: usize,
+        /// A sum at least so far from 0 counts.
+        far: f64,
+        /// By unit: what the signed sums of the tools hold of cases on which only one of them has a value.
+        unshared: Vec<(usize, f64)>,
+    },
+    Sums {
+        a: usize,
+        b: usize,
+        /// Both tools together.
+        both: Vec<f64>,
+        /// How far apart their figures lie.
+        observed: f64,
+    },
+}
+
+/// So many draws are made before pairs that cannot become significant are left out.
+const ROUND: usize = 4096;
+
+/// Scores laid out for drawing. A unit is a case, or a cluster of cases.
+struct Table<'a> {
+    tools: usize,
+    columns: usize,
+    value: Option<&'a Statistic<'a>>,
+    /// By case: what every tool adds to every column; 0 where it has no value.
+    cells: Vec<Vec<f64>>,
+    /// By case: whether each tool has a value.
+    known: Vec<Vec<bool>>,
+    /// The unit of each case.
+    unit_of: Vec<usize>,
+    units: usize,
+    /// Cells added up by unit, one unit after the other.
+    sums: Vec<f64>,
+}
+
+impl<'a> Table<'a> {
+    fn new(scores: &ToolScores<'a>, clusters: Option<&[usize]>) -> Self {
+        let (tools, cases, columns, value) = match scores {
+            ToolScores::Values(tools) => (tools.len(), tools.iter().map(Vec::len).max(), 1, None),
+            ToolScores::Sums { rows, columns, value } => {
+                (rows.len(), rows.iter().map(Vec::len).max(), *columns, Some(*value))
+            }
+        };
+        let cases = cases.unwrap_or(0);
+        let width = tools * columns;
+        let mut cells = vec![vec![0.0; width]; cases];
+        let mut known = vec![vec![false; tools]; cases];
+        match scores {
+            ToolScores::Values(values) => {
+                for (tool, own) in values.iter().enumerate() {
+                    for (case, value) in own.iter().enumerate() {
+                        if let Some(value) = value.filter(|v| v.is_finite()) {
+                            cells[case][tool] = value;
+                            known[case][tool] = true;
+                        }
+                    }
+                }
+            }
+            ToolScores::Sums { rows, .. } => {
+                for (tool, own) in rows.iter().enumerate() {
+                    for (case, row) in own.iter().enumerate() {
+                        for (column, added) in row.iter().filter(|(column, v)| *column < columns && v.is_finite()) {
+                            cells[case][tool * columns + column] += added;
+                        }
+                        known[case][tool] = true;
+                    }
+                }
+            }
+        }
+        for (cells, known) in cells.iter_mut().zip(&known) {
+            (0..columns).for_each(|column| level_out(cells, known, column, columns));
+        }
+        let mut table = Self { tools, columns, value, cells, known, unit_of: Vec::new(), units: 0, sums: Vec::new() };
+        table.group(clusters.filter(|names| names.len() == cases));
+        table
+    }
+
+    /// Puts cases into units, in an order that follows from what they hold.
+    fn group(&mut self, clusters: Option<&[usize]>) {
+        let mut by_name: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for case in 0..self.cells.len() {
+            by_name.entry(clusters.map_or(case, |names| names[case])).or_default().push(case);
+        }
+        let width = self.tools * self.columns;
+        let mut units: Vec<Unit> = Vec::with_capacity(by_name.len());
+        for cases in by_name.into_values() {
+            let mut unit = Unit { sums: vec![0.0; width], known: vec![0; self.tools], cases };
+            for case in &unit.cases {
+                unit.sums.iter_mut().zip(&self.cells[*case]).for_each(|(sum, cell)| *sum += cell);
+                unit.known.iter_mut().zip(&self.known[*case]).for_each(|(n, known)| *n += usize::from(*known));
+            }
+            units.push(unit);
+        }
+        units.sort_by(Unit::by_content);
+        self.units = units.len();
+        self.unit_of = vec![0; self.cells.len()];
+        self.sums = Vec::with_capacity(units.len() * width);
+        for (at, unit) in units.into_iter().enumerate() {
+            self.sums.extend(unit.sums);
+            unit.cases.into_iter().for_each(|case| self.unit_of[case] = at);
+        }
+    }
+
+    /// What one tool adds to every column in a unit.
+    fn of_unit(&self, unit: usize, tool: usize) -> &[f64] {
+        let from = (unit * self.tools + tool) * self.columns;
+        &self.sums[from..from + self.columns]
+    }
+
+    /// All that can be said of a pair without drawing, and what to draw.
+    fn prepare(&self, a: usize, b: usize, permutations: usize) -> (PairTest, Option<Drawn>) {
+        match self.value {
+            None => self.prepare_values(a, b),
+            Some(value) => self.prepare_sums(a, b, value, permutations),
+        }
+    }
+
+    fn prepare_values(&self, a: usize, b: usize) -> (PairTest, Option<Drawn>) {
+        let mut by_unit = vec![0.0; self.units];
+        let mut unshared: BTreeMap<usize, f64> = BTreeMap::new();
+        let (mut n, mut total) = (0, 0.0);
+        for ((cells, known), unit) in self.cells.iter().zip(&self.known).zip(&self.unit_of) {
+            let difference = cells[b] - cells[a];
+            match (known[a], known[b]) {
+                (true, true) => {
+                    by_unit[*unit] += difference;
+                    total += difference;
+                    n += 1;
+                }
+                (false, false) => {}
+                _ => *unshared.entry(*unit).or_insert(0.0) += difference,
+            }
+        }
+        // Differences of a cluster may add up to 0 but for their last digits.
+        by_unit.retain(|v| v.abs() > 1e-12);
+        let mut test = PairTest { a, b, difference: None, p: None, p_holm: None, n, differing: by_unit.len() };
+        if n == 0 {
+            return (test, None);
+        }
+        test.difference = Some(total / n as f64);
+        if by_unit.len() <= EXACT_UNITS {
+            test.p = Some(sign_flip(&by_unit, None, 0, None).map_or(1.0, |exact| exact.p));
+            return (test, None);
+        }
+        // Draws that lie as far in truth must not be told apart by the last digits of sums over all units.
+        let size: f64 =
+            (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
+        let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
+        let far = by_unit.iter().sum::<f64>().abs() - rounding;
+        (test, Some(Drawn::Values { a, b, far, unshared: unshared.into_iter().collect() }))
+    }
+
+    fn prepare_sums(
+        &self,
+        a: usize,
+        b: usize,
+        value: &Statistic<'_>,
+        permutations: usize,
+    ) -> (PairTest, Option<Drawn>) {
+        let total = |tool: usize| {
+            let mut total = vec![0.0; self.columns];
+            for unit in 0..self.units {
+                total.iter_mut().zip(self.of_unit(unit, tool)).for_each(|(total, own)| *total += own);
+            }
+            total
+        };
+        let (first, second) = (total(a), total(b));
+        let both: Vec<f64> = first.iter().zip(&second).map(|(x, y)| x + y).collect();
+        let apart = |unit: usize| -> Row {
+            let columns = self.of_unit(unit, a).iter().zip(self.of_unit(unit, b)).map(|(x, y)| y - x).enumerate();
+            columns.filter(|(_, v)| v.abs() > SAME).collect()
+        };
+        let units: Vec<Row> = (0..self.units).map(apart).filter(|row| !row.is_empty()).collect();
+        let adds = |cells: &&Vec<f64>| {
+            let of = |tool: usize| &cells[tool * self.columns..(tool + 1) * self.columns];
+            of(a).iter().chain(of(b)).any(|v| *v != 0.0)
+        };
+        let n = self.cells.iter().filter(adds).count();
+        let figure = |total: &[f64]| value(total).filter(|v| v.is_finite());
+        let difference = figure(&first).zip(figure(&second)).map(|(first, second)| second - first);
+        let mut test = PairTest { a, b, difference, p: None, p_holm: None, n, differing: units.len() };
+        let Some(observed) = difference.map(f64::abs).filter(|_| n > 0) else { return (test, None) };
+        if swaps::ways(units.len(), permutations).is_some() {
+            test.p = swaps::p_of_units(&both, &units, value, permutations, None);
+            return (test, None);
+        }
+        (test, Some(Drawn::Sums { a, b, both, observed }))
+    }
+
+    /// The p values of pairs that are drawn.
+    fn draw(&self, pairs: &[Drawn], seed: u64, permutations: usize, level: f64) -> Vec<f64> {
+        let (mut hits, mut made) = (vec![0usize; pairs.len()], vec![0usize; pairs.len()]);
+        let mut open: Vec<usize> = (0..pairs.len()).collect();
+        // More hits than this, and p is above 1 − level however few follow.
+        let most = (1.0 - level) * (permutations + 1) as f64;
+        // What is added up at a time stays in a processor's nearest cache.
+        let size = (4096 / (self.tools * self.columns).max(1)).clamp(16, 256);
+        let mut done = 0;
+        while done < permutations && !open.is_empty() {
+            let round = ROUND.min(permutations - done);
+            let found = (0..round.div_ceil(size))
+                .into_par_iter()
+                .map(|block| {
+                    let count = size.min(round - block * size);
+                    self.hits(pairs, &open, seed, done + block * size, count)
+                })
+                .reduce(
+                    || vec![0; open.len()],
+                    |mut all, some| {
+                        all.iter_mut().zip(some).for_each(|(all, some)| *all += some);
+                        all
+                    },
+                );
+            for (pair, found) in open.iter().zip(found) {
+                hits[*pair] += found;
+                made[*pair] += round;
+            }
+            done += round;
+            open.retain(|pair| (hits[*pair] + 1) as f64 <= most + 1e-9);
+        }
+        hits.iter().zip(&made).map(|(hits, made)| (hits + 1) as f64 / (made + 1) as f64).collect()
+    }
+
+    /// In how many of some draws each open pair lies as far apart as it does.
+    fn hits(&self, pairs: &[Drawn], open: &[usize], seed: u64, first: usize, count: usize) -> Vec<usize> {
+        let words = self.units.div_ceil(64);
+        let width = self.tools * self.columns;
+        let mut signs = Vec::with_capacity(words * count);
+        for draw in first..first + count {
+            // Each draw has a stream of its own, whichever thread makes it.
+            let mut random = Random::new(seed, draw as u64);
+            signs.extend((0..words).map(|_| random.bits()));
+        }
+        let sums = signed_sums(&self.sums, width, &signs, words, count);
+        let mut hits = vec![0; open.len()];
+        let mut moved = vec![0.0; self.columns];
+        for draw in 0..count {
+            let sums = &sums[draw * width..(draw + 1) * width];
+            let signs = &signs[draw * words..(draw + 1) * words];
+            for (hits, pair) in hits.iter_mut().zip(open) {
+                let is_hit = match &pairs[*pair] {
+                    Drawn::Values { a, b, far, unshared } => {
+                        let own: f64 =
+                            unshared.iter().map(|(unit, v)| if is_flipped(signs, *unit) { -v } else { *v }).sum();
+                        (sums[*b] - sums[*a] - own).abs() >= *far
+                    }
+                    Drawn::Sums { a, b, both, observed } => {
+                        let of = |tool: usize| &sums[tool * self.columns..(tool + 1) * self.columns];
+                        moved.iter_mut().zip(of(*a).iter().zip(of(*b))).for_each(|(moved, (x, y))| *moved = y - x);
+                        self.value.is_none_or(|value| swaps::is_as_far(swaps::apart(both, &moved, value), *observed))
+                    }
+                };
+                *hits += usize::from(is_hit);
+            }
+        }
+        hits
+    }
+}
+
+/// A case, or a cluster of them.
+struct Unit {
+    /// What every tool adds to every column.
+    sums: Vec<f64>,
+    /// On how many cases each tool has a value.
+    known: Vec<usize>,
+    cases: Vec<usize>,
+}
+
+impl Unit {
+    fn by_content(&self, other: &Self) -> Ordering {
+        let differs = self.sums.iter().zip(&other.sums).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
+        differs.unwrap_or_else(|| self.known.cmp(&other.known))
+    }
+}
+
+fn is_flipped(signs: &[u64], unit: usize) -> bool {
+    signs[unit / 64] >> (unit % 64) & 1 == 1
+}
+
+/// The sums of all rows for every draw of signs, one bit a row. Four rows have sixteen signed sums, which are made once and
+/// looked up by all draws.
+fn signed_sums(rows: &[f64], width: usize, signs: &[u64], words: usize, count: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; count * width];
+    if width == 0 {
+        return sums;
+    }
+    let mut table = vec![0.0; 16 * width];
+    for (group, four) in rows.chunks(4 * width).enumerate() {
+        table[..width].fill(0.0);
+        for row in four.chunks(width) {
+            table[..width].iter_mut().zip(row).for_each(|(sum, v)| *sum += v);
+        }
+        for way in 1..16_usize {
+            let (lowest, rest) = (way.trailing_zeros() as usize, way & (way - 1));
+            let (known, own) = table.split_at_mut(way * width);
+            let own = &mut own[..width];
+            own.copy_from_slice(&known[rest * width..(rest + 1) * width]);
+            if let Some(row) = four.get(lowest * width..(lowest + 1) * width) {
+                own.iter_mut().zip(row).for_each(|(sum, v)| *sum -= 2.0 * v);
+            }
+        }
+        let (word, shift) = (group / 16, 4 * (group % 16));
+        for draw in 0..count {
+            let way = (signs[draw * words + word] >> shift & 15) as usize;
+            let own = &mut sums[draw * width..(draw + 1) * width];
+            own.iter_mut().zip(&table[way * width..(way + 1) * width]).for_each(|(sum, v)| *sum += v);
+        }
+    }
+    sums
+}
+
+/// Makes values of a case that are the same but for their last digits the same.
+fn level_out(cells: &mut [f64], known: &[bool], column: usize, columns: usize) {
+    let mut order: Vec<usize> =
+        (0..known.len()).filter(|tool| known[*tool]).map(|tool| tool * columns + column).collect();
+    order.sort_by(|x, y| cells[*x].total_cmp(&cells[*y]));
+    let mut first = f64::NEG_INFINITY;
+    for at in order {
+        if cells[at] - first <= SAME {
+            cells[at] = first;
+        } else {
+            first = cells[at];
+        }
+    }
+}
