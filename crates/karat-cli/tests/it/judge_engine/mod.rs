@@ -230,6 +230,66 @@ fn every_refused_parameter_is_left_out() {
     assert_eq!((&body["response_format"], body.get("seed")), (&json!({ "type": "json_object" }), None));
 }
 
+/// What real servers answered: llama-cpp-python 0.3.36 with SmolLM2, and LiteLLM's proxy before it.
+mod answers {
+    pub(super) const LLAMA_SCHEMA: &str = include_str!("answers/llama-cpp-python-schema-500.json");
+    pub(super) const LLAMA_OBJECT: &str = include_str!("answers/llama-cpp-python-object-200.json");
+    pub(super) const LLAMA_TOO_LONG: &str = include_str!("answers/llama-cpp-python-too-long-400.json");
+    pub(super) const LITELLM_SCHEMA: &str = include_str!("answers/litellm-schema-500.json");
+    pub(super) const LITELLM_OBJECT: &str = include_str!("answers/litellm-object-200.json");
+    pub(super) const LITELLM_TEMPERATURE: &str = include_str!("answers/litellm-temperature-400.json");
+}
+
+/// A server that answers 500 to a schema is asked for a JSON object, at once and without a wait.
+#[test]
+fn real_servers_that_know_no_schema_are_asked_for_an_object() {
+    for refusal in [answers::LLAMA_SCHEMA, answers::LITELLM_SCHEMA] {
+        let server = Server::weighing(Behaviour::GOOD, move |body| match body["response_format"]["type"].as_str() {
+            Some("json_schema") => Err(Fault::Says(500, refusal)),
+            _ => Ok(server::decision(1)),
+        });
+        let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+        let (exchanges, tally) = ask(&engine, 355, &mut MemoryLedger::default()).unwrap();
+        assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+        assert_eq!((tally.requests, server.faults()), (356, 1));
+        let adapted = &exchanges[0].provider.parameters["adapted"];
+        assert_eq!(adapted, &json!({ "dropped": [], "answer_format": "json_object" }));
+    }
+}
+
+#[test]
+fn a_real_proxy_that_refuses_the_temperature_is_asked_without() {
+    let server = refusing("temperature", 400, answers::LITELLM_TEMPERATURE);
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+    let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
+    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert_eq!((tally.requests, server.faults()), (31, 1));
+}
+
+/// A prompt that is too long for the model is no refusal of a parameter, and ends what would fail again.
+#[test]
+fn a_prompt_that_is_too_long_is_no_refusal() {
+    let server = Server::weighing(Behaviour::GOOD, |_| Err(Fault::Says(400, answers::LLAMA_TOO_LONG)));
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+    let error = ask(&engine, 50, &mut MemoryLedger::default()).unwrap_err().to_string();
+    assert!(error.contains("maximum context length is 4096 tokens"), "{error}");
+    assert_eq!(server.requests(), 3);
+}
+
+/// The completions of real servers are read: what a small model says is of no use here, and is named as that.
+#[test]
+fn completions_of_real_servers_are_read() {
+    for completion in [answers::LLAMA_OBJECT, answers::LITELLM_OBJECT] {
+        let server = Server::weighing(Behaviour::GOOD, move |_| Err(Fault::Says(200, completion)));
+        let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+        let (exchanges, _) = ask(&engine, 1, &mut MemoryLedger::default()).unwrap();
+        let reply = &exchanges[0].replies[0];
+        assert!(reply.text.contains("\"type\": \"loose\""), "{reply:?}");
+        assert_eq!((reply.tokens_in, reply.tokens_out), (36, 20));
+        assert!(matches!(exchanges[0].outcome, Outcome::Unjudged { reason: Unjudged::Unreadable, .. }));
+    }
+}
+
 /// A server may change its mind in the middle; those who find out tell the others.
 #[test]
 fn a_refusal_in_the_middle_costs_no_answer() {

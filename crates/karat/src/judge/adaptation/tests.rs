@@ -52,6 +52,17 @@ fn refusals_name_what_they_refuse() {
         parameter("seed"),
     );
     check(501, "Unsupported: seed", parameter("seed"));
+    // As LiteLLM's proxy and the server of llama-cpp-python have it.
+    check(
+        400,
+        r#"{"error": {"message": "litellm.UnsupportedParamsError: gpt-5 doesn't support temperature=0.0 while reasoning is active. Only temperature=1 is supported", "param": null, "code": "400"}}"#,
+        parameter("temperature"),
+    );
+    check(
+        500,
+        r#"{"error": {"message": "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}", "type": "internal_server_error", "param": null}}"#,
+        Some(Refused::AnswerFormat),
+    );
 }
 
 #[test]
