@@ -24,6 +24,7 @@ pub mod retrieval;
 pub mod run;
 pub mod sandbox;
 pub mod scoring;
+pub(crate) mod secret;
 pub mod source;
 pub mod store;
 pub mod suite;

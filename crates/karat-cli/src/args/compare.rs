@@ -74,7 +74,8 @@ pub(crate) struct GateArgs {
     /// What tools and judges together may have cost.
     #[arg(long, value_name = "USD", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
-    /// Every judge that decided must have been probed, and be fooled in no more than this share.
+    /// Every judge that decided must have been probed, and be wrong or fooled in no more than this share of each kind of
+    /// pairs; 0.1 where no share is given.
     #[arg(long, value_name = "X", num_args = 0..=1, default_missing_value = "0.1", require_equals = true, value_parser = margin)]
     pub(crate) require_judge_licence: Option<f64>,
     /// Let fewer than 30 cases meet a demand.

@@ -21,7 +21,9 @@ impl Assessing {
     pub(crate) fn hear(&mut self, event: &AssessEvent<'_>) {
         match event {
             AssessEvent::Round { model, questions } => self.of(model).hear(&Told::Round(*questions)),
-            AssessEvent::Settled { model, .. } => self.of(model).hear(&Told::Settled),
+            AssessEvent::Settled { model, call, .. } => {
+                self.of(model).hear(&Told::Settled { answered: call.failure.is_none() });
+            }
             AssessEvent::Retrying { model, wait, why } => {
                 self.of(model).hear(&Told::Retrying { wait: *wait, why });
             }

@@ -5,6 +5,7 @@ use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::diagnostic::harmless;
 use karat::judge::asking::Told;
+use karat::report::number::count;
 use karat_core::ids::JudgeName;
 use std::time::{Duration, Instant};
 
@@ -18,14 +19,15 @@ pub(crate) struct Judging {
     quiet: bool,
     told: Instant,
     asked: usize,
-    done: usize,
+    answered: usize,
+    failed: usize,
     retries: usize,
 }
 
 impl Judging {
     pub(crate) fn new(judge: &JudgeName, quiet: bool) -> Self {
         let judge = harmless(judge.as_str()).into_owned();
-        Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, done: 0, retries: 0 }
+        Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, answered: 0, failed: 0, retries: 0 }
     }
 
     pub(crate) fn hear(&mut self, told: &Told<'_>) {
@@ -36,15 +38,22 @@ impl Judging {
             Told::Round(questions) => {
                 self.asked += questions;
                 let bar = self.bar.take().or_else(|| at_terminal().then(|| self.new_bar()));
-                self.bar = bar.inspect(|bar| bar.set_length(self.asked as u64));
+                self.bar = bar.inspect(|bar| {
+                    bar.set_length(self.asked as u64);
+                    bar.set_message(self.counts());
+                });
             }
-            Told::Settled => {
-                self.done += 1;
+            Told::Settled { answered } => {
+                self.answered += usize::from(*answered);
+                self.failed += usize::from(!answered);
                 match &self.bar {
-                    Some(bar) => bar.set_position(self.done as u64),
+                    Some(bar) => {
+                        bar.set_position((self.answered + self.failed) as u64);
+                        bar.set_message(self.counts());
+                    }
                     None if self.told.elapsed() >= BETWEEN_LINES => {
                         self.told = Instant::now();
-                        tell(&format!("  {}/{} questions to {}", self.done, self.asked, self.judge));
+                        tell(&format!("  {}: {}", self.judge, self.counts()));
                     }
                     None => {}
                 }
@@ -67,9 +76,15 @@ impl Judging {
         }
     }
 
+    /// What has come of the questions so far.
+    fn counts(&self) -> String {
+        let failed = if self.failed > 0 { format!(", failed {}", self.failed) } else { String::new() };
+        format!("answered {}{failed} of {}", self.answered, count(self.asked, "question"))
+    }
+
     fn new_bar(&self) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
-        let look = "  {wide_bar:.cyan/dim} {pos}/{len} questions to {prefix} · {elapsed}";
+        let look = "  {wide_bar:.cyan/dim} {prefix}: {msg} · {elapsed}";
         bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(self.judge.clone());
         bar.enable_steady_tick(Duration::from_millis(500));
@@ -81,5 +96,18 @@ impl Judging {
             Some(bar) => bar.suspend(|| tell(text)),
             None => tell(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answered_and_failed_questions_are_counted_apart() {
+        let mut judging = Judging { asked: 355, ..Judging::new(&JudgeName::new("it"), false) };
+        assert_eq!(judging.counts(), "answered 0 of 355 questions");
+        (judging.answered, judging.failed) = (12, 3);
+        assert_eq!(judging.counts(), "answered 12, failed 3 of 355 questions");
     }
 }

@@ -213,6 +213,23 @@ fn what_passes_is_tried_again() {
     assert_eq!((embedded.calls, server.requests().len()), (4, 4));
 }
 
+/// What a server does not take is left out, now and from then on.
+#[test]
+fn what_a_server_refuses_is_left_out() {
+    static STEPS: &[Step] = &[
+        (500, "", |_| "{\"error\": {\"message\": \"encoding_format is not supported\"}}".into()),
+        (200, "", vectors),
+        (200, "", vectors),
+    ];
+    let server = Server::start(STEPS);
+    let embedder = embedder(&server, |_| {});
+    for calls in [2, 1] {
+        assert_eq!(embedder.embed(&texts(&["a"]), Side::Query).unwrap().calls, calls);
+    }
+    let sent: Vec<bool> = server.requests().iter().map(|(_, body)| body.get("encoding_format").is_some()).collect();
+    assert_eq!(sent, [true, false, false]);
+}
+
 #[test]
 fn what_does_not_pass_is_told_without_the_key() {
     let check = |steps: &'static [Step], expect: &str, requests: usize| {

@@ -156,6 +156,8 @@ fn warnings(report: &AssessmentReportV1, all: &[Answers<'_>]) -> Vec<String> {
         if let Some(why) = &answers.evaluated.failed {
             warnings.push(format!("{} could not be asked: {why}", answers.evaluation.name));
         }
+        let adapted = answers.evaluated.tally.as_ref().and_then(|tally| tally.adapted.in_words());
+        warnings.extend(adapted.map(|adapted| format!("{}: {adapted}", answers.evaluation.name)));
     }
     for (name, assessment) in report.assessments.iter() {
         let missing: usize = assessment.unanswered.values().sum();

@@ -25,7 +25,7 @@ pub struct DemandsV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub max_cost: Option<f64>,
-    /// In what share of probes a judge may be fooled.
+    /// In what share of each kind of probes a judge may be wrong or fooled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub judge_licence: Option<f64>,

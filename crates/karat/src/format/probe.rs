@@ -1,6 +1,6 @@
 //! How a judge did on probes, as reports print it and the store keeps it.
 
-use karat_core::probe::{Probed, Rate};
+use karat_core::probe::{Kind, Probed, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,10 +49,16 @@ impl ProbeV1 {
         }
     }
 
-    /// How often the answer to a plain pair was wrong, of how many.
-    pub fn plainly_wrong(&self) -> (usize, usize) {
-        let plain = ["known_right", "known_wrong"].iter().filter_map(|kind| self.kinds.get(*kind));
-        plain.fold((0, 0), |(wrong, n), rate| (wrong + rate.wrong, n + rate.n))
+    /// How the judge did, in words: pairs that match and pairs that do not apart, and how often it was fooled.
+    pub fn in_words(&self) -> String {
+        let plain = [(Kind::KnownRight, "known-right"), (Kind::KnownWrong, "known-wrong")];
+        let wrong = |(kind, words): &(Kind, &str)| {
+            let rate = self.kinds.get(kind.name())?;
+            Some(format!("{} of {} {words}", rate.wrong, rate.n))
+        };
+        let wrong: Vec<String> = plain.iter().filter_map(wrong).collect();
+        let wrong = if wrong.is_empty() { "no".to_owned() } else { wrong.join(" and ") };
+        format!("wrong about {wrong} pairs, fooled in {} of {}", self.fooled.wrong, self.fooled.n)
     }
 }
 

@@ -8,7 +8,7 @@ mod trial;
 
 pub use corrected::{CorrectedMetricV1, CorrectedToolV1, CorrectedV1};
 pub use extras::{PooledExtraV1, PooledMemberV1};
-pub use measured::{AgreementV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1};
+pub use measured::{AgreementV1, AnswerFormatV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1, SamplingV1};
 pub use reason::{ExtraReasonV1, MissReasonV1};
 pub use trial::{
     AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1,

@@ -5,6 +5,7 @@ mod cost;
 mod licence;
 mod rules;
 
+pub use licence::licence;
 pub use rules::read;
 
 use crate::comparison::{Refusal, Request, Side, compare};
@@ -16,7 +17,7 @@ use bound::{Wanted, settle};
 use karat_core::comparison::Rules;
 use karat_core::metric::table::Direction;
 
-/// In what share of probes a judge may be fooled, unless told otherwise.
+/// In what share of probes a judge may be wrong or fooled, unless told otherwise.
 pub const LICENCE: f64 = 0.1;
 
 /// All that is demanded.
@@ -28,7 +29,7 @@ pub struct Demands {
     pub no_worse: Option<NoWorse>,
     /// What tools and judges together may cost, in USD.
     pub max_cost: Option<f64>,
-    /// In what share of probes a judge may be fooled.
+    /// In what share of each kind of probes a judge may be wrong or fooled.
     pub licence: Option<f64>,
     /// Let a demand be met by fewer than 30 cases.
     pub allow_small_n: bool,

@@ -1,5 +1,6 @@
 //! The Messages API of Anthropic. The answer comes as the input of a tool that the model is made to call.
 
+use super::adaptation::{Adaptation, AnswerFormat, Parts, refusal};
 use super::http::{Declined, Endpoint, Site};
 use super::provider::{
     DEFAULT_MODEL, Provider, ProviderError, ProviderId, Remote, Reply, SendError, Sending, Stop, Surroundings,
@@ -22,6 +23,9 @@ const SITE: Site = Site {
 
 /// What the tool is called that takes the answer.
 const TOOL: &str = "answer";
+
+/// What refusals call the tool that takes the answer.
+const FORMAT: &[&str] = &["tool_choice", "tools", "input_schema"];
 
 struct Anthropic {
     id: ProviderId,
@@ -52,28 +56,45 @@ impl Provider for Anthropic {
         self.endpoint.entrusts()
     }
 
-    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+    fn formats(&self) -> &'static [AnswerFormat] {
+        &[AnswerFormat::Schema, AnswerFormat::Text]
+    }
+
+    fn strike(&self, value: &mut Value) {
+        self.endpoint.strike(value);
+    }
+
+    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> Sending<'a> {
         Box::pin(async move {
-            let answer = self.endpoint.post(&self.body(prompt)).await.map_err(|declined| declined.error)?;
-            read(&answer)
+            let body = self.body(prompt, adaptation);
+            let parameters = self.options.keys().filter(|name| adaptation.sends(name)).map(String::as_str).collect();
+            let format: &[&str] = if adaptation.format() == AnswerFormat::Text { &[] } else { FORMAT };
+            // The API cannot do without a limit.
+            let parts = Parts { parameters, format, limit: &[] };
+            match self.endpoint.post(&body).await {
+                Ok(answer) => read(&answer),
+                Err(declined) => Err(refusal(declined, &parts)),
+            }
         })
     }
 }
 
 impl Anthropic {
-    fn body(&self, prompt: &Prompt) -> Value {
-        let mut body = json!({
-            "model": self.id.model,
-            "max_tokens": prompt.max_tokens,
-            "system": prompt.system,
-            "messages": [{ "role": "user", "content": prompt.user }],
-            "tools": [{ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema }],
-            "tool_choice": { "type": "tool", "name": TOOL },
-        });
-        if let Value::Object(entries) = &mut body {
-            entries.extend(self.options.clone());
+    fn body(&self, prompt: &Prompt, adaptation: &Adaptation) -> Value {
+        let mut body = Map::from_iter([
+            ("model".to_owned(), json!(self.id.model)),
+            ("max_tokens".to_owned(), json!(prompt.max_tokens)),
+            ("system".to_owned(), json!(prompt.system)),
+            ("messages".to_owned(), json!([{ "role": "user", "content": prompt.user }])),
+        ]);
+        if adaptation.format() == AnswerFormat::Schema {
+            let tool = json!({ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema });
+            body.insert("tools".to_owned(), json!([tool]));
+            body.insert("tool_choice".to_owned(), json!({ "type": "tool", "name": TOOL }));
         }
-        body
+        let sent = self.options.iter().filter(|(name, _)| adaptation.sends(name));
+        body.extend(sent.map(|(name, value)| (name.clone(), value.clone())));
+        Value::Object(body)
     }
 }
 

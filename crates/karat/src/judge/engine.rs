@@ -6,16 +6,19 @@
 
 mod budget;
 mod one;
+mod opening;
 mod options;
 mod pace;
 
-pub use options::{EngineOptions, Prices};
+pub use options::{EngineOptions, Prices, Start};
 
-use super::ledger::{CacheMode, Exchange, Ledger, LedgerError, LedgerKey, Outcome, Unjudged};
+use super::adaptation::{Adaptation, Adapted};
+use super::ledger::{CacheMode, Exchange, KeyParts, Ledger, LedgerError, LedgerKey, Outcome, Unjudged};
 use super::provider::Provider;
 use super::template::{Prompt, Question};
 use crate::sandbox::Cancel;
 use one::{Asked, Asking, Message};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -30,6 +33,8 @@ pub struct Engine {
     runtime: OnceLock<Runtime>,
     /// What all calls share, where they do.
     shared: Option<Arc<Asking>>,
+    /// The parameters that exchanges may be kept under besides those that are sent now.
+    adapted: OnceLock<Vec<Value>>,
 }
 
 /// Something happened.
@@ -74,6 +79,8 @@ pub struct Tally {
     pub tokens_out: u64,
     /// What it cost this time, where prices are known.
     pub usd: Option<f64>,
+    /// What the provider did not take, in any of the answers.
+    pub adapted: Adapted,
 }
 
 impl std::ops::AddAssign<&Tally> for Tally {
@@ -88,6 +95,7 @@ impl std::ops::AddAssign<&Tally> for Tally {
         if let Some(usd) = other.usd {
             *self.usd.get_or_insert(0.0) += usd;
         }
+        self.adapted.merge(other.adapted.clone());
     }
 }
 
@@ -131,13 +139,10 @@ const TICK: Duration = Duration::from_millis(25);
 /// So many exchanges are kept together; a store makes them durable at the price of one.
 const LARGEST_BATCH: usize = 256;
 
-/// When so many questions were rejected and none was answered, the rest would be rejected too.
-const HOPELESS: u64 = 20;
-
 impl Engine {
     /// An engine for a provider. No thread and no connection is made before somebody must be asked.
     pub fn new(provider: Box<dyn Provider>, options: EngineOptions) -> Self {
-        Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None }
+        Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None, adapted: OnceLock::new() }
     }
 
     /// The same, with one budget, one pace and one number of requests at once for all its calls, whichever threads they are
@@ -219,6 +224,19 @@ impl Engine {
         Prompt { max_tokens: self.options.max_tokens.unwrap_or(prompt.max_tokens), ..prompt }
     }
 
+    /// All parameters that requests may have come to, those as configured first. Which of them a provider took is found out by
+    /// asking, and the ledger must be read without.
+    fn adapted(&self) -> &[Value] {
+        self.adapted.get_or_init(|| {
+            let (configured, formats) = (&self.provider.id().parameters, self.provider.formats());
+            match formats {
+                // Who answers in one form only is nobody who could refuse anything.
+                [_] => vec![configured.clone()],
+                _ => Adaptation::all(configured, formats).iter().map(|one| one.parameters(configured)).collect(),
+            }
+        })
+    }
+
     fn runtime(&self) -> Result<&Runtime, EngineError> {
         if let Some(runtime) = self.runtime.get() {
             return Ok(runtime);
@@ -261,6 +279,7 @@ struct Flow<'a> {
     ledger: &'a mut dyn Ledger,
     tell: &'a mut dyn FnMut(EngineEvent<'_>),
     sender: Sender<Message>,
+    /// By the key that a question has with the parameters as configured.
     pending: BTreeMap<LedgerKey, Pending>,
     /// How many wait for what is pending.
     waiting: usize,
@@ -301,16 +320,16 @@ impl Flow<'_> {
         let provider = self.engine.provider.id();
         let prepare = |(index, question): (usize, Question)| {
             let prompt = self.engine.prompt(&question);
-            let key = LedgerKey::of(provider, question.template, &prompt);
+            let parts = KeyParts::new(provider, question.template, &prompt);
+            let key = parts.with(&provider.parameters);
             let check = question.form.map(|form| form.check);
-            let asked = Asked { question: question.id.clone(), prompt, check };
+            let asked = Asked { question: question.id.clone(), prompt, key: parts, check };
             (Waiting { index, question: question.id }, question.template.name, asked, key)
         };
         let prepared: Vec<_> = batch.into_iter().map(prepare).collect();
-        let keys: Vec<&LedgerKey> = prepared.iter().map(|(.., key)| key).collect();
         let known = match self.engine.options.cache.reads() {
-            true => self.ledger.get_many(&keys).map_err(EngineError::Ledger)?,
-            false => vec![None; keys.len()],
+            true => self.look_up(&prepared.iter().map(|(_, _, asked, _)| &asked.key).collect::<Vec<_>>())?,
+            false => vec![None; prepared.len()],
         };
         for ((waiting, template, asked, key), known) in prepared.into_iter().zip(known) {
             self.tally.questions += 1;
@@ -335,6 +354,29 @@ impl Flow<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What the ledger knows, under the parameters that are sent now or under any others that they may have come to.
+    fn look_up(&mut self, parts: &[&KeyParts]) -> Result<Vec<Option<Exchange>>, EngineError> {
+        let now = self.asking.adaptation().parameters(&self.engine.provider.id().parameters);
+        let mut get = |keys: &[LedgerKey]| {
+            let keys: Vec<&LedgerKey> = keys.iter().collect();
+            self.ledger.get_many(&keys).map_err(EngineError::Ledger)
+        };
+        let keys: Vec<LedgerKey> = parts.iter().map(|parts| parts.with(&now)).collect();
+        let mut known = get(&keys)?;
+        let others: Vec<&Value> = self.engine.adapted().iter().filter(|parameters| **parameters != now).collect();
+        let missing: Vec<usize> = (0..known.len()).filter(|at| known[*at].is_none()).collect();
+        if others.is_empty() || missing.is_empty() {
+            return Ok(known);
+        }
+        let keys: Vec<LedgerKey> =
+            missing.iter().flat_map(|at| others.iter().map(|parameters| parts[*at].with(parameters))).collect();
+        let found = get(&keys)?;
+        for (at, found) in missing.into_iter().zip(found.chunks(others.len())) {
+            known[at] = found.iter().flatten().next().cloned();
+        }
+        Ok(known)
     }
 
     /// Waits for something to come back, and takes all that has.
@@ -362,27 +404,28 @@ impl Flow<'_> {
                 Message::Retrying { question, failures, wait, why } => {
                     (self.tell)(EngineEvent::Retrying { question: &question, failures, wait, why: &why });
                 }
-                Message::Done(exchange) => done.push(*exchange),
+                Message::Done(key, exchange) => done.push((key, *exchange)),
                 Message::Fatal(why) => fatal = Some(why),
             }
         }
         if self.engine.options.cache.writes() {
-            let lasting: Vec<&Exchange> = done.iter().filter(|exchange| exchange.is_lasting()).collect();
+            let lasting: Vec<&Exchange> =
+                done.iter().map(|(_, exchange)| exchange).filter(|exchange| exchange.is_lasting()).collect();
             if !lasting.is_empty() {
                 self.ledger.put(&lasting).map_err(EngineError::Ledger)?;
             }
         }
-        for exchange in done {
-            self.settle(exchange);
+        for (key, exchange) in done {
+            self.settle(&key, exchange);
         }
-        let fatal = fatal.or_else(|| self.asking.is_hopeless(HOPELESS));
+        let fatal = fatal.or_else(|| self.asking.opening.hopeless());
         let provider = || self.engine.provider.id().provider.clone();
         fatal.map_or(Ok(()), |why| Err(EngineError::Provider { provider: provider(), why }))
     }
 
     /// Tells everybody who waits for an exchange.
-    fn settle(&mut self, exchange: Exchange) {
-        let Some(pending) = self.pending.remove(&exchange.key) else { return };
+    fn settle(&mut self, key: &LedgerKey, exchange: Exchange) {
+        let Some(pending) = self.pending.remove(key) else { return };
         self.waiting -= pending.waiting.len();
         self.tally.tokens_in += exchange.tokens_in;
         self.tally.tokens_out += exchange.tokens_out;
@@ -392,7 +435,7 @@ impl Flow<'_> {
         if !self.engine.options.cache.writes() && exchange.is_lasting() {
             // Whoever asks later needs the decision alone.
             let memo = Exchange { system: String::new(), user: String::new(), ..exchange.clone() };
-            self.memo.insert(exchange.key.clone(), memo);
+            self.memo.insert(key.clone(), memo);
         }
         let mut cached = false;
         let lasting = exchange.is_lasting();
@@ -404,6 +447,9 @@ impl Flow<'_> {
 
     fn settle_one(&mut self, waiting: Waiting, exchange: Exchange, cached: bool) {
         self.tally.cached += u64::from(cached);
+        if !exchange.replies.is_empty() {
+            self.tally.adapted.merge(Adapted::of(&exchange.provider.parameters));
+        }
         match exchange.outcome {
             Outcome::Decided(_) => {}
             Outcome::Unjudged { .. } => self.tally.unjudged += 1,
@@ -438,7 +484,8 @@ impl Flow<'_> {
             if let Some(pending) = self.pending.get(&key) {
                 let why = "asking ended without an answer, which is a defect of Karat".to_owned();
                 let outcome = Outcome::Unjudged { reason: Unjudged::Unanswered, why };
-                self.settle(Exchange { outcome, ..(*pending.blank).clone() });
+                let buried = Exchange { outcome, ..(*pending.blank).clone() };
+                self.settle(&key, buried);
             }
         }
         Ok(())

@@ -5,9 +5,9 @@ use super::provider::{ProviderError, SendError, Surroundings};
 use crate::diagnostic::harmless;
 use crate::document::json;
 use crate::format::judge::JudgeConfigV1;
+use crate::secret::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -19,6 +19,9 @@ const LONGEST_BODY: usize = 4 * 1024 * 1024;
 /// The most of a server's own words that is shown.
 const LONGEST_WORDS: usize = 300;
 
+/// The most of a server's own words that is searched for what it refuses.
+const LONGEST_COMPLAINT: usize = 4_000;
+
 /// How long a server may take to take a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -26,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
-    key: Option<SecretString>,
+    secret: Option<Secret>,
     /// What must be set before anybody can be asked.
     lacks: Option<String>,
     /// Where a key goes that the configuration alone, and neither the provider nor the environment, says to send there.
@@ -59,6 +62,8 @@ pub(crate) struct Declined {
     pub(super) status: u16,
     /// What that means for the question.
     pub(crate) error: SendError,
+    /// The parameters that it names as the fault, each as a path such as `response_format.type`.
+    pub(super) parameters: Vec<String>,
     /// The server's own words.
     pub(super) words: String,
 }
@@ -118,8 +123,8 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        let key = key.map(|(_, key)| SecretString::from(key));
-        Ok(Self { url, headers, key, lacks: None, entrusts, longest: LONGEST_BODY, client: OnceLock::new() })
+        let secret = key.and_then(|(_, key)| Secret::new("[key]", &key));
+        Ok(Self { url, headers, secret, lacks: None, entrusts, longest: LONGEST_BODY, client: OnceLock::new() })
     }
 
     /// What must be set before anybody can be asked; nothing where all is there.
@@ -137,8 +142,24 @@ impl Endpoint {
         self.url.host_str().filter(|_| !is_here(&self.url))
     }
 
-    /// Posts a body and reads the JSON that comes back.
+    /// Strikes the key from what is to be stored or shown.
+    pub(super) fn strike(&self, value: &mut Value) {
+        if let Some(secret) = &self.secret {
+            secret.strike_value(value);
+        }
+    }
+
+    /// Posts a body and reads the JSON that comes back. A server may repeat the key: it is struck from errors here, and the
+    /// caller strikes it from whatever of the answer is kept.
     pub(crate) async fn post(&self, body: &Value) -> Result<Value, Declined> {
+        let answer = self.exchange(body).await;
+        answer.map_err(|declined| match &self.secret {
+            Some(secret) => declined.struck(secret),
+            None => declined,
+        })
+    }
+
+    async fn exchange(&self, body: &Value) -> Result<Value, Declined> {
         if let Some(why) = self.lacks() {
             return Err(Declined::fatal(why.to_owned()));
         }
@@ -159,7 +180,7 @@ impl Endpoint {
         json::parse(&text).map(|node| node.to_json()).map_err(told)
     }
 
-    /// The body as text without the key, which a server may well repeat.
+    /// The body as text.
     async fn body(&self, mut response: Response) -> Result<String, Declined> {
         let too_long = || Declined::passing(format!("the server's answer is longer than {} bytes", self.longest));
         if response.content_length().is_some_and(|length| length > self.longest as u64) {
@@ -172,14 +193,7 @@ impl Endpoint {
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(self.scrubbed(&String::from_utf8_lossy(&bytes)))
-    }
-
-    fn scrubbed(&self, text: &str) -> String {
-        match &self.key {
-            Some(key) => text.replace(key.expose_secret(), "[key]"),
-            None => text.to_owned(),
-        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// A connection that could not be made, or broke.
@@ -192,17 +206,17 @@ impl Endpoint {
             why = format!("{why}: {source}");
             below = source.source();
         }
-        Declined::passing(self.scrubbed(&format!("no answer from {host}: {}", shown(&why))))
+        Declined::passing(format!("no answer from {host}: {}", shown(&why)))
     }
 
     /// What a status other than success means.
     fn declined(&self, status: StatusCode, after: Option<Duration>, text: &str) -> Declined {
-        let words = words(text);
+        let (words, parameters) = complaint(text);
         let host = self.url.host_str().unwrap_or_default();
         let said = format!(
             "{host} answered {}{}",
             status.as_u16(),
-            if words.is_empty() { String::new() } else { format!(": {words}") }
+            if words.is_empty() { String::new() } else { format!(": {}", shown(&words)) }
         );
         let error = match status.as_u16() {
             // The quota does not come back by waiting.
@@ -217,18 +231,32 @@ impl Endpoint {
             404 => SendError::Fatal { why: format!("{said}; look at `model` and `base_url`") },
             _ => SendError::Rejected { why: said },
         };
-        Declined { status: status.as_u16(), error, words }
+        Declined { status: status.as_u16(), error, parameters, words }
     }
 }
 
 impl Declined {
     /// An answer that makes no sense now and may make sense the next time.
     pub(super) fn passing(why: impl Into<String>) -> Self {
-        Self { status: 0, error: SendError::Retry { after: None, why: why.into() }, words: String::new() }
+        Self::without_words(SendError::Retry { after: None, why: why.into() })
     }
 
     fn fatal(why: String) -> Self {
-        Self { status: 0, error: SendError::Fatal { why }, words: String::new() }
+        Self::without_words(SendError::Fatal { why })
+    }
+
+    fn without_words(error: SendError) -> Self {
+        Self { status: 0, error, parameters: Vec::new(), words: String::new() }
+    }
+
+    fn struck(self, secret: &Secret) -> Self {
+        let error = match self.error {
+            SendError::Retry { after, why } => SendError::Retry { after, why: secret.strike(&why) },
+            SendError::Rejected { why } => SendError::Rejected { why: secret.strike(&why) },
+            SendError::Fatal { why } => SendError::Fatal { why: secret.strike(&why) },
+            error @ SendError::Refused { .. } => error,
+        };
+        Self { error, words: secret.strike(&self.words), ..self }
     }
 }
 
@@ -289,12 +317,27 @@ fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
-/// What a server says of its failure: the message in its JSON, or the beginning of whatever it sent.
-fn words(text: &str) -> String {
+/// What a server says of its failure, and the parameters that it names as the fault. The message in its JSON, or the beginning
+/// of whatever it sent; parameters as OpenAI names them, and as servers do that check requests with pydantic.
+pub(super) fn complaint(text: &str) -> (String, Vec<String>) {
     let value = json::parse(text).map(|node| node.to_json()).unwrap_or_default();
     let message =
         ["/error/message", "/message", "/error", "/detail"].iter().find_map(|path| value.pointer(path)?.as_str());
-    shown(message.unwrap_or(text))
+    let mut parameters: Vec<String> = ["/error/param", "/param"]
+        .iter()
+        .find_map(|path| value.pointer(path)?.as_str())
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
+    let mut messages = Vec::new();
+    for fault in value["detail"].as_array().into_iter().flatten() {
+        let steps = fault["loc"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        parameters.push(steps.filter(|step| *step != "body").collect::<Vec<_>>().join("."));
+        messages.extend(fault["msg"].as_str().map(|said| format!("{}: {said}", parameters[parameters.len() - 1])));
+    }
+    let said = message.map(str::to_owned).or_else(|| (!messages.is_empty()).then(|| messages.join("; ")));
+    let said = said.unwrap_or_else(|| text.to_owned());
+    (said.chars().take(LONGEST_COMPLAINT).collect(), parameters)
 }
 
 fn shown(text: &str) -> String {
@@ -342,11 +385,15 @@ mod tests {
 
     #[test]
     fn a_server_is_quoted_briefly_and_harmlessly() {
+        let words = |text: &str| shown(&complaint(text).0);
         let check = |text: &str, expect: &str| assert_eq!(words(text), expect, "{text}");
         check(r#"{"error":{"message":"no such model"}}"#, "no such model");
         check(r#"{"error":"plain"}"#, "plain");
         check("<html>\n  <b>Bad gateway</b>", "<html> <b>Bad gateway</b>");
         check("\u{1b}[31mred", "\u{241b}[31mred");
+        let pydantic = r#"{"detail":[{"type":"extra","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#;
+        check(pydantic, "seed: Extra inputs are not permitted");
+        assert_eq!(complaint(pydantic).1, ["seed"]);
         assert_eq!(words(&"x".repeat(10_000)).len(), LONGEST_WORDS);
     }
 }

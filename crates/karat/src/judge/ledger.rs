@@ -12,20 +12,38 @@ use std::fmt;
 #[serde(transparent)]
 pub struct LedgerKey(String);
 
+/// All that a key is made of but the parameters, which are known only when a provider has taken them.
+pub(super) struct KeyParts {
+    before: String,
+    after: String,
+}
+
+impl KeyParts {
+    pub(super) fn new(provider: &ProviderId, template: &Template, prompt: &Prompt) -> Self {
+        // The keys of all objects are in order, and `parameters` stands between these two.
+        let before = json!({ "max_tokens": prompt.max_tokens, "model": provider.model });
+        let after = json!({
+            "provider": provider.provider,
+            "schema": sorted(&prompt.schema),
+            "system": prompt.system,
+            "template": template.hash(),
+            "user": prompt.user,
+        });
+        Self { before: sorted(&before).to_string(), after: sorted(&after).to_string() }
+    }
+
+    /// The key of a request with these parameters.
+    pub(super) fn with(&self, parameters: &Value) -> LedgerKey {
+        let (before, after) = (&self.before[..self.before.len() - 1], &self.after[1..]);
+        let all = format!("{before},\"parameters\":{},{after}", sorted(parameters));
+        LedgerKey(blake3::hash(all.as_bytes()).to_hex().to_string())
+    }
+}
+
 impl LedgerKey {
     /// The key of a prompt to a model.
     pub fn of(provider: &ProviderId, template: &Template, prompt: &Prompt) -> Self {
-        let all = json!({
-            "provider": provider.provider,
-            "model": provider.model,
-            "parameters": sorted(&provider.parameters),
-            "template": template.hash(),
-            "system": prompt.system,
-            "user": prompt.user,
-            "schema": sorted(&prompt.schema),
-            "max_tokens": prompt.max_tokens,
-        });
-        Self(blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string())
+        KeyParts::new(provider, template, prompt).with(&provider.parameters)
     }
 
     /// The key as it is stored.
@@ -248,6 +266,25 @@ mod tests {
         others.push(of(&id, &Prompt { schema: std::sync::Arc::new(json!({})), ..prompt.clone() }));
         let distinct: std::collections::BTreeSet<&String> = others.iter().collect();
         assert_eq!(distinct.len(), others.len(), "{others:#?}");
+    }
+
+    /// What was recorded under a key stays under it: the hash of one JSON object with its keys in order.
+    #[test]
+    fn a_key_is_the_hash_of_one_object() {
+        let prompt = Question::pair("1", &Golden::named("g"), &Finding::named("f"), None).prompt();
+        let provider = provider(json!({ "temperature": 0.0, "api": { "b": 1, "a": "\"" } }));
+        let all = json!({
+            "provider": provider.provider,
+            "model": provider.model,
+            "parameters": provider.parameters,
+            "template": PAIR.hash(),
+            "system": prompt.system,
+            "user": prompt.user,
+            "schema": *prompt.schema,
+            "max_tokens": prompt.max_tokens,
+        });
+        let expect = blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string();
+        assert_eq!(LedgerKey::of(&provider, &PAIR, &prompt).as_str(), expect);
     }
 
     /// What a store of last year holds must still be read.

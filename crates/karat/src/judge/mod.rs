@@ -6,6 +6,7 @@
 //! judges by name, and [`asking`] puts to them what matching leaves open; [`mod@audit`] asks about a whole response. [`labels`]
 //! are what people say, [`agree`] tells how far several judges agree, and [`probing`] how easily one is fooled.
 
+pub mod adaptation;
 pub mod agree;
 pub mod answer;
 pub mod asking;

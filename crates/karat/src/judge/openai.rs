@@ -1,12 +1,11 @@
-//! Chat completions as OpenAI has them, and as many others speak them. Servers differ in what they take; what one refuses is
-//! left away from then on.
+//! Chat completions as OpenAI has them, and as many others speak them.
 
+use super::adaptation::{Adaptation, AnswerFormat, Parts, refusal};
 use super::http::{Declined, Endpoint, Site};
 use super::provider::{Provider, ProviderError, ProviderId, Remote, Reply, SendError, Sending, Stop, Surroundings};
 use super::template::Prompt;
 use crate::format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the environment may say of it.
 pub(super) const REMOTE: Remote = Remote { key: "OPENAI_API_KEY", base: "OPENAI_BASE_URL" };
@@ -20,14 +19,16 @@ const SITE: Site = Site {
     headers: &[],
 };
 
+/// What refusals call the form of the answer.
+const FORMAT: &[&str] = &["response_format", "json_schema", "json_object", "schema"];
+
+/// What refusals call the longest answer.
+const LIMIT: &[&str] = &["max_tokens", "max_completion_tokens"];
+
 struct OpenAi {
     id: ProviderId,
     endpoint: Endpoint,
     options: Map<String, Value>,
-    /// The server takes no schema; the prompt says in words what the answer looks like.
-    schemaless: AtomicBool,
-    /// The server calls the longest answer by its newer name.
-    renamed: AtomicBool,
 }
 
 /// Opens a server with a judge's settings.
@@ -37,7 +38,7 @@ pub(super) fn open(config: &JudgeConfigV1, around: &Surroundings<'_>) -> Result<
     let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
     options.extend(config.api.clone());
     let id = ProviderId { provider: "openai".to_owned(), model, parameters: Value::Object(options.clone()) };
-    Ok(Box::new(OpenAi { id, endpoint, options, schemaless: AtomicBool::new(false), renamed: AtomicBool::new(false) }))
+    Ok(Box::new(OpenAi { id, endpoint, options }))
 }
 
 impl Provider for OpenAi {
@@ -53,55 +54,53 @@ impl Provider for OpenAi {
         self.endpoint.entrusts()
     }
 
-    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+    fn formats(&self) -> &'static [AnswerFormat] {
+        &[AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text]
+    }
+
+    fn strike(&self, value: &mut Value) {
+        self.endpoint.strike(value);
+    }
+
+    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> Sending<'a> {
         Box::pin(async move {
-            loop {
-                let (schemaless, renamed) =
-                    (self.schemaless.load(Ordering::Relaxed), self.renamed.load(Ordering::Relaxed));
-                match self.endpoint.post(&self.body(prompt, schemaless, renamed)).await {
-                    Ok(answer) => return read(&answer),
-                    Err(declined) if !self.adapts(&declined, schemaless, renamed) => return Err(declined.error),
-                    Err(_) => {}
-                }
+            let body = self.body(prompt, adaptation);
+            let parameters = self.options.keys().filter(|name| adaptation.sends(name)).map(String::as_str).collect();
+            let format: &[&str] = if adaptation.format() == AnswerFormat::Text { &[] } else { FORMAT };
+            let limit: &[&str] = if adaptation.limit().is_none() { &[] } else { LIMIT };
+            let parts = Parts { parameters, format, limit };
+            match self.endpoint.post(&body).await {
+                Ok(answer) => read(&answer),
+                Err(declined) => Err(refusal(declined, &parts)),
             }
         })
     }
 }
 
 impl OpenAi {
-    fn body(&self, prompt: &Prompt, schemaless: bool, renamed: bool) -> Value {
-        let limit = if renamed { "max_completion_tokens" } else { "max_tokens" };
-        let mut body = json!({
-            "model": self.id.model,
-            "messages": [{ "role": "system", "content": prompt.system }, { "role": "user", "content": prompt.user }],
-            limit: prompt.max_tokens,
-        });
-        if let Value::Object(entries) = &mut body {
-            if !schemaless {
+    fn body(&self, prompt: &Prompt, adaptation: &Adaptation) -> Value {
+        let mut body = Map::from_iter([
+            ("model".to_owned(), json!(self.id.model)),
+            (
+                "messages".to_owned(),
+                json!([{ "role": "system", "content": prompt.system }, { "role": "user", "content": prompt.user }]),
+            ),
+        ]);
+        if let Some(limit) = adaptation.limit() {
+            body.insert(limit.to_owned(), json!(prompt.max_tokens));
+        }
+        let format = match adaptation.format() {
+            AnswerFormat::Schema => {
                 let schema = json!({ "name": "answer", "strict": true, "schema": *prompt.schema });
-                entries.insert("response_format".to_owned(), json!({ "type": "json_schema", "json_schema": schema }));
+                Some(json!({ "type": "json_schema", "json_schema": schema }))
             }
-            entries.extend(self.options.clone());
-        }
-        body
-    }
-
-    /// Whether the server refused something that can be left away, so that the request is worth another try. Others may have
-    /// found that out while this request was under way.
-    fn adapts(&self, declined: &Declined, schemaless: bool, renamed: bool) -> bool {
-        if !matches!(declined.status, 400 | 422) {
-            return false;
-        }
-        let says = |word: &str| declined.words.contains(word);
-        if !renamed && says("max_completion_tokens") {
-            self.renamed.store(true, Ordering::Relaxed);
-            return true;
-        }
-        if !schemaless && (says("response_format") || says("json_schema") || says("schema")) {
-            self.schemaless.store(true, Ordering::Relaxed);
-            return true;
-        }
-        false
+            AnswerFormat::JsonObject => Some(json!({ "type": "json_object" })),
+            AnswerFormat::Text => None,
+        };
+        body.extend(format.map(|format| ("response_format".to_owned(), format)));
+        let sent = self.options.iter().filter(|(name, _)| adaptation.sends(name));
+        body.extend(sent.map(|(name, value)| (name.clone(), value.clone())));
+        Value::Object(body)
     }
 }
 

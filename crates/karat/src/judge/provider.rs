@@ -1,5 +1,6 @@
 //! Who answers: one small interface.
 
+use super::adaptation::{Adaptation, AnswerFormat, Refused};
 use super::template::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,6 +66,14 @@ pub enum SendError {
         /// What happened.
         why: String,
     },
+    /// A part of the request is not accepted; without it the request may succeed.
+    #[error("{otherwise}")]
+    Refused {
+        /// Which part.
+        refused: Refused,
+        /// What the failure means where that part cannot be left out.
+        otherwise: Box<SendError>,
+    },
     /// No request will succeed until a person changes something.
     #[error("{why}")]
     Fatal {
@@ -92,8 +101,17 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Sends one prompt. The question's name is for answers from files; it is not sent to anybody.
-    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a>;
+    /// The forms in which it can be made to answer, strictest first.
+    fn formats(&self) -> &'static [AnswerFormat] {
+        &[AnswerFormat::Schema]
+    }
+
+    /// Sends one prompt, without what the provider has refused before. The question's name is for answers from files; it is not
+    /// sent to anybody.
+    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> Sending<'a>;
+
+    /// Strikes the key from a reply or an answer that is to be stored or shown.
+    fn strike(&self, _: &mut Value) {}
 }
 
 /// Where a provider may look for what the configuration does not say.

@@ -1,5 +1,6 @@
 //! Answers from files: `scripted` for what a person wrote down, `replay` for what was recorded.
 
+use super::adaptation::Adaptation;
 use super::ledger::Exchange;
 use super::provider::{Provider, ProviderError, ProviderId, Reply, SendError, Sending, Surroundings};
 use super::template::Prompt;
@@ -64,7 +65,7 @@ impl Provider for Scripted {
         &self.id
     }
 
-    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, _: &'a Adaptation) -> Sending<'a> {
         let hash = blake3::hash(prompt.user.as_bytes()).to_hex();
         let named = self.by_question.get(question).or_else(|| self.by_prompt.get(hash.as_str())).cloned();
         let next = || self.in_order.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -112,7 +113,7 @@ impl Provider for Replay {
         &self.id
     }
 
-    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, _: &'a Adaptation) -> Sending<'a> {
         let asked = (prompt.user.clone(), prompt.system.clone());
         // A repair request begins with the request that it is to repair.
         let nearest = self.exchanges.range(..=asked).next_back().map(|(_, exchange)| exchange);

@@ -1,7 +1,9 @@
 //! How long requests were under way, which only whoever sends them can tell from waiting for a turn.
 
+use super::adaptation::{Adaptation, AnswerFormat};
 use super::provider::{Provider, ProviderId, Sending};
 use super::template::Prompt;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,10 +53,18 @@ impl Provider for Watched {
         self.inner.entrusts()
     }
 
-    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt) -> Sending<'a> {
+    fn formats(&self) -> &'static [AnswerFormat] {
+        self.inner.formats()
+    }
+
+    fn strike(&self, value: &mut Value) {
+        self.inner.strike(value);
+    }
+
+    fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> Sending<'a> {
         Box::pin(async move {
             let mut request = Request { log: &self.log, question, began: Instant::now(), answered: false };
-            let sent = self.inner.send(question, prompt).await;
+            let sent = self.inner.send(question, prompt, adaptation).await;
             request.answered = true;
             sent
         })

@@ -408,6 +408,9 @@ fn judges(scored: &Scored<'_>) -> Vec<JudgeV1> {
         beyond: 0,
         tokens: 0,
         usd: None,
+        sampling: None,
+        refused_parameters: Vec::new(),
+        answer_format: None,
         agreement: None,
         probe: None,
     });

@@ -2,8 +2,7 @@
 
 use super::number::{count, three};
 use crate::diagnostic::harmless;
-use crate::format::probe::ProbeV1;
-use crate::format::report::{JudgeV1, ReportV1};
+use crate::format::report::{JudgeV1, ReportV1, SamplingV1};
 
 /// A line for each judge that was asked.
 pub fn lines(report: &ReportV1) -> Vec<String> {
@@ -34,6 +33,11 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
         parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
     }
+    match judge.sampling {
+        Some(SamplingV1::ProviderDefault) => parts.push("sampling: provider default".to_owned()),
+        Some(SamplingV1::Mixed) => parts.push("sampling: provider default for some answers".to_owned()),
+        None => {}
+    }
     if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
         let figure = |name: &str, value: Option<f64>| value.map(|_| format!("{name} {}", three(value)));
         let figures =
@@ -42,17 +46,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
         parts.push(format!("{} on {}", told.join(", "), count(agreement.n, "pair")));
     }
     if let Some(probe) = &judge.probe {
-        parts.extend(probed(probe));
+        parts.push(probe.in_words());
     }
     format!("{}: {}", harmless(&judge.judge), parts.join(" · "))
-}
-
-/// What probing found: how often the judge was fooled, and how often it is wrong with nobody to fool it.
-fn probed(probe: &ProbeV1) -> Option<String> {
-    let fooled = &probe.fooled;
-    let share = fooled.rate.map(|rate| format!("fooled in {:.1} % of {}", 100.0 * rate, count(fooled.n, "probe")));
-    let (wrong, n) = probe.plainly_wrong();
-    let wrong = (wrong > 0).then(|| format!("wrong about {wrong} of {n} plain pairs"));
-    let told: Vec<String> = share.into_iter().chain(wrong).collect();
-    (!told.is_empty()).then(|| told.join(", "))
 }

@@ -1,10 +1,11 @@
 //! A server that is asked for vectors or scores: one question after the other, again where that may help.
 
 use super::RetrievalError;
+use crate::judge::adaptation::{Adaptation, Parts, Refused, refusal};
 use crate::judge::http::Endpoint;
 use crate::judge::provider::{SendError, Surroundings};
 use serde_json::Value;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -25,6 +26,8 @@ const WAITS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_
 pub(super) struct Server {
     who: String,
     endpoint: Endpoint,
+    /// What the server has refused so far.
+    adaptation: Mutex<Adaptation>,
     runtime: OnceLock<Runtime>,
 }
 
@@ -45,7 +48,7 @@ impl Server {
     ) -> Result<Self, RetrievalError> {
         let needs = || RetrievalError::Needs { who: who.clone(), field: "base_url" };
         let endpoint = Endpoint::at(base_url.ok_or_else(needs)?, path, key_env, LONGEST_ANSWER, around)?;
-        Ok(Self { who, endpoint, runtime: OnceLock::new() })
+        Ok(Self { who, endpoint, adaptation: Mutex::default(), runtime: OnceLock::new() })
     }
 
     pub(super) fn lacks(&self) -> Option<&str> {
@@ -60,21 +63,28 @@ impl Server {
         self.endpoint.elsewhere()
     }
 
-    /// What the server says to a body. What fails for a passing reason is tried again.
-    pub(super) fn post(&self, body: &Value) -> Result<Answer, RetrievalError> {
+    /// What the server says to a body. What fails for a passing reason is tried again, and an optional parameter that the server
+    /// refuses is left out from then on.
+    pub(super) fn post(&self, body: &Value, optional: &[&str]) -> Result<Answer, RetrievalError> {
         self.runtime()?.block_on(async {
             let mut requests = 0;
             loop {
                 requests += 1;
                 let late =
                     || SendError::Retry { after: None, why: format!("no answer within {} s", TIMEOUT.as_secs()) };
-                let sent = match tokio::time::timeout(TIMEOUT, self.endpoint.post(body)).await {
-                    Ok(sent) => sent.map_err(|declined| declined.error),
+                let (body, parameters) = self.adapted(body, optional);
+                let parts = Parts { parameters, format: &[], limit: &[] };
+                let sent = match tokio::time::timeout(TIMEOUT, self.endpoint.post(&body)).await {
+                    Ok(sent) => sent.map_err(|declined| refusal(declined, &parts)),
                     Err(_) => Err(late()),
                 };
                 let (after, why) = match sent {
                     Ok(value) => return Ok(Answer { value, requests }),
                     Err(SendError::Retry { after, why }) => (after, why),
+                    Err(SendError::Refused { refused, .. }) => {
+                        self.leave_out(&refused);
+                        continue;
+                    }
                     Err(SendError::Rejected { why } | SendError::Fatal { why }) => return Err(self.failed(why)),
                 };
                 if requests > RETRIES as usize {
@@ -83,6 +93,23 @@ impl Server {
                 tokio::time::sleep(wait(requests as u32, after)).await;
             }
         })
+    }
+
+    /// The body without what was refused, and the optional parameters that are left in it.
+    fn adapted<'a>(&self, body: &Value, optional: &[&'a str]) -> (Value, Vec<&'a str>) {
+        let adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut body = body.clone();
+        if let Value::Object(entries) = &mut body {
+            entries.retain(|name, _| adaptation.sends(name));
+        }
+        (body, optional.iter().filter(|name| adaptation.sends(name)).copied().collect())
+    }
+
+    fn leave_out(&self, refused: &Refused) {
+        let mut adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = adaptation.without(refused, &[]) {
+            *adaptation = next;
+        }
     }
 
     /// The fault of an answer that says something else than was asked for.

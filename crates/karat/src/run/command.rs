@@ -12,6 +12,7 @@ use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
 use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
 use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool};
+use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
 use crate::tool::output::{self, About, Output};
@@ -118,7 +119,6 @@ pub enum ReadyError {
 const LAST_WORDS: usize = 300;
 /// Set-up may download things.
 const SETUP_TIME: Duration = Duration::from_secs(1800);
-const SHORTEST_SECRET: usize = 4;
 const VERSION_TIME: Duration = Duration::from_secs(60);
 
 impl CommandTool {
@@ -423,28 +423,10 @@ impl CommandTool {
         Finished { stdout: scrub(finished.stdout), stderr: scrub(finished.stderr), ..finished }
     }
 
-    fn scrubbed(&self, mut bytes: Vec<u8>, site: &Site<'_>) -> Vec<u8> {
-        for name in &self.program.pass_env {
-            let value = site.variable(name).map(|value| value.as_encoded_bytes()).unwrap_or_default();
-            // Very short values are no secrets, and stand in every text.
-            if value.len() < SHORTEST_SECRET {
-                continue;
-            }
-            let finder = memchr::memmem::Finder::new(value);
-            if finder.find(&bytes).is_none() {
-                continue;
-            }
-            let mut clean = Vec::with_capacity(bytes.len());
-            let mut from = 0;
-            for at in finder.find_iter(&bytes) {
-                clean.extend_from_slice(&bytes[from..at]);
-                clean.extend_from_slice(format!("[{name}]").as_bytes());
-                from = at + value.len();
-            }
-            clean.extend_from_slice(&bytes[from..]);
-            bytes = clean;
-        }
-        bytes
+    fn scrubbed(&self, bytes: Vec<u8>, site: &Site<'_>) -> Vec<u8> {
+        let value = |name: &String| site.variable(name).and_then(|value| value.to_str());
+        let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
+        self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.strike_bytes(bytes))
     }
 
     /// Values that do not depend on a case, given where the trial's folder and the tool's own are seen.

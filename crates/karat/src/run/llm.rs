@@ -12,7 +12,8 @@ use super::site::Site;
 use crate::format::llm::{RoleV1, StyleV1};
 use crate::format::run::{PlannedLlmV1, TrialDetailV1};
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::judge::engine::{Engine, EngineOptions};
+use crate::judge::adaptation::Adapted;
+use crate::judge::engine::{Engine, EngineOptions, Start};
 use crate::judge::ledger::{CacheMode, Exchange, MemoryLedger, Outcome as Answer, Unjudged};
 use crate::judge::provider::Surroundings;
 use crate::judge::providers::open_ready;
@@ -72,7 +73,8 @@ impl LlmTool {
         };
         let provider = open_ready(&llm.config, &Surroundings { variable: &variable, folder })?;
         // Trials are independent samples, so no answer is ever used twice.
-        let options = EngineOptions { seed: site.seed, ..EngineOptions::of(&llm.config, CacheMode::Off)? };
+        let usual = EngineOptions::of(&llm.config, CacheMode::Off)?;
+        let options = EngineOptions { seed: site.seed, start: Start::Independent, ..usual };
         let log = Log::default();
         let engine = Engine::new(Box::new(Watched::new(provider, log.clone())), options).shared();
         Ok(Self { role: llm.role, style: llm.style, engine, log })
@@ -127,6 +129,7 @@ impl LlmTool {
             detail.reason = Some(reason);
         } else {
             trial.notes = notes;
+            trial.notes.extend(Adapted::of(&exchange.provider.parameters).in_words());
         }
         let mut bytes = serde_json::to_vec(&exchange).unwrap_or_default();
         bytes.push(b'\n');

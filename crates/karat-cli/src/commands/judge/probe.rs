@@ -8,7 +8,9 @@ use crate::judging::{Office, cache_mode, opened};
 use crate::store_place;
 use crate::terminal::{look, note, print, print_json, tell};
 use karat::diagnostic::harmless;
+use karat::format::gate::HeldV1;
 use karat::format::probe::{ProbeV1, RateV1};
+use karat::gate::{LICENCE, licence};
 use karat::judge::identity::JudgeId;
 use karat::judge::ledger::CacheMode;
 use karat::judge::probing::{Probing, Wrong, probe};
@@ -84,6 +86,7 @@ fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
     value["judge"] = json!(judge.name);
     value["identity"] = json!(identity);
     value["key"] = json!(identity.key().as_str());
+    value["licence"] = json!(licence(judge.name.as_str(), &probed.scorecard, LICENCE));
     value["left_out"] = json!(probed.left_out);
     value["wrong"] = probed.wrong.iter().map(wrong).collect();
     value["unjudged"] = json!(probed.failures);
@@ -99,7 +102,7 @@ fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
     for kind in &probed.left_out {
         text.push_str(&format!("  {} does not apply: this judge is not shown one before the other\n", words(*kind)));
     }
-    text.push_str(&format!("\n{}\n", verdict(card)));
+    text.push_str(&format!("\n{}", verdict(judge.name.as_str(), card)));
     let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == Kind::KnownWrong);
     for wrong in worth.take(MOST_WRONG) {
         let said = if wrong.said { "yes" } else { "no" };
@@ -140,14 +143,17 @@ fn words(kind: Kind) -> String {
     kind.name().replace('_', " ")
 }
 
-/// The one line to remember.
-fn verdict(card: &ProbeV1) -> String {
-    let fooled = match card.fooled.n {
-        0 => "no plain pair was answered rightly, so there was nothing to be fooled about".to_owned(),
-        n => format!("fooled in {} of {n}", card.fooled.wrong),
-    };
-    let (wrong, n) = card.plainly_wrong();
-    format!("{fooled}; wrong about {wrong} of {}", count(n, "plain pair"))
+/// What came of it all, and whether a gate would grant this judge a licence.
+fn verdict(judge: &str, card: &ProbeV1) -> String {
+    let demands = licence(judge, card, LICENCE);
+    let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(HeldV1::Inconclusive);
+    let mut text =
+        format!("{}\nlicence, every error in ≤ {} %: {}\n", card.in_words(), 100.0 * LICENCE, outcome.word());
+    for demand in demands.iter().filter(|demand| demand.outcome == outcome && outcome != HeldV1::Holds) {
+        let what = demand.demand.split_once(": ").map_or(demand.demand.as_str(), |(_, what)| what);
+        text.push_str(&format!("  {}\n", harmless(what)));
+    }
+    text
 }
 
 fn what_it_took(probed: &Probing, store: &Store) {

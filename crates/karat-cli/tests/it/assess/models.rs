@@ -243,6 +243,25 @@ fn a_model_that_cannot_be_asked_takes_nothing_from_the_others() {
     assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unreachable": 4 }));
 }
 
+/// Models that assess are adapted to as judges are, and the report says so.
+#[test]
+fn a_model_that_refuses_the_temperature_is_asked_without() {
+    let words = r#"{"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model.", "param": "temperature"}}"#;
+    let server = Server::weighing(Behaviour::GOOD, move |body| match body.get("temperature") {
+        Some(_) => Err(Fault::Says(400, words)),
+        None => answer(body),
+    });
+    let project = project(&endpoints(server.port));
+    let report = json_of(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
+    near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
+    assert_eq!(server.faults(), 1);
+    let warned = "good: the provider refused `temperature`, so that sampling was the provider's default";
+    assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
+    let requests = server.requests();
+    let again = json_of(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
+    assert_eq!((server.requests(), &again["warnings"]), (requests, &report["warnings"]));
+}
+
 #[test]
 fn names_and_keys_are_looked_at_before_anything_is_done() {
     let project = project(&endpoints(9));

@@ -191,15 +191,58 @@ fn judges_need_a_licence_where_one_is_required() {
     project.ok("score . --judge local -o local.json");
     let told = project.run("gate local.json --require-judge-licence").expect(3).out;
     assert!(told.contains("never probed") && told.contains("karat judge probe"), "{told}");
-    let mut report: Value = serde_json::from_str(&project.read("local.json")).unwrap();
-    report["judges"][0]["probe"] = json!({
-        "suite": "tiny", "pairs": 10, "kinds": {},
-        "fooled": { "n": 20, "wrong": 3, "rate": 0.15, "ci": [0.05, 0.36], "unjudged": 0 },
-    });
-    project.write("probed.json", report.to_string());
-    project.run("gate probed.json --require-judge-licence").expect(1);
-    let told = project.run("gate probed.json --require-judge-licence=0.2").expect(0).out;
-    assert!(told.contains("fooled in 3 of 20 probes made of tiny"), "{told}");
+    // A probe with such figures.
+    let rate = |wrong: usize, n: usize| {
+        let ci = karat_core::stats::proportion::wilson(wrong, n, 0.95).unwrap();
+        json!({ "n": n, "wrong": wrong, "rate": wrong as f64 / n as f64, "ci": [ci.low, ci.high], "unjudged": 0 })
+    };
+    let gate = |kinds: Value, fooled: Value, share: &str, code: i32| {
+        let mut report: Value = serde_json::from_str(&project.read("local.json")).unwrap();
+        report["judges"][0]["probe"] = json!({ "suite": "tiny", "pairs": 10, "kinds": kinds, "fooled": fooled });
+        project.write("probed.json", report.to_string());
+        let ran = project.run(&format!("gate probed.json --require-judge-licence={share} --json")).expect(code);
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let demands = told["demands"].as_array().unwrap().iter();
+        let demand = |demand: &Value| {
+            let what = demand["demand"].as_str().unwrap();
+            (what.split_once(": ").unwrap().1.to_owned(), demand["outcome"].as_str().unwrap().to_owned())
+        };
+        (demands.map(demand).collect::<Vec<_>>(), ran.out)
+    };
+    let all = |right: Value, wrong: Value, padding: Value| json!({ "known_right": right, "known_wrong": wrong, "padding": padding });
+    // A rate is held against the share by its interval, as every figure is.
+    let good = all(rate(0, 60), rate(1, 60), rate(0, 120));
+    let (demands, _) = gate(good.clone(), rate(0, 120), "0.1", 0);
+    let names: Vec<&str> = demands.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "wrong about known-right pairs in ≤ 10 %",
+            "wrong about known-wrong pairs in ≤ 10 %",
+            "fooled by padding in ≤ 10 %",
+            "fooled by any of these in ≤ 10 %"
+        ]
+    );
+    // Twenty-six pairs without an error are too few for 10 %, and enough for 15 %.
+    let few = all(rate(0, 26), rate(0, 26), rate(0, 52));
+    let (_, told) = gate(few.clone(), rate(0, 52), "0.1", 3);
+    assert!(told.contains("n = 26 cannot tell; about 35 such pairs would do"), "{told}");
+    gate(few, rate(0, 52), "0.15", 0);
+    // Each demand fails for itself and is named.
+    for (kinds, fooled, failed) in [
+        (all(rate(60, 60), rate(0, 60), rate(0, 60)), rate(0, 60), "wrong about known-right pairs in ≤ 10 %"),
+        (all(rate(0, 60), rate(60, 60), rate(0, 60)), rate(0, 60), "wrong about known-wrong pairs in ≤ 10 %"),
+        (all(rate(0, 60), rate(0, 60), rate(60, 120)), rate(60, 1200), "fooled by padding in ≤ 10 %"),
+    ] {
+        let (demands, _) = gate(kinds, fooled, "0.1", 1);
+        let failing: Vec<&str> =
+            demands.iter().filter(|(_, outcome)| outcome == "fails").map(|(name, _)| name.as_str()).collect();
+        assert_eq!(failing, [failed]);
+    }
+    // A probe without the plain pairs says nothing, however seldom the judge was fooled.
+    let (demands, told) = gate(json!({}), rate(0, 120), "0.1", 3);
+    assert_eq!(demands.iter().filter(|(_, outcome)| outcome == "inconclusive").count(), 2);
+    assert!(told.contains("run `karat judge probe --judge local` again"), "{told}");
 }
 
 #[test]

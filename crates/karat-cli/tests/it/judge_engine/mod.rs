@@ -12,6 +12,7 @@ use karat::sandbox::Cancel;
 use karat::store::Store;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
+use serde_json::json;
 use server::{Behaviour, Fault, PASSING, Server};
 use std::path::Path;
 use std::time::Duration;
@@ -98,8 +99,8 @@ fn every_fault_that_stays_is_named() {
         let engine = engine(&config(provider, server.port), CacheMode::ReadWrite, |options| {
             (options.retries, options.timeout) = (2, Duration::from_secs(5));
         });
-        let (exchanges, _) = ask(&engine.unwrap(), 3, &mut MemoryLedger::default()).unwrap();
-        assert_eq!(exchanges.len(), 3);
+        let (exchanges, _) = ask(&engine.unwrap(), 2, &mut MemoryLedger::default()).unwrap();
+        assert_eq!(exchanges.len(), 2);
         for exchange in exchanges {
             let told = match &exchange.outcome {
                 Outcome::Decided(_) => "decided".to_owned(),
@@ -111,11 +112,7 @@ fn every_fault_that_stays_is_named() {
         }
     };
     for provider in ["anthropic", "openai"] {
-        check(
-            provider,
-            &[Fault::TooMany],
-            "Unanswered: 3 requests failed, the last one: 127.0.0.1 answered 429: rate_limit_error",
-        );
+        check(provider, &[Fault::TooMany], "requests failed, the last one: 127.0.0.1 answered 429: rate_limit_error");
         check(provider, &[Fault::TooManyDate], "answered 429");
         check(provider, &[Fault::Broken], "answered 500: <h1>Internal error</h1>");
         check(provider, &[Fault::Overloaded], "answered 529: overloaded_error");
@@ -144,14 +141,240 @@ fn a_server_that_never_answers_is_not_waited_for() {
     assert!(format!("{:?}", exchanges[0].outcome).contains("no answer within 0.05 s"), "{:?}", exchanges[0].outcome);
 }
 
-/// A server that takes no schema is told of it once, not with every question.
+/// What a server refuses it is asked without from then on: found out with the first question, before others are asked.
 #[test]
-fn what_a_server_does_not_take_is_left_away() {
+fn what_a_server_does_not_take_is_left_out() {
     let server = Server::start(Behaviour::always(&[Fault::NoSchema]));
-    let engine = engine(&config("openai", server.port), CacheMode::Off, |options| options.concurrency = 1).unwrap();
-    let (exchanges, _) = ask(&engine, 20, &mut MemoryLedger::default()).unwrap();
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+    let (exchanges, tally) = ask(&engine, 40, &mut MemoryLedger::default()).unwrap();
     assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
-    assert_eq!(server.requests(), 21);
+    // With a schema, as a JSON object, and then by words alone.
+    assert_eq!((server.requests(), tally.requests), (42, 42));
+    let adapted = json!({ "dropped": [], "answer_format": "text" });
+    assert!(exchanges.iter().all(|exchange| exchange.provider.parameters["adapted"] == adapted));
+}
+
+/// What OpenAI and Anthropic answer to `temperature` for models that sample as they like.
+const REFUSALS: [(&str, &str); 2] = [
+    (
+        "openai",
+        r#"{"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "type": "invalid_request_error", "param": "temperature", "code": "unsupported_value"}}"#,
+    ),
+    (
+        "anthropic",
+        r#"{"type": "error", "error": {"type": "invalid_request_error", "message": "`temperature` is deprecated for this model."}}"#,
+    ),
+];
+
+/// A server that refuses a parameter wherever it stands.
+fn refusing(parameter: &'static str, status: u16, words: &'static str) -> Server {
+    Server::weighing(Behaviour::GOOD, move |body| match body.get(parameter) {
+        Some(_) => Err(Fault::Says(status, words)),
+        None => Ok(server::decision(server::hash(body["messages"].to_string().as_bytes()))),
+    })
+}
+
+/// A model that refuses `temperature` is asked without it, and the ledger says so: under keys that a second run finds without
+/// asking.
+#[test]
+fn a_model_that_refuses_the_temperature_is_asked_without() {
+    for (provider, words) in REFUSALS {
+        let server = refusing("temperature", 400, words);
+        let folder = tempfile::tempdir().unwrap();
+        let first = engine(&config(provider, server.port), CacheMode::ReadWrite, |_| {}).unwrap();
+        let (exchanges, tally) = ask(&first, 60, &mut Store::create(folder.path()).unwrap()).unwrap();
+        assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+        assert_eq!((server.requests(), server.faults(), tally.requests), (61, 1, 61), "{provider}");
+        let sent = json!({ "adapted": { "dropped": ["temperature"], "answer_format": "schema" } });
+        assert!(exchanges.iter().all(|exchange| exchange.provider.parameters == sent), "{:?}", exchanges[0].provider);
+        assert!(exchanges.iter().all(|exchange| exchange.key != first.key(&question(0))));
+        let second = engine(&config(provider, server.port), CacheMode::Only, |_| {}).unwrap();
+        let (again, tally) = ask(&second, 60, &mut Store::read_only(folder.path()).unwrap()).unwrap();
+        assert_eq!((tally.cached, tally.requests, server.requests()), (60, 0, 61));
+        assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&exchanges).unwrap());
+        // A server that takes the temperature was not asked, so a setting that was never refused is asked for anew.
+        let mut other = config(provider, server.port);
+        other.api.insert("seed".to_owned(), json!(7));
+        let other = engine(&other, CacheMode::ReadWrite, |_| {}).unwrap();
+        let (_, tally) = ask(&other, 1, &mut Store::open(folder.path()).unwrap()).unwrap();
+        assert_eq!((tally.cached, tally.requests), (0, 2), "{provider}");
+    }
+}
+
+/// Servers say it with any status, and there may be several things that they do not take.
+#[test]
+fn every_refused_parameter_is_left_out() {
+    let server = Server::weighing(Behaviour::GOOD, |body| {
+        let format = body["response_format"]["type"].as_str();
+        match () {
+            () if body.get("max_tokens").is_some() => Err(Fault::Says(
+                400,
+                r#"{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "param": "max_tokens"}}"#,
+            )),
+            () if body.get("seed").is_some() => Err(Fault::Says(
+                422,
+                r#"{"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}"#,
+            )),
+            () if format == Some("json_schema") => Err(Fault::Says(500, "json_schema is not supported")),
+            () => Ok(server::decision(1)),
+        }
+    });
+    let mut config = config("openai", server.port);
+    config.api.insert("seed".to_owned(), json!(7));
+    let engine = engine(&config, CacheMode::Off, |_| {}).unwrap();
+    let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
+    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert_eq!((tally.requests, server.faults()), (33, 3));
+    let body = server.bodies().pop().unwrap();
+    assert_eq!((&body["max_completion_tokens"], &body["temperature"]), (&json!(1024), &json!(0.0)));
+    assert_eq!((&body["response_format"], body.get("seed")), (&json!({ "type": "json_object" }), None));
+}
+
+/// What real servers answered: llama-cpp-python 0.3.36 with SmolLM2, and LiteLLM's proxy before it.
+mod answers {
+    pub(super) const LLAMA_SCHEMA: &str = include_str!("answers/llama-cpp-python-schema-500.json");
+    pub(super) const LLAMA_OBJECT: &str = include_str!("answers/llama-cpp-python-object-200.json");
+    pub(super) const LLAMA_TOO_LONG: &str = include_str!("answers/llama-cpp-python-too-long-400.json");
+    pub(super) const LITELLM_SCHEMA: &str = include_str!("answers/litellm-schema-500.json");
+    pub(super) const LITELLM_OBJECT: &str = include_str!("answers/litellm-object-200.json");
+    pub(super) const LITELLM_TEMPERATURE: &str = include_str!("answers/litellm-temperature-400.json");
+}
+
+/// A server that answers 500 to a schema is asked for a JSON object, at once and without a wait.
+#[test]
+fn real_servers_that_know_no_schema_are_asked_for_an_object() {
+    for refusal in [answers::LLAMA_SCHEMA, answers::LITELLM_SCHEMA] {
+        let server = Server::weighing(Behaviour::GOOD, move |body| match body["response_format"]["type"].as_str() {
+            Some("json_schema") => Err(Fault::Says(500, refusal)),
+            _ => Ok(server::decision(1)),
+        });
+        let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+        let (exchanges, tally) = ask(&engine, 355, &mut MemoryLedger::default()).unwrap();
+        assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+        assert_eq!((tally.requests, server.faults()), (356, 1));
+        let adapted = &exchanges[0].provider.parameters["adapted"];
+        assert_eq!(adapted, &json!({ "dropped": [], "answer_format": "json_object" }));
+    }
+}
+
+#[test]
+fn a_real_proxy_that_refuses_the_temperature_is_asked_without() {
+    let server = refusing("temperature", 400, answers::LITELLM_TEMPERATURE);
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+    let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
+    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert_eq!((tally.requests, server.faults()), (31, 1));
+}
+
+/// A prompt that is too long for the model is no refusal of a parameter, and ends what would fail again.
+#[test]
+fn a_prompt_that_is_too_long_is_no_refusal() {
+    let server = Server::weighing(Behaviour::GOOD, |_| Err(Fault::Says(400, answers::LLAMA_TOO_LONG)));
+    let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+    let error = ask(&engine, 50, &mut MemoryLedger::default()).unwrap_err().to_string();
+    assert!(error.contains("maximum context length is 4096 tokens"), "{error}");
+    assert_eq!(server.requests(), 3);
+}
+
+/// The completions of real servers are read: what a small model says is of no use here, and is named as that.
+#[test]
+fn completions_of_real_servers_are_read() {
+    for completion in [answers::LLAMA_OBJECT, answers::LITELLM_OBJECT] {
+        let server = Server::weighing(Behaviour::GOOD, move |_| Err(Fault::Says(200, completion)));
+        let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
+        let (exchanges, _) = ask(&engine, 1, &mut MemoryLedger::default()).unwrap();
+        let reply = &exchanges[0].replies[0];
+        assert!(reply.text.contains("\"type\": \"loose\""), "{reply:?}");
+        assert_eq!((reply.tokens_in, reply.tokens_out), (36, 20));
+        assert!(matches!(exchanges[0].outcome, Outcome::Unjudged { reason: Unjudged::Unreadable, .. }));
+    }
+}
+
+/// A server may change its mind in the middle; those who find out tell the others.
+#[test]
+fn a_refusal_in_the_middle_costs_no_answer() {
+    let asked = std::sync::atomic::AtomicU64::new(0);
+    let server = Server::weighing(Behaviour::GOOD, move |body| {
+        let before = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match body.get("temperature") {
+            Some(_) if before >= 50 => Err(Fault::Says(400, REFUSALS[0].1)),
+            _ => Ok(server::decision(1)),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let first =
+        engine(&config("openai", server.port), CacheMode::ReadWrite, |options| options.concurrency = 8).unwrap();
+    let (exchanges, _) = ask(&first, 300, &mut Store::create(folder.path()).unwrap()).unwrap();
+    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    // At most those under way at that moment were refused.
+    assert!((1..=8).contains(&server.faults()), "{}", server.faults());
+    // What was asked with and what was asked without is found, whichever it was.
+    let second = engine(&config("openai", server.port), CacheMode::Only, |_| {}).unwrap();
+    let (_, tally) = ask(&second, 300, &mut Store::read_only(folder.path()).unwrap()).unwrap();
+    assert_eq!((tally.cached, tally.requests), (300, 0));
+}
+
+/// A server that fails without a word on parameters is asked again, and one that answers nothing is not asked everything.
+#[test]
+fn a_server_that_answers_nothing_is_given_up_at_once() {
+    let check = |status: u16, body: &'static str, retries: u32, requests: u64, expect: &str| {
+        for provider in ["openai", "anthropic"] {
+            let server = Server::weighing(Behaviour::GOOD, move |_| Err(Fault::Says(status, body)));
+            let engine =
+                engine(&config(provider, server.port), CacheMode::ReadWrite, |options| options.retries = retries);
+            let error = ask(&engine.unwrap(), 355, &mut MemoryLedger::default()).unwrap_err().to_string();
+            assert!(error.contains(expect) && error.contains(body), "{error}");
+            assert_eq!(server.requests(), requests, "{provider}: {error}");
+        }
+    };
+    check(400, "this model takes no questions", 10, 3, "the first 3 questions failed");
+    // The first question is asked as often as ever, and those after it once.
+    check(500, "out of order", 4, 5 + 2, "the first 3 questions failed");
+    check(404, "no such model", 10, 1, "look at `model`");
+}
+
+/// One question that fails does not cost the others, also where it is the first.
+#[test]
+fn a_first_question_that_fails_costs_no_other() {
+    for status in [400, 500] {
+        let server = Server::weighing(Behaviour::GOOD, move |body| match body.to_string().contains("item 0 is") {
+            true => Err(Fault::Says(status, "this one is too long")),
+            false => Ok(server::decision(1)),
+        });
+        let engine = engine(&config("openai", server.port), CacheMode::Off, |options| options.retries = 2).unwrap();
+        let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
+        assert_eq!((exchanges.len(), tally.unjudged), (30, 1), "{status}");
+    }
+}
+
+/// A key such as people give to servers that need none must not strike letters from answers, and a key that is one must be
+/// struck from all that is kept, after the answer was read.
+#[test]
+fn keys_are_struck_only_where_they_can_be_secrets() {
+    let answer = |key: &str| json!({ "match": true, "confidence": 0.5, "partial": false, "explanation": format!("an example: {key}") });
+    for (key, expect) in [
+        ("x", "an example: x"),
+        ("e", "an example: e"),
+        ("match", "an example: match"),
+        ("EMPTY", "an example: EMPTY"),
+        ("lm-studio", "an example: lm-studio"),
+        (KEY, "an example: [key]"),
+    ] {
+        for provider in ["openai", "anthropic"] {
+            let told = answer(key);
+            let server = Server::weighing(Behaviour::GOOD, move |_| Ok(told.clone()));
+            let variable = |name: &str| name.ends_with("_API_KEY").then(|| key.to_owned());
+            let around = Surroundings { variable: &variable, folder: Path::new(".") };
+            let open = providers::open(&config(provider, server.port), &around).unwrap();
+            let (exchanges, _) =
+                ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
+            let decision = exchanges[0].decision().unwrap_or_else(|| panic!("{key}: {:?}", exchanges[0].outcome));
+            assert_eq!(decision["explanation"], expect, "{provider}");
+            let kept = serde_json::to_string(&exchanges[0]).unwrap();
+            assert!(!kept.contains(KEY), "{kept}");
+            assert_eq!((&decision["match"], decision["confidence"].as_f64()), (&json!(true), Some(0.5)));
+        }
+    }
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub(crate) enum Fault {
     Unauthorized,
     /// Never answers.
     Silent,
+    /// A status and a body.
+    Says(u16, &'static str),
 }
 
 /// Everything that passes when it is tried again, or asked for better.
@@ -311,6 +313,7 @@ impl State {
             Fault::NoSchema => {
                 write(stream, 400, "", "{\"error\": {\"message\": \"response_format is not supported\"}}")?
             }
+            Fault::Says(status, body) => write(stream, status, "", body)?,
             Fault::Silent => std::thread::sleep(Duration::from_secs(3600)),
         }
         Ok(true)

@@ -1,7 +1,7 @@
 //! `karat judge probe`, and what reports make of it.
 
-use super::{decided, hasty, honest, narrow, obedient, suite, with_script, with_server};
-use crate::judge_engine::server::Server;
+use super::{decided, hasty, honest, narrow, obedient, shown, suite, with_script, with_server};
+use crate::judge_engine::server::{Server, hash};
 use crate::project::{Project, Ran, lines, near, number, trial};
 use karat::store::Store;
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ fn reports_show_how_the_judge_did() {
     for part in ["suite", "digest", "pairs", "kinds", "fooled"] {
         assert_eq!(judge["probe"][part], card[part], "{part}");
     }
-    assert!(line.contains("fooled in 16.7 % of 12 probes"), "{line}");
+    assert!(line.contains("known-wrong pairs, fooled in 2 of 12"), "{line}");
     // Another judge, and another prompt or other parameters, were not probed.
     let (judge, line) = reported(&project, "careful");
     assert!(judge.get("probe").is_none() && !line.contains("fooled") && !line.is_empty(), "{judge} {line}");
@@ -168,7 +168,7 @@ fn the_local_judge_carries_its_scorecard_and_no_store_is_made_to_look() {
     project.run("judge probe .").expect(0);
     let (judge, line) = reported(&project, "local");
     assert_eq!(judge["probe"]["suite"], "small");
-    assert!(line.contains("probes"), "{line}");
+    assert!(line.contains("fooled in "), "{line}");
     // A panel is not probed, and its members are.
     let report = project.json("score . --submission s.jsonl --judge local,human --json");
     let probed: Vec<bool> = report["judges"].as_array().unwrap().iter().map(|j| j.get("probe").is_some()).collect();
@@ -180,7 +180,98 @@ fn a_judge_that_says_yes_to_all_is_not_praised_for_steadiness() {
     let project = suite();
     with_server(&project, "kind", &Server::thinking(|_| decided(true, "surely")));
     let told = narrow(&project, &["judge", "probe", ".", "--judge", "kind"]).expect(0).out;
-    assert!(told.contains("fooled in 0 of 8; wrong about 4 of 8 plain pairs"), "{told}");
+    let words = "wrong about 0 of 4 known-right and 4 of 4 known-wrong pairs, fooled in 0 of 8";
+    assert!(told.contains(words) && told.contains("fails") && told.contains("wrong about known-wrong pairs"), "{told}");
     let (_, line) = reported(&project, "kind");
-    assert!(line.contains("fooled in 0.0 % of 8 probes, wrong about 4 of 8 plain pairs"), "{line}");
+    assert!(line.contains(words), "{line}");
+}
+
+/// The length of what a finding says, and of the code beside it.
+fn length(user: &str) -> usize {
+    shown(user, "finding")["message"].as_str().unwrap_or_default().len()
+}
+
+/// Judges that decide by something else than what both halves say, and the demand of a licence that finds each of them out. The
+/// built-in suite is probed: its 26 goldens are what most people will have.
+#[test]
+fn judges_that_do_not_read_get_no_licence() {
+    let judges: [(&str, fn(&str) -> Value, &[&str]); 6] = [
+        ("always-yes", |_| decided(true, "yes"), &["wrong about known-wrong pairs"]),
+        ("always-no", |_| decided(false, "no"), &["wrong about known-right pairs"]),
+        (
+            "random",
+            |user| decided(hash(user.as_bytes()) % 2 == 0, "a coin"),
+            &["wrong about known-right pairs", "wrong about known-wrong pairs"],
+        ),
+        // Whatever comes first is true.
+        ("position", hasty, &["fooled by swapped order"]),
+        // What is long is right.
+        (
+            "length",
+            |user| decided(length(user) > 300, "it is long"),
+            &["wrong about known-right pairs", "fooled by padding"],
+        ),
+        // Honest, unless a report has a lot to say.
+        (
+            "verbosity",
+            |user| if length(user) > 1000 { decided(true, "so thorough") } else { honest(user) },
+            &["fooled by padding"],
+        ),
+    ];
+    for (name, judge, expect) in judges {
+        let server = Server::thinking(judge);
+        let project = Project::new().with(
+            "suite/karat.toml",
+            format!(
+                "[suite]\nname = \"own\"\n[judges.it]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{}/v1\"\n",
+                server.port
+            ),
+        );
+        project.write(
+            "suite/cases.jsonl",
+            json!({ "id": "c", "issues": [{ "id": "g", "title": "Leak", "file": "a.c", "line_start": 3 }] })
+                .to_string(),
+        );
+        project.write(
+            "s.jsonl",
+            lines(&[trial("c", "ada", 1, json!([{ "id": "f", "title": "Leak", "file": "a.c", "line_start": 3 }]))]),
+        );
+        // The judge of the small suite is known by what it is, and may be probed with the goldens of another.
+        let mut probe = project.command();
+        probe.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
+        let card = Ran::of(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
+        let card: Value = serde_json::from_str(&card.out).unwrap();
+        assert_eq!(card["kinds"]["known_wrong"]["n"], 26, "{name}");
+        project.ok("score suite --submission s.jsonl --judge it -o r.json");
+        let ran = project.run("gate r.json --require-judge-licence=0.1 --json").expect(1);
+        let gate: Value = serde_json::from_str(&ran.out).unwrap();
+        let failing: Vec<&str> = gate["demands"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|demand| demand["outcome"] == "fails")
+            .filter_map(|demand| demand["demand"].as_str())
+            .collect();
+        for demand in expect {
+            assert!(failing.iter().any(|failed| failed.contains(demand)), "{name}: {failing:?}");
+        }
+        let named = |demand: &Value| demand["demand"].as_str().unwrap().starts_with("judge it: ");
+        assert!(gate["demands"].as_array().unwrap().iter().all(named), "{gate}");
+    }
+}
+
+/// A judge that reads is not refused: what 26 pairs cannot tell is inconclusive, and they are enough for 15 %.
+#[test]
+fn a_judge_that_reads_gets_a_licence() {
+    let server = Server::thinking(honest);
+    let project = suite();
+    with_server(&project, "careful", &server);
+    let base = format!("http://127.0.0.1:{}/v1", server.port);
+    let probe = ["judge", "probe", "--judge", "openai/model-of-careful", "--json"];
+    Ran::of(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
+    let (judge, _) = reported(&project, "careful");
+    assert_eq!(judge["probe"]["suite"], "starter");
+    project.ok("score . --submission s.jsonl --judge careful -o r.json");
+    project.run("gate r.json --require-judge-licence=0.15").expect(0);
+    project.run("gate r.json --require-judge-licence").expect(3);
 }

@@ -5,6 +5,7 @@ mod ledger;
 mod panels;
 mod people;
 mod phases;
+mod refusals;
 mod runs;
 mod secrecy;
 mod sturdy;

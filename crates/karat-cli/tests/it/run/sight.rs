@@ -2,7 +2,7 @@
 
 use super::sandboxed;
 use super::{FINDS_IT, outcomes, report, with_cases, with_tool};
-use crate::project::{Project, skipped};
+use crate::project::{Project, Ran, skipped};
 
 /// Lines that a script writes to its standard output in the first trial of the first case.
 #[track_caller]
@@ -45,17 +45,36 @@ grep '^[+-]' "$KARAT_DIFF_FILE" | head -4"#;
     assert_eq!(out, expect);
 }
 
+/// Only what can be a secret is struck from results: the values of other variables stand in every text, and striking them would
+/// make results unreadable.
+#[test]
+fn values_that_are_no_secrets_stay_in_results() {
+    for value in ["x", "title", "app.py", "injection", "2"] {
+        let project = with_cases(1);
+        with_tool(&project, "it", FINDS_IT, "pass_env = [\"MODE\"]");
+        let line = ["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--json"];
+        let ran = Ran::of(project.command().env("MODE", value).args(line));
+        let report = crate::run::parsed(&ran);
+        assert_eq!(outcomes(&report), "reported 1", "{value}");
+        assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], 1.0, "{value}");
+    }
+}
+
 #[test]
 fn the_environment_is_a_short_list() {
     let project = with_cases(1);
     with_tool(
         &project,
         "it",
-        &format!("env; [ \"$HANDED_OVER\" = shown ] && echo right; echo $HANDED_OVER >&2; {FINDS_IT}"),
+        &format!("env; [ \"$HANDED_OVER\" = shown-4-you ] && echo right; echo $HANDED_OVER >&2; {FINDS_IT}"),
         "env = { MINE = \"{base}-{trial}\" }\npass_env = [\"HANDED_OVER\"]",
     );
     let mut command = project.command();
-    command.env("SECRET_TOKEN", "hidden").env("HANDED_OVER", "shown").env("TZ", "Asia/Tokyo").env("LC_ALL", "de_DE");
+    command
+        .env("SECRET_TOKEN", "hidden")
+        .env("HANDED_OVER", "shown-4-you")
+        .env("TZ", "Asia/Tokyo")
+        .env("LC_ALL", "de_DE");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q"]).assert().success();
     let env = project.ok("store show latest --trial it case-1 1 --artifact stdout");
     for line in [
@@ -76,7 +95,7 @@ fn the_environment_is_a_short_list() {
     let complained = project.ok("store show latest --trial it case-1 1 --artifact stderr");
     assert_eq!(complained, "[HANDED_OVER]\n");
     project.ok("store export latest --whole -o whole.jsonl");
-    assert!(!project.read("whole.jsonl").contains("shown\\n"));
+    assert!(!project.read("whole.jsonl").contains("shown-4-you"));
 }
 
 #[test]

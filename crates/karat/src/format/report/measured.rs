@@ -30,12 +30,41 @@ pub struct JudgeV1 {
     pub tokens: u64,
     /// What these tokens cost at the judge's prices, in USD; null where prices are not known.
     pub usd: Option<f64>,
+    /// How the model chose its words, where that was not as configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingV1>,
+    /// Parameters that the provider refused, so that answers were given without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_parameters: Vec<String>,
+    /// How answers were asked for, where that was not by schema throughout: the loosest form of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_format: Option<AnswerFormatV1>,
     /// How far the members of a panel agree.
     #[serde(default)]
     pub agreement: Option<AgreementV1>,
     /// How it did the last time it was probed; absent where it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeV1>,
+}
+
+/// How a model chose its words, where that was not as configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SamplingV1 {
+    /// The provider refused `temperature`, and sampled as it does by default.
+    ProviderDefault,
+    /// So it was for some answers; for others `temperature` was sent.
+    Mixed,
+}
+
+/// In what form answers were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormatV1 {
+    /// As any JSON object.
+    JsonObject,
+    /// By the words of the prompt alone.
+    Text,
 }
 
 /// How far judges of the same pairs agree.

@@ -80,7 +80,7 @@ pub(super) fn exchange(
     let mut told = |event: EngineEvent<'_>| match event {
         EngineEvent::Retrying { wait, why, .. } => tell(Told::Retrying { wait, why }),
         EngineEvent::Settled { index, exchange } => {
-            tell(Told::Settled);
+            tell(Told::Settled { answered: exchange.decision().is_some() });
             usage.count(&exchange);
             hear(index, &exchange);
         }

@@ -40,7 +40,10 @@ pub enum Told<'a> {
     /// So many more questions are put.
     Round(usize),
     /// One of them is done.
-    Settled,
+    Settled {
+        /// Whether there is a decision.
+        answered: bool,
+    },
     /// A request failed and is made again.
     Retrying {
         /// How long it waits.

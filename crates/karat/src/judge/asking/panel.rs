@@ -181,7 +181,7 @@ fn one(
     match &judge.kind {
         Kind::Local(local) => {
             let answers = by_weights(local, &judge.name, questions);
-            questions.iter().for_each(|_| (desk.tell)(Told::Settled));
+            questions.iter().for_each(|_| (desk.tell)(Told::Settled { answered: true }));
             Ok(answers)
         }
         Kind::Model(engine) => by_model(engine, &judge.name, questions, desk, page),

@@ -1,7 +1,8 @@
 //! What judges did, counted.
 
 use super::{AskError, Asked};
-use crate::format::report::{AgreementV1, JudgeSpentV1, JudgeV1};
+use crate::format::report::{AgreementV1, AnswerFormatV1, JudgeSpentV1, JudgeV1, SamplingV1};
+use crate::judge::adaptation::{Adapted, AnswerFormat};
 use crate::judge::engine::Tally;
 use crate::judge::ledger::{Exchange, LedgerKey, Outcome};
 use crate::judge::roster::{Judge, Kind};
@@ -89,6 +90,8 @@ pub(super) struct Usage {
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
     spent: Option<JudgeSpentV1>,
+    /// How requests were adapted to what the provider takes, and how many answers came so.
+    adapted: BTreeMap<Adapted, usize>,
 }
 
 impl Usage {
@@ -105,6 +108,9 @@ impl Usage {
         if !self.seen.insert(exchange.key.clone()) {
             self.equal += 1;
             return;
+        }
+        if !exchange.replies.is_empty() {
+            *self.adapted.entry(Adapted::of(&exchange.provider.parameters)).or_default() += 1;
         }
         // How often a model had to be told that its answer is of no use differs from one time to the next.
         if let Some(reply) = exchange.replies.last() {
@@ -144,12 +150,45 @@ impl Usage {
             tokens: self.tokens_in + self.tokens_out,
             // Answers come in any order, and a sum of fractions depends on it; whole tokens do not.
             usd: judge.prices().map(|prices| prices.of(self.tokens_in, self.tokens_out)),
+            sampling: self.sampling(),
+            refused_parameters: self.refused_parameters(),
+            answer_format: self.adapted.keys().map(|adapted| adapted.answer_format).max().and_then(answer_format),
             agreement: None,
             probe: None,
         }
     }
 
-    /// The commonest reasons why there is no decision.
+    fn sampling(&self) -> Option<SamplingV1> {
+        let by_default = self.adapted.keys().filter(|adapted| adapted.samples_by_default()).count();
+        match by_default {
+            0 => None,
+            n if n == self.adapted.len() => Some(SamplingV1::ProviderDefault),
+            _ => Some(SamplingV1::Mixed),
+        }
+    }
+
+    fn refused_parameters(&self) -> Vec<String> {
+        let all: BTreeSet<&String> = self.adapted.keys().flat_map(|adapted| &adapted.dropped).collect();
+        all.into_iter().cloned().collect()
+    }
+
+    /// What the provider refused, for people.
+    fn adapted_note(&self, judge: &Judge) -> Option<String> {
+        let refused: Vec<String> = self.refused_parameters().iter().map(|name| format!("`{name}`")).collect();
+        if refused.is_empty() {
+            return None;
+        }
+        let without: usize =
+            self.adapted.iter().filter(|(adapted, _)| !adapted.dropped.is_empty()).map(|(_, n)| n).sum();
+        let sampling = match self.sampling() {
+            Some(_) => "; sampling was the provider's default, so that asking again may give other answers",
+            None => "",
+        };
+        let refused = refused.join(", ");
+        Some(format!("{}: the provider refused {refused}, and gave {without} answers without{sampling}", judge.name))
+    }
+
+    /// The commonest reasons why there is no decision, and what was not asked as configured.
     fn notes(&self, judge: &Judge) -> Vec<String> {
         const MOST: usize = 3;
         let mut reasons: Vec<(&String, &usize)> = self.failures.iter().collect();
@@ -157,6 +196,14 @@ impl Usage {
         let shown = |(why, n): &(&String, &usize)| {
             format!("{}: {n} of {} questions are unjudged and count as no match: {why}", judge.name, self.asked)
         };
-        reasons.iter().take(MOST).map(shown).collect()
+        reasons.iter().take(MOST).map(shown).chain(self.adapted_note(judge)).collect()
+    }
+}
+
+fn answer_format(format: AnswerFormat) -> Option<AnswerFormatV1> {
+    match format {
+        AnswerFormat::Schema => None,
+        AnswerFormat::JsonObject => Some(AnswerFormatV1::JsonObject),
+        AnswerFormat::Text => Some(AnswerFormatV1::Text),
     }
 }

@@ -1,13 +1,16 @@
 //! One question, from its first request to whatever comes of it.
 
 use super::budget::Budget;
+use super::opening::Opening;
 use super::options::EngineOptions;
 use super::pace::{self, Pace};
+use crate::judge::adaptation::Adaptation;
 use crate::judge::answer::{self, AnswerFault};
-use crate::judge::ledger::{Exchange, Outcome, Unjudged};
+use crate::judge::ledger::{Exchange, KeyParts, LedgerKey, Outcome, Unjudged};
 use crate::judge::provider::{Provider, Reply, SendError, Stop};
 use crate::judge::template::{Check, Prompt};
-use std::sync::atomic::{AtomicU64, Ordering};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,9 +23,9 @@ pub(super) struct Asking {
     options: EngineOptions,
     slots: Semaphore,
     pace: Pace,
-    answered: AtomicU64,
-    rejected: AtomicU64,
-    last_rejection: Mutex<String>,
+    pub(super) opening: Opening,
+    /// What the provider has refused so far.
+    adaptation: Mutex<Adaptation>,
 }
 
 /// What is asked.
@@ -30,20 +33,29 @@ pub(super) struct Asked {
     /// What the asker calls it.
     pub(super) question: String,
     pub(super) prompt: Prompt,
+    /// What the exchange's key is made of.
+    pub(super) key: KeyParts,
     /// What the answer must hold beyond its schema.
     pub(super) check: Option<Arc<dyn Check>>,
 }
 
 /// What the caller's thread hears.
 pub(super) enum Message {
-    Retrying { question: String, failures: u32, wait: Duration, why: String },
-    Done(Box<Exchange>),
+    Retrying {
+        question: String,
+        failures: u32,
+        wait: Duration,
+        why: String,
+    },
+    /// What came of a question, with the key that it goes by while it is being asked.
+    Done(LedgerKey, Box<Exchange>),
     Fatal(String),
 }
 
 /// Why there is no reply.
 enum Failed {
-    Outcome(Unjudged, String),
+    /// The reason, and the words of the last request's failure.
+    Outcome(Unjudged, String, String),
     Fatal(String),
 }
 
@@ -53,32 +65,46 @@ impl Asking {
             budget: Budget::new(options.prices, options.budget_usd, options.budget_calls),
             slots: Semaphore::new(options.concurrency.max(1)),
             pace: Pace::new(options.requests_per_minute),
-            answered: AtomicU64::new(0),
-            rejected: AtomicU64::new(0),
-            last_rejection: Mutex::default(),
+            opening: Opening::new(options.start),
+            adaptation: Mutex::default(),
             provider,
             options,
         }
     }
 
+    /// What the provider has refused so far.
+    pub(super) fn adaptation(&self) -> Adaptation {
+        self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Asks, and sends word of what came of it.
     pub(super) async fn ask(self: Arc<Self>, asked: Asked, mut blank: Exchange, sender: Sender<Message>) {
-        let message = match self.decide(&asked, &mut blank, &sender).await {
-            Ok(outcome) => Message::Done(Box::new(Exchange { outcome, ..blank })),
-            Err(Failed::Outcome(reason, why)) => {
-                Message::Done(Box::new(Exchange { outcome: Outcome::Unjudged { reason, why }, ..blank }))
-            }
-            Err(Failed::Fatal(why)) => Message::Fatal(why),
+        let key = blank.key.clone();
+        let outcome = match self.decide(&asked, &mut blank, &sender).await {
+            Ok(outcome) => Ok(outcome),
+            Err(Failed::Outcome(reason, why, _)) => Ok(Outcome::Unjudged { reason, why }),
+            Err(Failed::Fatal(why)) => Err(why),
+        };
+        let message = match outcome {
+            Ok(outcome) => Message::Done(key, Box::new(self.struck(Exchange { outcome, ..blank }))),
+            Err(why) => Message::Fatal(why),
         };
         // Nobody listens any more when the caller has given up.
         let _ = sender.send(message);
     }
 
-    /// What the provider says against everything, when it has rejected so many questions and answered none.
-    pub(super) fn is_hopeless(&self, most: u64) -> Option<String> {
-        let hopeless = self.rejected.load(Ordering::Relaxed) >= most && self.answered.load(Ordering::Relaxed) == 0;
-        let last = || self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        hopeless.then(|| format!("it rejected every question so far ({most}): {}", last()))
+    /// The exchange without the provider's key. Answers are parsed by now, so that striking cannot make them unreadable.
+    fn struck(&self, exchange: Exchange) -> Exchange {
+        let unkept = || Outcome::Unjudged { reason: Unjudged::Unreadable, why: "the answer cannot be kept".to_owned() };
+        let outcome = self.strike(&exchange.outcome).unwrap_or_else(unkept);
+        let replies = self.strike(&exchange.replies).unwrap_or_default();
+        Exchange { outcome, replies, ..exchange }
+    }
+
+    fn strike<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
+        let mut value = serde_json::to_value(value).ok()?;
+        self.provider.strike(&mut value);
+        serde_json::from_value(value).ok()
     }
 
     async fn decide(
@@ -87,51 +113,99 @@ impl Asking {
         exchange: &mut Exchange,
         sender: &Sender<Message>,
     ) -> Result<Outcome, Failed> {
-        let Asked { question, prompt, .. } = asked;
-        let reply = self.reply(question, prompt, exchange, sender).await?;
+        let Asked { prompt, .. } = asked;
+        let turn = self.opening.enter().await;
+        if let Some(why) = self.opening.hopeless() {
+            return Err(Failed::Fatal(why));
+        }
+        let reply = self.reply(asked, prompt, exchange, sender).await;
+        match &reply {
+            Ok(_) => self.opening.replied(),
+            Err(Failed::Outcome(Unjudged::Rejected, _, words)) => self.opening.failed(words, false),
+            Err(Failed::Outcome(Unjudged::Unanswered, _, words)) => self.opening.failed(words, true),
+            Err(_) => {}
+        }
+        drop(turn);
+        let decided = self.understand(asked, reply?, exchange, sender).await;
+        match &decided {
+            Err(Failed::Outcome(Unjudged::Unreadable, ..)) => self.opening.read(false),
+            Ok(_) => self.opening.read(true),
+            Err(_) => {}
+        }
+        decided
+    }
+
+    /// What a reply comes to, after asking for a better one where it cannot be read.
+    async fn understand(
+        &self,
+        asked: &Asked,
+        reply: Reply,
+        exchange: &mut Exchange,
+        sender: &Sender<Message>,
+    ) -> Result<Outcome, Failed> {
         let fault = match read(&reply, asked) {
             Ok(outcome) => return Ok(outcome),
             Err(fault) => fault,
         };
         // What was said goes back with what is wrong with it, once.
         let said = reply.structured.as_ref().map_or_else(|| reply.text.clone(), ToString::to_string);
-        let reply = self.reply(question, &prompt.repaired(&said, &fault.to_string()), exchange, sender).await?;
+        let reply = self.reply(asked, &asked.prompt.repaired(&said, &fault.to_string()), exchange, sender).await?;
         read(&reply, asked).map_err(|again| {
             let why = format!("the answer could not be read: {fault}; and after asking for a better one: {again}");
-            Failed::Outcome(Unjudged::Unreadable, why)
+            Failed::Outcome(Unjudged::Unreadable, why, String::new())
         })
     }
 
-    /// A reply to a prompt, however many requests that takes.
+    /// A reply to a prompt, however many requests that takes. What the provider refuses is left out, now and from then on.
     async fn reply(
         &self,
-        question: &str,
+        asked: &Asked,
         prompt: &Prompt,
         exchange: &mut Exchange,
         sender: &Sender<Message>,
     ) -> Result<Reply, Failed> {
+        let question = &asked.question;
         let mut failures = 0;
+        // What is tried without, and the words of the refusal that led to it.
+        let mut tried: Option<(Adaptation, String)> = None;
         loop {
-            let (after, why) = match self.request(question, prompt, exchange).await? {
+            let adaptation = tried.as_ref().map_or_else(|| self.adaptation(), |(adaptation, _)| adaptation.clone());
+            let mut error = match self.request(question, prompt, &adaptation, exchange).await? {
                 Ok(reply) => {
-                    self.answered.fetch_add(1, Ordering::Relaxed);
+                    self.adapt(tried);
+                    let parameters = adaptation.parameters(&self.provider.id().parameters);
+                    exchange.key = asked.key.with(&parameters);
+                    exchange.provider.parameters = parameters;
                     return Ok(reply);
                 }
-                Err(SendError::Retry { after, why }) => (after, why),
-                Err(SendError::Rejected { why }) => {
-                    self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&why);
-                    self.rejected.fetch_add(1, Ordering::Relaxed);
-                    return Err(Failed::Outcome(Unjudged::Rejected, why));
+                Err(error) => error,
+            };
+            if let SendError::Refused { refused, otherwise } = error {
+                let words = otherwise.to_string();
+                // Other words than before mean that leaving something out made a difference; the same words may be about
+                // something else, and what was left out is only kept to if an answer comes.
+                if tried.as_ref().is_some_and(|(_, before)| *before != words) {
+                    self.adapt(tried.take());
                 }
-                Err(SendError::Fatal { why }) => return Err(Failed::Fatal(why)),
+                if let Some(next) = adaptation.without(&refused, self.provider.formats()) {
+                    tried = Some((next, words));
+                    continue;
+                }
+                error = *otherwise;
+            }
+            tried = None;
+            let (after, why) = match error {
+                SendError::Retry { after, why } => (after, why),
+                SendError::Rejected { why } => return Err(Failed::Outcome(Unjudged::Rejected, why.clone(), why)),
+                SendError::Fatal { why } => return Err(Failed::Fatal(why)),
+                // A refusal within a refusal; no provider makes one.
+                SendError::Refused { .. } => return Err(Failed::Fatal(error.to_string())),
             };
             failures += 1;
             let options = &self.options;
-            if failures > options.retries {
-                return Err(Failed::Outcome(
-                    Unjudged::Unanswered,
-                    format!("{failures} requests failed, the last one: {why}"),
-                ));
+            if failures > options.retries || !self.opening.is_patient() {
+                let told = format!("{failures} requests failed, the last one: {why}");
+                return Err(Failed::Outcome(Unjudged::Unanswered, told, why));
             }
             let wait = pace::wait(&exchange.key, options.seed, failures, options.backoff, options.longest_wait, after);
             let _ = sender.send(Message::Retrying { question: question.to_owned(), failures, wait, why });
@@ -140,22 +214,30 @@ impl Asking {
         }
     }
 
+    /// Leaves out from now on what was left out with success.
+    fn adapt(&self, tried: Option<(Adaptation, String)>) {
+        if let Some((adaptation, _)) = tried {
+            self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&adaptation);
+        }
+    }
+
     /// One request, in its turn and within the budget.
     async fn request(
         &self,
         question: &str,
         prompt: &Prompt,
+        adaptation: &Adaptation,
         exchange: &mut Exchange,
     ) -> Result<Result<Reply, SendError>, Failed> {
         // The slots are never closed.
         let _slot = self.slots.acquire().await;
         let leave = self.budget.leave(prompt).await;
-        let spent = || Failed::Outcome(Unjudged::Budget, "the budget is spent".to_owned());
+        let spent = || Failed::Outcome(Unjudged::Budget, "the budget is spent".to_owned(), String::new());
         let leave = leave.ok_or_else(spent)?;
         self.pace.turn().await;
         exchange.attempts += 1;
         let limit = self.options.timeout;
-        let sent = tokio::time::timeout(limit, self.provider.send(question, prompt)).await;
+        let sent = tokio::time::timeout(limit, self.provider.send(question, prompt, adaptation)).await;
         let sent = sent.unwrap_or_else(|_| {
             Err(SendError::Retry { after: None, why: format!("no answer within {} s", limit.as_secs_f64()) })
         });

@@ -33,6 +33,19 @@ pub struct EngineOptions {
     pub budget_calls: Option<u64>,
     /// Waits are drawn from this, so that they are the same the next time.
     pub seed: u64,
+    /// How the first questions are asked.
+    pub start: Start,
+}
+
+/// How the first questions are asked, and when a provider is given up that answers none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// One at a time until one is answered. When three in a row fail with the same words, the rest are not asked.
+    #[default]
+    Cautious,
+    /// The first one alone, and then all at once: each question is a measurement, and its failure a result. Only where twenty
+    /// are rejected and none is answered, the rest are not asked.
+    Independent,
 }
 
 /// What a million tokens cost, in USD.
@@ -67,6 +80,7 @@ impl Default for EngineOptions {
             budget_usd: None,
             budget_calls: None,
             seed: 0,
+            start: Start::Cautious,
         }
     }
 }

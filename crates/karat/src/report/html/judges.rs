@@ -1,6 +1,9 @@
 //! Who decided, how often they were asked, what that cost, and how far they can be trusted.
 
+use crate::format::gate::HeldV1;
+use crate::format::probe::ProbeV1;
 use crate::format::report::{AgreementV1, JudgeV1, ReportV1};
+use crate::gate::{LICENCE, licence};
 use crate::report::number::{count, decimals, three};
 use crate::report::page::text;
 
@@ -74,14 +77,19 @@ fn agree(judge: &str, agreement: &AgreementV1) -> String {
     )
 }
 
-fn probed(judge: &str, probe: &crate::format::probe::ProbeV1) -> String {
-    let fooled = &probe.fooled;
-    let (wrong, plain) = probe.plainly_wrong();
-    let rate = fooled.rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", 100.0 * rate));
-    let class = if fooled.rate.is_some_and(|rate| rate > 0.1) { "bad" } else { "good" };
+fn probed(judge: &str, probe: &ProbeV1) -> String {
+    let outcome = licence(judge, probe, LICENCE).iter().map(|demand| demand.outcome).max();
+    let class = match outcome {
+        Some(HeldV1::Fails) => "bad",
+        Some(HeldV1::Inconclusive) | None => "warn",
+        Some(HeldV1::Holds) => "good",
+    };
+    let share = 100.0 * LICENCE;
+    let told = outcome.unwrap_or(HeldV1::Inconclusive).word();
     format!(
-        "<h3>{}: probed</h3>\n<p>Fooled in <span class=\"{class}\">{rate}</span> of {}; wrong about {wrong} of {plain} plain pairs.</p>\n",
+        "<h3>{}: probed</h3>\n<p>With pairs made of {}: {}. That errors are at most {share} % <span class=\"{class}\">{told}</span>.</p>\n",
         text(judge),
-        count(fooled.n, "probe"),
+        text(&probe.suite),
+        text(&probe.in_words()),
     )
 }

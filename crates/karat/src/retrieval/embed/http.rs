@@ -68,7 +68,7 @@ impl Embedder for Remote {
         for batch in sent.chunks(self.config.batch.map_or(BATCH, |batch| batch.max(1) as usize)) {
             let input: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
-            let answer = self.server.post(&body)?;
+            let answer = self.server.post(&body, &["encoding_format"])?;
             embedded.calls += answer.requests;
             let vectors = read(&answer.value, batch.len()).map_err(|why| self.server.unreadable(why))?;
             for ((number, _), vector) in batch.iter().zip(vectors) {

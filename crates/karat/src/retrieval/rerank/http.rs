@@ -52,7 +52,7 @@ impl Reranker for Remote {
         let query = kept(asked.query);
         let documents: Vec<&str> = asked.texts.iter().map(|text| kept(text)).collect();
         let body = json!({ "model": self.model, "query": query, "documents": documents, "top_n": documents.len() });
-        let answer = self.server.post(&body)?;
+        let answer = self.server.post(&body, &["top_n"])?;
         let scores = read(&answer.value, documents.len()).map_err(|why| self.server.unreadable(why))?;
         Ok(Reranked { scores, cut, calls: answer.requests })
     }
