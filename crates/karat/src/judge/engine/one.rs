@@ -180,6 +180,7 @@ impl Asking {
                 }
                 Err(error) => error,
             };
+            self.opening.stumbled();
             if let SendError::Refused { refused, otherwise } = error {
                 let words = otherwise.to_string();
                 // Other words than before mean that leaving something out made a difference; the same words may be about

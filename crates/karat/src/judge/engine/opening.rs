@@ -4,12 +4,15 @@
 use super::options::Start;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// When so many questions in a row failed with the same words and none was answered, the rest would fail too.
 const SAME_WORDS: u64 = 3;
 /// When so many questions failed and none was answered, the rest would fail too, whatever the words.
 const ANY_WORDS: u64 = 20;
+/// A request that was not refused within this time is being answered, and nobody needs to wait for it any longer.
+const THINKING: Duration = Duration::from_secs(5);
 /// When so many answers came and none of them could be read, the rest could not be read either.
 const UNREADABLE: u64 = 20;
 
@@ -22,6 +25,10 @@ pub(super) struct Opening {
 
 #[derive(Default)]
 struct Failures {
+    /// Whether a reply came to any question.
+    replied: bool,
+    /// Whether a request failed before any reply came.
+    stumbled: bool,
     /// Questions that failed before any was answered.
     failed: u64,
     /// The words of the last failure, and how many failed with them in a row.
@@ -41,25 +48,34 @@ impl Opening {
 
     /// Waits until this question may be asked. While nothing was answered, the permit keeps others from being asked.
     pub(super) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
-        if self.is_open() {
-            return None;
+        while !self.is_open() {
+            match tokio::time::timeout(THINKING, self.turn.acquire()).await {
+                // The semaphore is never closed.
+                Ok(turn) => return turn.ok().filter(|_| !self.is_open()),
+                Err(_) if self.failures().stumbled => {}
+                Err(_) => self.open(),
+            }
         }
-        // The semaphore is never closed.
-        let turn = self.turn.acquire().await.ok();
-        turn.filter(|_| !self.is_open())
+        None
     }
 
     /// A provider replied, so that all questions may be asked at once.
     pub(super) fn replied(&self) {
-        self.open.store(true, Ordering::Relaxed);
+        self.failures().replied = true;
+        self.open();
+    }
+
+    /// A request failed, whatever becomes of its question.
+    pub(super) fn stumbled(&self) {
+        self.failures().stumbled = true;
     }
 
     /// A question failed with these words; `tired` when that took all its retries.
     pub(super) fn failed(&self, words: &str, tired: bool) {
-        if self.is_open() && self.start == Start::Cautious {
+        let mut failures = self.failures();
+        if failures.replied && self.start == Start::Cautious {
             return;
         }
-        let mut failures = self.failures();
         // Where each question is a result of its own, those that went unanswered say nothing about the others.
         if self.start == Start::Cautious || !tired {
             failures.failed += 1;
@@ -67,8 +83,9 @@ impl Opening {
             words.clone_into(&mut failures.words);
         }
         failures.tired |= tired;
+        drop(failures);
         if self.start == Start::Independent {
-            self.replied();
+            self.open();
         }
     }
 
@@ -82,7 +99,8 @@ impl Opening {
     /// Whether a request that failed is worth making again: not when another question has just failed in the same way often
     /// enough.
     pub(super) fn is_patient(&self) -> bool {
-        self.start == Start::Independent || self.is_open() || !self.failures().tired
+        let failures = self.failures();
+        self.start == Start::Independent || failures.replied || !failures.tired
     }
 
     /// Why nothing more is asked, when the first questions all failed.
@@ -100,6 +118,10 @@ impl Opening {
             return Some(format!("the first {failed} questions failed, the last one: {words}"));
         }
         (*unreadable >= UNREADABLE).then(|| format!("none of the first {unreadable} answers could be read"))
+    }
+
+    fn open(&self) {
+        self.open.store(true, Ordering::Relaxed);
     }
 
     fn is_open(&self) -> bool {
