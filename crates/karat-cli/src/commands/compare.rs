@@ -69,10 +69,10 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
         _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
     };
     // As the report itself ranks its tools, unless told otherwise.
-    let cluster = args.cluster.as_deref().map_or_else(|| report.intervals.asked(), |field| ClusterBy::typed(Some(field)));
+    let cluster =
+        args.cluster.as_deref().map_or_else(|| report.intervals.asked(), |field| ClusterBy::typed(Some(field)));
     let typed = request(args, &cluster);
-    let request =
-        Request { rules: Rules { seed: Some(args.seed.unwrap_or(report.seed)), ..typed.rules }, ..typed };
+    let request = Request { rules: Rules { seed: Some(args.seed.unwrap_or(report.seed)), ..typed.rules }, ..typed };
     ranks(&report, &tools, id, &request).map_err(refused)
 }
 

@@ -136,7 +136,7 @@ fn keys_that_no_finding_can_have() {
         let expected = format!("error unmatchable-key 9:19 no finding can have the identity_key of `g`: {why}\n");
         check(&keyed(key), &[], "--profile identity", &expected);
         let project =
-            Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", &keyed(key));
+            Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", keyed(key));
         let out = project.run("check . --profile identity").expect(4).out;
         assert!(out.contains(help), "{key}: {out}");
     };

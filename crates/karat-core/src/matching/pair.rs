@@ -10,7 +10,7 @@ use crate::golden::Golden;
 use crate::identity::key::normal_rule;
 use crate::lines::Lines;
 use crate::path::RepoPath;
-use crate::profile::{Evidence, Profile, Requirement, Unstated, Weights};
+use crate::profile::{Evidence, Method, Profile, Requirement, Unstated, Weights};
 use crate::suite::Case;
 use std::collections::HashMap;
 
@@ -62,7 +62,10 @@ impl<'a> PreparedCase<'a> {
     pub fn new(case: &'a Case, vocabulary: &Vocabulary, profile: &Profile) -> Self {
         let mut index = KeywordIndex::default();
         let mut places = Places::default();
-        let of_prose = |golden| compares_prose_of(golden, profile).then(|| vocabulary.terms(&prose(golden)));
+        // Other methods compare neither words nor paths, and preparing them takes longer than matching by keys.
+        let scores = profile.method == Method::Score;
+        let of_prose =
+            |golden| (scores && compares_prose_of(golden, profile)).then(|| vocabulary.terms(&prose(golden)));
         let spoken: Vec<Option<Vec<Term>>> = case.goldens.iter().map(of_prose).collect();
         let mut terms: Vec<Term> = spoken.iter().flatten().flatten().copied().collect();
         terms.sort_unstable();
@@ -75,14 +78,15 @@ impl<'a> PreparedCase<'a> {
         let mut goldens = Vec::with_capacity(case.goldens.len());
         for (golden, spoken) in case.goldens.iter().zip(spoken) {
             let mut keywords = Vec::with_capacity(golden.keywords.len());
-            for id in golden.keywords.iter().filter_map(|keyword| index.number(keyword)) {
+            let compared = golden.keywords.iter().filter(|_| scores);
+            for id in compared.filter_map(|keyword| index.number(keyword)) {
                 if !keywords.contains(&id) {
                     keywords.push(id);
                 }
             }
             goldens.push(PreparedGolden {
                 golden,
-                path: golden.file.as_ref().map(|file| places.number(file)),
+                path: golden.file.as_ref().filter(|_| scores).map(|file| places.number(file)),
                 keywords,
                 // Prose of stop words alone is prose the golden does not state.
                 prose: spoken.filter(|terms| !terms.is_empty()).map(weighed),

@@ -146,7 +146,10 @@ fn by_score(
             repeats[f] = repeats[f].or(counting);
         }
     }
-    let best_of: HashMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
+    let mut best_of: Vec<Option<Ranked>> = vec![None; findings.len()];
+    for (&f, best) in left.iter().zip(&best_goldens) {
+        best_of[f] = *best;
+    }
     let unjudged: BTreeMap<usize, usize> = decisions.unjudged.iter().rev().map(|&(g, f)| (f, g)).collect();
     for f in (0..findings.len()).filter(|f| golden_of[*f].is_none()) {
         if let Some(golden) = repeats[f] {
@@ -161,7 +164,7 @@ fn by_score(
             }
             continue;
         }
-        let best = search.of_finding(f, best_of.get(&f).copied().flatten());
+        let best = search.of_finding(f, best_of[f]);
         let why = match unjudged.get(&f) {
             Some(golden) => ExtraReason::Unjudged { golden: Some(*golden) },
             None if goldens.is_empty() => ExtraReason::CleanCase,

@@ -180,9 +180,10 @@ impl<'a> Context<'a> {
     /// Every trial that counts.
     fn trial_pairs(&self, tool: &'a ToolScore) -> Vec<TrialPairs<'a>> {
         let Labelled { suite, cluster, .. } = self.labelled;
-        let names = cluster.map_or_else(|| (0..suite.cases.len()).collect(), |field| {
-            clusters::numbers(suite.cases.iter().map(|case| case.field(field)))
-        });
+        let names = cluster.map_or_else(
+            || (0..suite.cases.len()).collect(),
+            |field| clusters::numbers(suite.cases.iter().map(|case| case.field(field))),
+        );
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let counted = tool.cases.iter().flat_map(|score| score.counted().map(move |trial| (score.case, trial)));
         let numbered: Vec<(usize, usize, &TrialScore)> = counted

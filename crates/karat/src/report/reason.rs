@@ -158,7 +158,9 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
         ExtraReasonV1::BelowThreshold { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; a match takes {threshold}")
         }
-        ExtraReasonV1::PathAlone { golden } => format!("it shares the path of its best golden, {golden}, and nothing else"),
+        ExtraReasonV1::PathAlone { golden } => {
+            format!("it shares the path of its best golden, {golden}, and nothing else")
+        }
         ExtraReasonV1::NotWorthAsking { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }

@@ -89,8 +89,8 @@ fn duplicates_acceptable_and_traps() {
     match real f1
     acceptable nice f3
     duplicate real f2
-    extra f4: it reports a known false alarm
-    extra f5: no judge was asked about its best golden
+    extra f4: it reports a known false alarm, bait
+    extra f5: its best golden, real, is matched to f1, and no judge was asked about it here
     ");
     assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
     assert_eq!(counts(&karat), [1, 2, 0]);

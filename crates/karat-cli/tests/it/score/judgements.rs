@@ -40,8 +40,8 @@ fn the_judge_decides() {
     check(
         &[said("m", "aa", "f1", false)],
         "",
-        "miss aa: a judge refused the best candidate\nmiss bb: no finding comes near it\n\
-         extra f1: a judge refused its best golden\nextra f2: no golden comes near it",
+        "miss aa: the best candidate, f1, was refused by m\nmiss bb: no finding comes near it\n\
+         extra f1: its best golden, aa, was refused by m\nextra f2: no golden comes near it",
     );
     let nothing = [said("m", Value::Null, "f1", false)];
     assert_eq!(counts(&scored(&nothing, "")), [0, 2, 2], "judged to match nothing");
