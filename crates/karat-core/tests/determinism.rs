@@ -54,7 +54,7 @@ fn judgements(suite: &Suite, tool: &str) -> Vec<Judgement> {
 }
 
 fn profiles() -> Vec<Profile> {
-    let exact = workload::profile();
+    let exact = workload::profile(include_str!("../../karat/profiles/karat.toml"));
     let greedy = Profile { assignment: Assignment::Greedy, unstated: Unstated::Zero, ..exact.clone() };
     vec![exact, greedy]
 }

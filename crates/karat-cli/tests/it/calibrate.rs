@@ -1,7 +1,7 @@
 //! `karat calibrate`: numbers of a profile from what people say.
 
 use crate::data::shared;
-use crate::project::{Project, lines, number, suite, trial};
+use crate::project::{Project, lines, number, root, suite, trial};
 use serde_json::{Value, json};
 
 /// What an audited tool is like: in how many of three cases it finds the target and says so, how well it understands it, whether
@@ -167,29 +167,35 @@ fn tools_without_audits_are_left_out_by_name() {
     project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[told]);
 }
 
+/// The block of the documents that starts with this command, with what the command prints; made anew with `KARAT_UPDATE=1`.
 #[test]
 fn rules_of_matching_come_from_labels() {
-    let project = Project::new();
-    insta::assert_snapshot!(project.ok("calibrate match starter"), @r"
-    rules of matching from 417 labelled pairs by authors, 193 of them matches · profile karat
-
-                       present  fitted  pairs with it
-      threshold          0.550   0.510
-      weights.file       0.286   0.101            417
-      weights.line       0.143   0.522            402
-      weights.keyword    0.286   0.284            402
-      weights.text       0.286   0.093             15
-
-                                  precision  recall     F1    AUC  pairs
-      present rules                   0.556   0.803  0.657  0.664    417
-      fitted, each case held out      0.578   0.767  0.659  0.693    417
-      fitted, nothing held out        0.586   0.829  0.687  0.705    417
-
-    Keep the rules you have: by the present ones F1 is 0.657, and by fitted ones 0.659 on pairs held
-    out, which is not better by a hundredth.
-    The profile asks the judge local, so that the threshold counts with --judge none alone; the weights
-    choose which pairs are asked about.
-    ");
+    let command = "karat calibrate match starter scanned --set threshold=0.3";
+    let out = Project::new().ok(command.strip_prefix("karat ").unwrap());
+    let path = root().join("docs/calibrate.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let start = format!("```console\n$ {command}\n");
+    let (before, rest) = text.split_once(&start).unwrap();
+    let (shown, after) = rest.split_once("```\n").unwrap();
+    if std::env::var_os("KARAT_UPDATE").is_some() {
+        std::fs::write(&path, format!("{before}{start}{out}```\n{after}")).unwrap();
+    } else {
+        assert_eq!(shown, out, "docs/calibrate.md is not what the labels give; KARAT_UPDATE=1 writes it anew");
+    }
+    for wanted in
+        ["736 labelled pairs by authors, 313 of them matches", "The fitted threshold holds", "Kept: weights.file"]
+    {
+        assert!(out.contains(wanted), "{out}");
+    }
+    let told = Project::new().json("calibrate match starter scanned --set threshold=0.3 --json");
+    assert_eq!((&told["advice"], &told["held_out"]["groups"]), (&json!("threshold"), &json!(16)));
+    assert_eq!(told["held_out"]["present_curve"].as_array().unwrap().len(), 21);
+    // By the rules that are shipped there is nothing to gain any more.
+    assert_eq!(Project::new().json("calibrate match starter scanned --json")["advice"], "keep");
+    let project = labelled();
+    project.run("calibrate match . scanned --submission s.jsonl --labels l.jsonl").says(2, &["belong to one suite"]);
+    project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
+    project.run("calibrate match . scanned").says(2, &["has no calibration set"]);
 }
 
 /// A suite whose keywords say nothing and whose lines say all, with labels that know.
@@ -275,8 +281,10 @@ fn labels_that_cannot_be_used_are_refused_with_the_reason() {
 /// A suite's own changes go before any profile, so that a fitted value may be of no use there.
 #[test]
 fn a_value_that_the_suite_states_itself_is_told() {
-    Project::new()
-        .run("calibrate match starter -o ours.toml")
+    let project = labelled();
+    project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
+    project
+        .run("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml")
         .says(0, &["wrote ours.toml", "karat.toml of the suite states `threshold` itself"]);
 }
 

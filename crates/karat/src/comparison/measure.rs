@@ -105,19 +105,25 @@ pub(super) enum ToolCases {
 /// A metric of several tools on the same cases, or why it is not compared case by case.
 pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result<ToolCases, String> {
     let recipe = Recipe::checked(sides, id)?;
-    let case = |side: &&Side, name: &str| side.cases.get(name).filter(|case| case.counted);
     if recipe.parts.is_none() && matches!(recipe.basis, Basis::Values) {
-        let values = |side: &&Side| cases.iter().map(|name| case(side, name)?.values.get(id).copied()).collect();
+        let values = |side: &Side| {
+            cases.iter().map(|name| counted(side, name)?.values.get(id).copied()).collect()
+        };
         return Ok(ToolCases::Values(sides.iter().map(|side| values(side)).collect()));
     }
     // Sums of different cases are not compared: a case counts for all tools or for none.
-    let counts = |name: &str| sides.iter().all(|side| case(side, name).is_some());
-    let row = |side: &&Side, name: &&str| match case(side, name).filter(|_| counts(name)) {
+    let counts = |name: &str| sides.iter().all(|side| counted(side, name).is_some());
+    let row = |side: &Side, name: &str| match counted(side, name).filter(|_| counts(name)) {
         Some(case) => recipe.row(name, case),
         None => Row::new(),
     };
     let rows = sides.iter().map(|side| cases.iter().map(|name| row(side, name)).collect()).collect();
     Ok(ToolCases::Sums { rows, columns: recipe.columns(), value: recipe.value })
+}
+
+/// A case of a side, where trials of it count.
+fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
+    side.cases.get(name).filter(|case| case.counted)
 }
 
 /// Figures no further apart are the same; what was kept may have been rounded to six digits.

@@ -55,6 +55,24 @@ fn steps_of_the_published_formula() {
     check(json!({ "keywords": ["x.py"] }), json!({ "file": "x.py" }), "0.000 0.000 0.000");
 }
 
+/// The program of the published benchmark scales a partial path, its document does not.
+#[test]
+fn partial_paths_by_the_document_and_by_the_program() {
+    let case =
+        json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "src/web/a.py", "keywords": ["boom"] }] });
+    let findings = json!([{ "id": "f", "message": "boom", "file": "src/web/deep/b.py", "line_start": 3 }]);
+    let file = |flags: &str| {
+        let report = one(case.clone(), findings.clone(), &format!("--profile crb {flags}"));
+        first(&report)["matches"][0]["parts"]["file"].as_f64().unwrap()
+    };
+    assert_eq!((file(""), file("--set partial_path=fixed")), (0.3, 0.3));
+    // Two parts in common, and the longer path has four.
+    assert!((file("--set partial_path=scaled") - 0.3 * 2.0 / 4.0).abs() < 1e-12);
+    let project = Project::new();
+    project.run("profile show crb --set partial_path=half").says(2, &["partial_path"]);
+    assert!(project.ok("profile show crb").contains("partial_path = \"fixed\"\n"));
+}
+
 #[test]
 fn parts_a_golden_lacks_are_left_out_in_karat() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["boom"] }] });
@@ -90,7 +108,7 @@ fn duplicates_acceptable_and_traps() {
     acceptable nice f3
     duplicate real f2
     extra f4: it reports a known false alarm, bait
-    extra f5: its best golden, real, is matched to f1, and no judge was asked about it here
+    extra f5: no golden comes near it
     ");
     assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
     assert_eq!(counts(&karat), [1, 2, 0]);
