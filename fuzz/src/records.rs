@@ -83,6 +83,8 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             // Drawing takes far longer than scoring.
             continue;
         }
+        let labelled =
+            scorecard::Labelled { suite, trials, judgements, labels: judgements, profile, cluster: None, level: 0.95 };
         let report = build::report(&build::Scored {
             suite,
             trials,
@@ -90,7 +92,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             profile,
             seed: 0,
             intervals: &intervals,
-            corrected: &scorecard::corrected(&scorecard, suite, trials, judgements, profile, 0.95),
+            corrected: &scorecard::corrected(&scorecard, labelled),
             scorecard: &scorecard,
             notes: &[],
             isolation: &std::collections::BTreeMap::new(),

@@ -106,9 +106,7 @@ pub(super) enum ToolCases {
 pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result<ToolCases, String> {
     let recipe = Recipe::checked(sides, id)?;
     if recipe.parts.is_none() && matches!(recipe.basis, Basis::Values) {
-        let values = |side: &Side| {
-            cases.iter().map(|name| counted(side, name)?.values.get(id).copied()).collect()
-        };
+        let values = |side: &Side| cases.iter().map(|name| counted(side, name)?.values.get(id).copied()).collect();
         return Ok(ToolCases::Values(sides.iter().map(|side| values(side)).collect()));
     }
     // Sums of different cases are not compared: a case counts for all tools or for none.
