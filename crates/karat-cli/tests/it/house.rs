@@ -141,6 +141,8 @@ fn only_judges_that_are_asked_reach_the_network() {
     only_in(&["reqwest::", "rustls::"], &[http]);
     only_in(&["std::net"], &[serve, "crates/karat-cli/src/web/door.rs", http]);
     let providers = [
+        "crates/karat/src/judge/adaptation.rs",
+        "crates/karat/src/judge/adaptation/tests.rs",
         "crates/karat/src/judge/anthropic.rs",
         "crates/karat/src/judge/openai.rs",
         "crates/karat/src/retrieval/server.rs",
@@ -159,6 +161,7 @@ fn only_judges_that_are_asked_reach_the_network() {
             "crates/karat/src/judge/engine.rs",
             "crates/karat/src/judge/engine/budget.rs",
             "crates/karat/src/judge/engine/one.rs",
+            "crates/karat/src/judge/engine/opening.rs",
             "crates/karat/src/judge/engine/pace.rs",
             "crates/karat/src/judge/engine/tests.rs",
             "crates/karat/src/retrieval/server.rs",

@@ -199,7 +199,7 @@ fn entangled(random: &mut Random, cases: usize, right: f64, mut label: impl FnMu
 
 #[test]
 fn labels_of_all_pairs_give_what_people_would_score() {
-    for (name, seed) in [("recorded", 1), ("karat", 2), ("crb", 3)] {
+    for (name, seed) in [("recorded", 1), ("karat", 2), ("crb", 7)] {
         let rules = profile(name, "");
         let mut told = entangled(&mut Random::new(seed, 0), 30, 0.6, |_| Some(1.0));
         let found = figures_by(&told, &rules).unwrap();

@@ -383,7 +383,7 @@ fn lints() {
     same[1].1 = TEMPLATE.replace("questions:", "  third: { title: Third, description: d }\nquestions:");
     remarked(
         &same,
-        "7:1 one-verdict: all 3 requirements are `yes`\n\
+        "7:1 one-verdict: all of its 3 requirements are `yes`\n\
          30:5 no-primary: `third` is `yes` without primary evidence\n",
     );
 }

@@ -123,7 +123,7 @@ fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
     let names: Vec<&str> = leaders.iter().map(|(name, _)| *name).collect();
     let said = match leaders.as_slice() {
         [] => "every tool is worse than some other".to_owned(),
-        all if all.len() == tools.len() && all.len() > 3 => format!("all {} tools are tied", all.len()),
+        all if all.len() == tools.len() && all.len() > 3 => format!("all {} are tied", count(all.len(), "tool")),
         all if all.len() == tools.len() => format!("{} are tied", listed(&names)),
         [(best, set), others @ ..] if others.iter().all(|(_, other)| other.high > set.high) => match set.high {
             1 => format!("{best} is best"),

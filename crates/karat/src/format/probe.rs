@@ -57,8 +57,8 @@ impl ProbeV1 {
             Some(format!("{} of {} {words}", rate.wrong, rate.n))
         };
         let wrong: Vec<String> = plain.iter().filter_map(wrong).collect();
-        let wrong = if wrong.is_empty() { "no".to_owned() } else { wrong.join(" and ") };
-        format!("wrong about {wrong} pairs, fooled in {} of {}", self.fooled.wrong, self.fooled.n)
+        let wrong = if wrong.is_empty() { "no pairs".to_owned() } else { wrong.join(" and ") + " pairs" };
+        format!("wrong about {wrong}, fooled in {} of {}", self.fooled.wrong, self.fooled.n)
     }
 }
 

@@ -130,8 +130,8 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
             format!("the best candidate, {finding}, is matched to {matched_to}")
         }
         MissReasonV1::Refused { finding, judge } => format!("the best candidate, {finding}, was refused by {judge}"),
-        MissReasonV1::Unjudged { finding: Some(finding) } => format!("the judge failed to answer about {finding}"),
-        MissReasonV1::Unjudged { finding: None } => "the judge failed to answer".to_owned(),
+        MissReasonV1::Unjudged { finding: Some(finding) } => format!("no judge answered about {finding}"),
+        MissReasonV1::Unjudged { finding: None } => "no judge answered".to_owned(),
         MissReasonV1::NotAsked { finding, matched_to: Some(golden) } => {
             format!("the best candidate, {finding}, is matched to {golden}, and no judge was asked about it here")
         }
@@ -165,8 +165,8 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }
         ExtraReasonV1::Refused { golden, judge } => format!("its best golden, {golden}, was refused by {judge}"),
-        ExtraReasonV1::Unjudged { golden: Some(golden) } => format!("the judge failed to answer about {golden}"),
-        ExtraReasonV1::Unjudged { golden: None } => "the judge failed to answer".to_owned(),
+        ExtraReasonV1::Unjudged { golden: Some(golden) } => format!("no judge answered about {golden}"),
+        ExtraReasonV1::Unjudged { golden: None } => "no judge answered".to_owned(),
         ExtraReasonV1::NotAsked { golden, matched_to: Some(finding) } => {
             format!("its best golden, {golden}, is matched to {finding}, and no judge was asked about it here")
         }

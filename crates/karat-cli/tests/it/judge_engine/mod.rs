@@ -327,9 +327,9 @@ fn a_server_that_answers_nothing_is_given_up_at_once() {
             assert_eq!(server.requests(), requests, "{provider}: {error}");
         }
     };
-    check(400, "this model takes no questions", 10, 3, "the first 3 questions failed");
+    check(400, "this model takes no questions", 10, 3, "the first questions all failed (3 so far)");
     // The first question is asked as often as ever, and those after it once.
-    check(500, "out of order", 4, 5 + 2, "the first 3 questions failed");
+    check(500, "out of order", 4, 5 + 2, "the first questions all failed (3 so far)");
     check(404, "no such model", 10, 1, "look at `model`");
 }
 

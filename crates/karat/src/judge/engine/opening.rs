@@ -112,10 +112,10 @@ impl Opening {
         let Failures { failed, same, words, unreadable, .. } = &*failures;
         if self.start == Start::Independent {
             return (*failed >= ANY_WORDS && *unreadable == 0)
-                .then(|| format!("the first {failed} questions failed, the last one: {words}"));
+                .then(|| format!("the first questions all failed ({failed} so far), the last one: {words}"));
         }
         if *same >= SAME_WORDS || *failed >= ANY_WORDS {
-            return Some(format!("the first {failed} questions failed, the last one: {words}"));
+            return Some(format!("the first questions all failed ({failed} so far), the last one: {words}"));
         }
         (*unreadable >= UNREADABLE).then(|| format!("none of the first {unreadable} answers could be read"))
     }

@@ -250,7 +250,7 @@ fn matrices_read_the_same_from_both_sides() {
         let says = |a: &str, verb: &str, b: &str| drawn.contains(&format!("<title>{a} {verb} {b}: F1 "));
         assert!(says("careful", row, "noisy") && says("noisy", column, "careful"), "{drawn}");
         assert!(
-            drawn.contains("noisy: F1 +0.370, p 0.125") && drawn.contains("careful: F1 −0.370, p 0.125"),
+            drawn.contains("noisy: F1 +0.400, p 0.125") && drawn.contains("careful: F1 −0.400, p 0.125"),
             "{drawn}"
         );
     }
@@ -264,7 +264,7 @@ fn every_tool_of_very_many_is_in_the_matrix() {
     let report = report(&made);
     let drawn = (kind("significance").unwrap().draw)(&exhibit(&report), &Choice::default()).unwrap()[0].inline();
     assert!(names.iter().all(|name| drawn.contains(&format!(">{name}<"))), "{drawn}");
-    assert_eq!(drawn.matches("<title>").count(), 50 * 49 + 1);
+    assert_eq!(drawn.matches("<title>").count(), 50 * 49);
 }
 
 #[test]

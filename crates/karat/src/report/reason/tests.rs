@@ -395,6 +395,7 @@ impl<'a> Verifier<'a> {
                 golden.identity_key.is_none() && missing == expect && !missing.is_empty()
             }
             "not_recorded" => self.tried.profile.method == Method::Recorded,
+            "not_compared" => self.tried.profile.method == Method::Verdict,
             _ => false,
         }
     }
@@ -457,6 +458,7 @@ impl<'a> Verifier<'a> {
                 missing == expect && !missing.is_empty()
             }
             "not_recorded" => self.tried.profile.method == Method::Recorded,
+            "not_compared" => self.tried.profile.method == Method::Verdict,
             _ => false,
         }
     }
@@ -482,10 +484,10 @@ fn every_stated_reason_can_be_verified_from_the_report() {
     assert_eq!(
         told,
         "extra below_threshold, extra clean_case, extra key_refused, extra no_key, extra not_asked, \
-         extra not_recorded, extra not_worth_asking, extra nothing_near, extra refused, extra trap, \
+         extra not_compared, extra not_recorded, extra not_worth_asking, extra nothing_near, extra path_alone, extra refused, extra trap, \
          extra unexpected_key, extra unjudged, miss below_threshold, miss key_absent, miss key_refused, miss key_used, \
-         miss no_candidate, miss no_key, miss not_asked, miss not_recorded, miss not_worth_asking, \
-         miss nothing_reported, miss refused, miss taken, miss trial_failed, miss unjudged"
+         miss no_candidate, miss no_key, miss not_asked, miss not_compared, miss not_recorded, miss not_worth_asking, \
+         miss nothing_reported, miss path_alone, miss refused, miss taken, miss trial_failed, miss unjudged"
     );
 }
 
