@@ -279,7 +279,7 @@ fn tell_match(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
 
 fn tell_miss(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], golden: &Golden, miss: &Miss) {
     let reason = names(telling, findings).miss(miss.golden, miss.why);
-    page.quote(4, &miss_in_words(&reason), CAREFUL);
+    page.quote_whole(4, &miss_in_words(&reason), CAREFUL);
     if let Some(best) = &miss.best {
         tell_finding(page, findings, best.index, "nearest", telling.profile, Some((best.score, best.parts)));
     }
@@ -314,7 +314,7 @@ fn tell_extra(page: &mut Page<'_>, telling: &Telling<'_>, findings: &[Finding], 
         extra.best.as_ref().map(|b| (b.score, b.parts)),
     );
     let reason = names(telling, findings).extra(extra.finding, extra.why);
-    page.quote(6, &extra_in_words(&reason), DIM);
+    page.quote_whole(6, &extra_in_words(&reason), DIM);
     flags(page, &extra.flags);
 }
 

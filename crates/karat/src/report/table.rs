@@ -41,11 +41,11 @@ pub fn draw(report: &ReportV1, look: &Look) -> String {
     let (board, remarks) = leaderboard::draw(report, look);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, look));
-    out.push_str(&spread(report, look));
     out.push_str(&composites::draw(report, look));
     out.push_str(&corrected::draw(report, look));
     out.push_str(&judges(report, look));
     out.push_str(&isolation(report, look));
+    out.push_str(&spread(report, look));
     if report.profile.method == Method::Recorded {
         out.push_str(&one_to_one(report, look));
     }
@@ -146,6 +146,9 @@ fn spread(report: &ReportV1, look: &Look) -> String {
     for (tool, values) in rows {
         cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
     }
+    // The ranking metric comes first; of the others, those that fit.
+    let columns = (2..=cells[0].len()).rev().find(|columns| grid::width(&cells, *columns) <= look.width).unwrap_or(2);
+    cells.iter_mut().for_each(|row| row.truncate(columns));
     let heading = beside(trial_spread::TITLE, " ", &format!("({})", trial_spread::CELLS), look);
     format!("\n{heading}{}", grid::draw(&cells, look.width, look.colour))
 }

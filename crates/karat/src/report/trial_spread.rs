@@ -1,6 +1,6 @@
 //! Mean and standard deviation over the trials of a suite, for the metrics that a profile puts first.
 
-use super::number::{headline, ranked, three, title};
+use super::number::{headline, rank_metric, ranked, three, title};
 use crate::format::report::ReportV1;
 
 /// The heading of the table in every format.
@@ -17,13 +17,14 @@ pub struct TrialSpread {
     pub rows: Vec<(String, Vec<String>)>,
 }
 
-/// The table; none where no tool was tried more than once.
+/// The table, the ranking metric first; none where no tool was tried more than once.
 pub fn trial_spread(report: &ReportV1) -> Option<TrialSpread> {
     let tools = ranked(report);
     let deviates = |id: &&String| {
         tools.iter().any(|tool| headline(report, tool).get(*id).is_some_and(|estimate| estimate.std_trials.is_some()))
     };
-    let ids: Vec<&String> = report.profile.headline.iter().filter(deviates).collect();
+    let mut ids: Vec<&String> = report.profile.headline.iter().filter(deviates).collect();
+    ids.sort_by_key(|id| *id != rank_metric(report));
     if ids.is_empty() {
         return None;
     }

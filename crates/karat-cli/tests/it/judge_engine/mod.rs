@@ -324,7 +324,8 @@ fn a_server_that_answers_nothing_is_given_up_at_once() {
                 engine(&config(provider, server.port), CacheMode::ReadWrite, |options| options.retries = retries);
             let error = ask(&engine.unwrap(), 355, &mut MemoryLedger::default()).unwrap_err().to_string();
             assert!(error.contains(expect) && error.contains(body), "{error}");
-            assert_eq!(server.requests(), requests, "{provider}: {error}");
+            // Another question may have been sent before the first answer was read.
+            assert!((requests..=requests + 1).contains(&server.requests()), "{provider}: {error}");
         }
     };
     check(400, "this model takes no questions", 10, 3, "the first questions all failed (3 so far)");

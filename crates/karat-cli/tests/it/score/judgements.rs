@@ -89,7 +89,7 @@ fn one_judge_may_be_heard_alone() {
 /// A judge who was given decided one pair of the trial and cannot be asked about another, which its score would match.
 #[test]
 fn what_a_given_judge_leaves_open_is_unjudged() {
-    let open = "match bb f2\nmiss aa: no judge answered\nextra f1: no judge answered";
+    let open = "match bb f2\nmiss aa: no judge answered about f1\nextra f1: no judge answered about aa";
     for flags in ["--judge m", "--judge none", "--judge m --profile crb", "--judge none --profile crb"] {
         let report = scored(&[said("m", "bb", "f2", true)], flags);
         assert_eq!(outcomes(&report), open, "{flags}");

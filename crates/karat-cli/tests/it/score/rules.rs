@@ -13,7 +13,7 @@ fn the_nearest_word_wins() {
         let name = report["profile"]["name"].as_str().unwrap().to_owned();
         format!("{name} {} {}", report["profile"]["threshold"], report["profile"]["assignment"].as_str().unwrap())
     };
-    assert_eq!(threshold(""), "karat 0.3 exact");
+    assert_eq!(threshold(""), "karat 0.575 exact");
     assert_eq!(threshold("--profile crb"), "crb 0.3 greedy");
     project.write(
         "karat.toml",

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 fn sixty() -> Project {
     let golden = json!([{ "id": "g", "title": "The query is built from input", "file": "a.py", "line_start": 3,
                           "keywords": ["sql"] }]);
-    let case = |n: usize| json!({ "id": format!("c{n:02}"), "repo": format!("r{}", n % 10), "issues": golden });
+    let case =
+        |n: usize| json!({ "id": format!("c{n:02}"), "meta": { "group": format!("r{}", n % 10) }, "issues": golden });
     let finding = json!([{ "id": "f", "message": "sql built from input", "file": "a.py", "line_start": 3 }]);
     let elsewhere = json!([{ "id": "f", "message": "a long line", "file": "z.py", "line_start": 90 }]);
     let mut trials = Vec::new();
@@ -63,10 +64,10 @@ fn every_tool_has_the_ranks_that_all_pairs_leave_it() {
 
 #[test]
 fn a_tool_without_a_value_has_no_rank() {
-    let unavailable =
-        |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "unavailable" });
-    let project = sixty().with("t.jsonl", lines(&(0..60).map(unavailable).collect::<Vec<_>>()));
-    let report = project.json("score . --submission s.jsonl --submission t.jsonl --judge none --json");
+    let crashed = |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "crashed" });
+    let project = sixty().with("t.jsonl", lines(&(0..60).map(crashed).collect::<Vec<_>>()));
+    let flags = "--judge none --set failed_trials=exclude --json";
+    let report = project.json(&format!("score . --submission s.jsonl --submission t.jsonl {flags}"));
     let tools = report["ranking"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 4);
     let last = &tools[3];
@@ -80,7 +81,7 @@ fn a_tool_without_a_value_has_no_rank() {
         .map(|line| format!("{line}\n"))
         .collect();
     let project = project.with("four.jsonl", four);
-    let report = project.json("score . --submission four.jsonl --submission t.jsonl --judge none --json");
+    let report = project.json(&format!("score . --submission four.jsonl --submission t.jsonl {flags}"));
     assert_eq!(report["ranking"]["statement"], "Only four has a value of F1.");
     assert_eq!(report["ranking"]["tools"][0]["rank_high"], 1);
 }
@@ -88,13 +89,11 @@ fn a_tool_without_a_value_has_no_rank() {
 #[test]
 fn clusters_percentiles_and_exact_proportions_on_request() {
     let project = sixty();
-    let flags = "--cluster repo --bootstrap percentile --resamples 2000";
+    let flags = "--cluster meta.group --bootstrap percentile --resamples 2000";
     let report = project.json(&format!("score . --submission s.jsonl --judge none --json {flags}"));
-    assert_eq!(
-        report["intervals"],
-        json!({ "level": 0.95, "resamples": 2000, "bootstrap": "percentile",
-        "proportions": "wilson", "cluster": "repo" })
-    );
+    let intervals = &report["intervals"];
+    assert_eq!((&intervals["bootstrap"], &intervals["resamples"]), (&json!("percentile"), &json!(2000)));
+    assert_eq!((&intervals["cluster"], &intervals["clusters"]["used"]), (&json!("meta.group"), &json!(true)));
     let recall = &report["tools"][0]["metrics"]["recall"];
     assert_eq!(recall["method"], "hierarchical-cluster-bootstrap-percentile");
     let exact = project.json("score . --submission s.jsonl --judge none --json --proportions clopper-pearson");
@@ -104,7 +103,7 @@ fn clusters_percentiles_and_exact_proportions_on_request() {
     assert!((number(ci, "/ci/1") - 0.892_158_9).abs() < 1e-6, "{ci}");
     project
         .run("score . --submission s.jsonl --cluster team")
-        .says(2, &["--cluster team: no case has that field", "repo"]);
+        .says(2, &["--cluster team: no case has that field", "meta.group"]);
     project.run("score . --submission s.jsonl --resamples 5").expect(2);
     let seeded = |seed: u32| {
         let report =
