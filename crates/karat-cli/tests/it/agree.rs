@@ -153,7 +153,7 @@ fn goldens_nobody_judged_are_not_found() {
     near(&found, "/percent/value", 6.0 / 8.0);
     assert_eq!(found["percent"]["unreliable"], true);
     assert_eq!(found["confusion"]["counts"], json!([[6, 0], [2, 0]]));
-    assert!(found["notes"].to_string().contains("1 times a judge said nothing"), "{}", found["notes"]);
+    assert!(found["notes"].to_string().contains("1 time a judge decided nothing"), "{}", found["notes"]);
     // Without the suite only what was said counts, and these two never spoke of the same golden.
     project.run("judge agree a.jsonl b.jsonl --on found").says(4, &["all ratings are by a"]);
     project.run("judge agree a.jsonl b.jsonl --suite .").says(2, &["--submission"]);

@@ -26,6 +26,8 @@ pub(super) struct Measured {
     pub(super) clusters: Option<Vec<usize>>,
     /// Cases of which trials count on one side only.
     pub(super) left_out: usize,
+    /// What both sides state, where all of their cases are compared.
+    pub(super) stated: Option<[f64; 2]>,
     /// Why the metric is not compared case by case.
     pub(super) refused: Option<Refused>,
 }
@@ -63,13 +65,14 @@ pub(super) fn direction(id: &str) -> Direction {
 pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
     let counts_once = |(_, a, b): &&(&str, &CaseSide, &CaseSide)| a.counted != b.counted;
     let left_out = pair.cases.iter().filter(counts_once).count();
+    let same_cases = left_out == 0 && pair.left_out.is_empty();
+    let stated = |side: &Side| side.stated.get(id)?.as_ref().ok().copied().filter(|_| same_cases);
+    let stated = [stated(pair.a), stated(pair.b)];
     let recipe = match Recipe::checked(&[pair.a, pair.b], id) {
         Ok(recipe) => recipe,
         Err(reason) => {
-            let same_cases = left_out == 0 && pair.left_out.is_empty();
-            let stated = |side: &Side| side.stated.get(id)?.as_ref().ok().copied().filter(|_| same_cases);
-            let refused = Some(Refused { reason, stated: [stated(pair.a), stated(pair.b)] });
-            return Measured { kind: Kind::Values(Vec::new()), cases: Vec::new(), clusters: None, left_out, refused };
+            let (kind, refused) = (Kind::Values(Vec::new()), Some(Refused { reason, stated }));
+            return Measured { kind, cases: Vec::new(), clusters: None, left_out, stated: None, refused };
         }
     };
     let (mut rows, mut cases) = (Vec::new(), Vec::new());
@@ -91,7 +94,8 @@ pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
         Some(values) => Kind::Values(values),
         None => Kind::Sums { rows, columns: recipe.columns(), value: recipe.value },
     };
-    Measured { kind, cases, clusters: None, left_out, refused: None }
+    let stated = stated[0].zip(stated[1]).map(|(a, b)| [a, b]);
+    Measured { kind, cases, clusters: None, left_out, stated, refused: None }
 }
 
 /// What the cases of several tools add to a metric, tool by tool and case by case.

@@ -15,7 +15,7 @@ use karat::judge::identity::JudgeId;
 use karat::judge::ledger::CacheMode;
 use karat::judge::probing::{Probing, Wrong, probe};
 use karat::judge::roster::Judge;
-use karat::report::grid::{Cell, draw};
+use karat::report::grid::{self, Cell, draw};
 use karat::report::number::count;
 use karat::store::Store;
 use karat_core::probe::Kind;
@@ -147,8 +147,8 @@ fn words(kind: Kind) -> String {
 fn verdict(judge: &str, card: &ProbeV1) -> String {
     let demands = licence(judge, card, LICENCE);
     let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(HeldV1::Inconclusive);
-    let mut text =
-        format!("{}\nlicence, every error in ≤ {} %: {}\n", card.in_words(), 100.0 * LICENCE, outcome.word());
+    let mut text: String = grid::fold(&card.in_words(), look().width).iter().map(|line| format!("{line}\n")).collect();
+    text.push_str(&format!("licence, every error in ≤ {} %: {}\n", 100.0 * LICENCE, outcome.word()));
     for demand in demands.iter().filter(|demand| demand.outcome == outcome && outcome != HeldV1::Holds) {
         let what = demand.demand.split_once(": ").map_or(demand.demand.as_str(), |(_, what)| what);
         text.push_str(&format!("  {}\n", harmless(what)));

@@ -29,7 +29,7 @@ fn different_rules_are_refused_whatever_is_given() {
     scored(&project, "a.json", "");
     scored(&project, "b.json", "--set threshold=0.9");
     for flags in ["", "--intersection"] {
-        project.run(&format!("compare a.json b.json {flags}")).says(4, &["threshold is 0.3 and 0.9"]);
+        project.run(&format!("compare a.json b.json {flags}")).says(4, &["threshold is 0.575 and 0.9"]);
     }
 }
 

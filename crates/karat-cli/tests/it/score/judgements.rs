@@ -122,8 +122,8 @@ fn what_a_given_judge_leaves_open_is_unjudged() {
     check(
         &[failed.clone()],
         "--judge none",
-        "miss aa: no judge answered\nmiss bb: no finding comes near it\n\
-         extra f1: no judge answered\nextra f2: no golden comes near it",
+        "miss aa: no judge answered about f1\nmiss bb: no finding comes near it\n\
+         extra f1: no judge answered about aa\nextra f2: no golden comes near it",
     );
     check(&[failed, said("m", "aa", "f1", true)], "--judge none", AA_BY_WORDS);
 }

@@ -169,8 +169,9 @@ impl Asking {
         // What is tried without, and the words of the refusal that led to it.
         let mut tried: Option<(Adaptation, String)> = None;
         loop {
-            let adaptation = tried.as_ref().map_or_else(|| self.adaptation(), |(adaptation, _)| adaptation.clone());
-            let mut error = match self.request(question, prompt, &adaptation, exchange).await? {
+            let trying = tried.as_ref().map(|(adaptation, _)| adaptation);
+            let (adaptation, sent) = self.request(question, prompt, trying, exchange).await?;
+            let mut error = match sent {
                 Ok(reply) => {
                     self.adapt(tried);
                     let parameters = adaptation.parameters(&self.provider.id().parameters);
@@ -222,14 +223,15 @@ impl Asking {
         }
     }
 
-    /// One request, in its turn and within the budget.
+    /// One request, in its turn and within the budget, and how it was adapted. While it waits for its turn, others may learn
+    /// what the provider refuses.
     async fn request(
         &self,
         question: &str,
         prompt: &Prompt,
-        adaptation: &Adaptation,
+        trying: Option<&Adaptation>,
         exchange: &mut Exchange,
-    ) -> Result<Result<Reply, SendError>, Failed> {
+    ) -> Result<(Adaptation, Result<Reply, SendError>), Failed> {
         // The slots are never closed.
         let _slot = self.slots.acquire().await;
         let leave = self.budget.leave(prompt).await;
@@ -238,7 +240,8 @@ impl Asking {
         self.pace.turn().await;
         exchange.attempts += 1;
         let limit = self.options.timeout;
-        let sent = tokio::time::timeout(limit, self.provider.send(question, prompt, adaptation)).await;
+        let adaptation = trying.cloned().unwrap_or_else(|| self.adaptation());
+        let sent = tokio::time::timeout(limit, self.provider.send(question, prompt, &adaptation)).await;
         let sent = sent.unwrap_or_else(|_| {
             Err(SendError::Retry { after: None, why: format!("no answer within {} s", limit.as_secs_f64()) })
         });
@@ -249,7 +252,7 @@ impl Asking {
             exchange.usd = self.budget.price(exchange.tokens_in, exchange.tokens_out);
             exchange.replies.push(reply.clone());
         }
-        Ok(sent)
+        Ok((adaptation, sent))
     }
 }
 
