@@ -277,7 +277,7 @@ pub fn missing_of_golden(golden: &Golden) -> Missing {
 pub fn missing_of_finding(finding: &Finding) -> Missing {
     Missing {
         file: finding.file.is_none(),
-        rule: !finding.rule_id.as_deref().is_some_and(|rule| normal_rule(rule).is_some()),
+        rule: finding.rule_id.as_deref().is_none_or(|rule| normal_rule(rule).is_none()),
         place: place(finding).anchor().is_none(),
     }
 }

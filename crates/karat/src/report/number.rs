@@ -4,8 +4,9 @@ use crate::format::comparison::RankedV1;
 use crate::format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use karat_core::metric::table::{self, Direction};
 
-/// So many decimals; what rounds to nothing has no sign.
+/// So many decimals; what rounds to nothing has no sign, and figures that differ in the order of their sum look alike.
 pub fn decimals(value: f64, count: usize) -> String {
+    let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
     let text = format!("{value:.count$}");
     match text.strip_prefix('-') {
         Some(digits) if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) => digits.to_owned(),

@@ -212,7 +212,8 @@ fn a_comparison_states_what_the_report_states() {
         for demand in gate["demands"].as_array().unwrap() {
             let id = demand["metric"].as_str().unwrap();
             let (Some(value), why) = (stated(&report, 0, id), demand["why"].as_str().unwrap()) else { continue };
-            let shown = format!("{value:.3} → {value:.3}").replace("-0.000", "0.000");
+            let shown = karat::report::number::three(Some(value));
+            let shown = format!("{shown} → {shown}");
             assert!(why.starts_with(&shown), "{profile} {changes}: {id}: {why}, and the report states {value}");
         }
         met.extend(with_value);
@@ -294,10 +295,8 @@ fn cases_that_count_on_one_side_only_are_left_out() {
     let told = project.json("compare r.json --json --metric accuracy --metric recall --metric tpr");
     for difference in told["comparisons"][0]["metrics"].as_array().unwrap() {
         assert_eq!(difference["left_out"], 5, "{difference}");
-        assert_eq!(
-            difference["because"],
-            "both have the same value in every case, but there are too few cases to rely on"
-        );
+        let because = difference["because"].as_str().unwrap();
+        assert!(because.starts_with("both have the same value in every case"), "{difference}");
     }
     let seen = project.ok("compare r.json --metric accuracy");
     assert!(seen.contains("5 cases left out, as trials of only one side count"), "{seen}");

@@ -120,7 +120,7 @@ fn what_a_given_judge_leaves_open_is_unjudged() {
     let failed = json!({ "case": "c", "tool": "t", "trial": 1, "judge": "n", "kind": "unjudged", "golden": "aa",
                          "finding": "f1", "why": "it was busy" });
     check(
-        &[failed.clone()],
+        std::slice::from_ref(&failed),
         "--judge none",
         "miss aa: no judge answered about f1\nmiss bb: no finding comes near it\n\
          extra f1: no judge answered about aa\nextra f2: no golden comes near it",

@@ -34,6 +34,11 @@ const FILES: [&str; 9] = [
 const GLOBS: [&str; 5] = ["src/*.rs", "**/a.rs", "src/**", "*/deep/*", "lib/c*"];
 const WORDS: [&str; 7] = ["cache", "token", "race", "lock", "leak", "cache_token", "index"];
 
+/// File, first line and length, keywords, words of the title, kind.
+type DrawnGolden = (Option<usize>, Option<(u32, u32)>, Vec<usize>, Vec<usize>, u32);
+/// File, first line and length, words of the message, kind.
+type DrawnFinding = (Option<usize>, Option<(u32, u32)>, Vec<usize>, u32);
+
 prop_compose! {
     fn goldens()(
         list in proptest::collection::vec((
@@ -44,7 +49,7 @@ prop_compose! {
             0_u32..3,
         ), 1..12)
     ) -> Vec<Golden> {
-        let golden = |(number, (file, lines, keywords, title, kind)): (usize, (Option<usize>, Option<(u32, u32)>, Vec<usize>, Vec<usize>, u32))| Golden {
+        let golden = |(number, (file, lines, keywords, title, kind)): (usize, DrawnGolden)| Golden {
             file: file.and_then(|at| FilePattern::new(FILES.iter().chain(&GLOBS).nth(at).unwrap())),
             lines: lines.map(|(start, length)| Lines { start, end: start + length }),
             keywords: keywords.into_iter().map(|at| WORDS[at].to_owned()).collect(),
@@ -67,7 +72,7 @@ prop_compose! {
             0_u32..3,
         ), 1..14)
     ) -> Vec<Finding> {
-        let finding = |(number, (file, lines, words, kind)): (usize, (Option<usize>, Option<(u32, u32)>, Vec<usize>, u32))| Finding {
+        let finding = |(number, (file, lines, words, kind)): (usize, DrawnFinding)| Finding {
             file: file.and_then(|at| RepoPath::new(FILES[at])),
             line_start: lines.map(|(start, _)| start),
             line_end: lines.map(|(start, length)| start + length),

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// What all questions of one call share.
 pub(super) struct Asking {
@@ -168,9 +168,11 @@ impl Asking {
         let mut failures = 0;
         // What is tried without, and the words of the refusal that led to it.
         let mut tried: Option<(Adaptation, String)> = None;
+        // What was refused is tried otherwise at once: in the queue, all others would be refused meanwhile.
+        let mut slot = None;
         loop {
             let trying = tried.as_ref().map(|(adaptation, _)| adaptation);
-            let (adaptation, sent) = self.request(question, prompt, trying, exchange).await?;
+            let (adaptation, sent) = self.request(question, prompt, trying, &mut slot, exchange).await?;
             let mut error = match sent {
                 Ok(reply) => {
                     self.adapt(tried);
@@ -196,6 +198,7 @@ impl Asking {
                 error = *otherwise;
             }
             tried = None;
+            slot = None;
             let (after, why) = match error {
                 SendError::Retry { after, why } => (after, why),
                 SendError::Rejected { why } => return Err(Failed::Outcome(Unjudged::Rejected, why.clone(), why)),
@@ -225,15 +228,18 @@ impl Asking {
 
     /// One request, in its turn and within the budget, and how it was adapted. While it waits for its turn, others may learn
     /// what the provider refuses.
-    async fn request(
-        &self,
+    async fn request<'s>(
+        &'s self,
         question: &str,
         prompt: &Prompt,
         trying: Option<&Adaptation>,
+        slot: &mut Option<SemaphorePermit<'s>>,
         exchange: &mut Exchange,
     ) -> Result<(Adaptation, Result<Reply, SendError>), Failed> {
-        // The slots are never closed.
-        let _slot = self.slots.acquire().await;
+        if slot.is_none() {
+            // The slots are never closed.
+            *slot = self.slots.acquire().await.ok();
+        }
         let leave = self.budget.leave(prompt).await;
         let spent = || Failed::Outcome(Unjudged::Budget, "the budget is spent".to_owned(), String::new());
         let leave = leave.ok_or_else(spent)?;
