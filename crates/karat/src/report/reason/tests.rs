@@ -213,6 +213,8 @@ struct Verifier<'a> {
     result: &'a Value,
     /// What file, lines and words make of each pair that the profile allows.
     heuristic: BTreeMap<(&'a str, &'a str), f64>,
+    /// Pairs that have more in common than their path.
+    evident: BTreeSet<(&'a str, &'a str)>,
     /// Matches, acceptable ones and traps: finding and golden.
     assigned: BTreeSet<(&'a str, &'a str)>,
 }
@@ -228,11 +230,15 @@ impl<'a> Verifier<'a> {
         let vocabulary = Vocabulary::learn(goldens, prose);
         let prepared = PreparedCase::new(&tried.case, &vocabulary, &tried.profile);
         let findings = prepared.prepare(&tried.trial.findings, &vocabulary, &tried.profile);
-        let mut heuristic = BTreeMap::new();
+        let (mut heuristic, mut evident) = (BTreeMap::new(), BTreeSet::new());
         for (g, golden) in goldens.iter().enumerate() {
             for (f, finding) in tried.trial.findings.iter().enumerate() {
-                if let Some((score, _)) = prepared.score(g, &findings, f, &tried.profile) {
-                    heuristic.insert((golden.id.as_str(), finding.id.as_str()), score);
+                if let Some((score, parts)) = prepared.score(g, &findings, f, &tried.profile) {
+                    let pair = (golden.id.as_str(), finding.id.as_str());
+                    heuristic.insert(pair, score);
+                    if prepared.has_evidence(g, &findings, f, &parts, &tried.profile) {
+                        evident.insert(pair);
+                    }
                 }
             }
         }
@@ -244,7 +250,7 @@ impl<'a> Verifier<'a> {
         for extra in pairs("extras").filter(|extra| extra["reason"]["kind"] == "trap") {
             assigned.insert((text(extra, "finding"), text(&extra["reason"], "golden")));
         }
-        Self { tried, result, heuristic, assigned }
+        Self { tried, result, heuristic, evident, assigned }
     }
 
     fn asks(&self) -> bool {
@@ -261,7 +267,8 @@ impl<'a> Verifier<'a> {
             Some(Script::No) => false,
             Some(Script::Silent) | None => {
                 let score = self.heuristic.get(&(golden, finding)).map(|score| quantum(*score));
-                !self.asks() && score.is_some_and(|score| score >= quantum(self.tried.profile.threshold))
+                let enough = score.is_some_and(|score| score >= quantum(self.tried.profile.threshold));
+                !self.asks() && enough && self.evident.contains(&(golden, finding))
             }
         }
     }
@@ -345,7 +352,11 @@ impl<'a> Verifier<'a> {
             }
             "path_alone" => {
                 let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
-                !self.asks() && shows_best(finding) && enough && best["judged"].is_null() && shows_path_alone(best)
+                !self.asks()
+                    && shows_best(finding)
+                    && enough
+                    && best["judged"].is_null()
+                    && !self.evident.contains(&(golden_id, finding))
             }
             "not_worth_asking" => {
                 let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
@@ -427,7 +438,7 @@ impl<'a> Verifier<'a> {
             }
             "path_alone" => {
                 let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
-                !self.asks() && enough && shows_best() && shows_path_alone(best)
+                !self.asks() && enough && shows_best() && !self.evident.contains(&(golden, finding_id))
             }
             "not_worth_asking" => {
                 let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
@@ -489,10 +500,4 @@ fn every_stated_reason_can_be_verified_from_the_report() {
          miss no_candidate, miss no_key, miss not_asked, miss not_compared, miss not_recorded, miss not_worth_asking, \
          miss nothing_reported, miss path_alone, miss refused, miss taken, miss trial_failed, miss unjudged"
     );
-}
-
-/// Whether nothing but the path adds to a candidate's score.
-fn shows_path_alone(best: &Value) -> bool {
-    let part = |name: &str| best["parts"][name].as_f64().unwrap_or_default();
-    part("file") > 0.0 && part("line") == 0.0 && part("keyword") == 0.0
 }
