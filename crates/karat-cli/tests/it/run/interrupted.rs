@@ -125,7 +125,8 @@ fn stop(project: &Project, signal: &str, whole_group: bool) -> String {
     let asked = Instant::now();
     assert!(Command::new("kill").args([signal, "--", &pid]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?} to stop", asked.elapsed());
+    // Far less than the ten minutes that the tool would take, also where the machine has other work.
+    assert!(asked.elapsed() < Duration::from_secs(30), "it took {:?} to stop", asked.elapsed());
     assert!(!running(), "a tool survived");
     assert_eq!(output.status.code(), Some(5));
     String::from_utf8(output.stderr).unwrap()
