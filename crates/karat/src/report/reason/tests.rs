@@ -447,9 +447,13 @@ impl<'a> Verifier<'a> {
             "refused" => self.said(golden, finding_id) == Some(Script::No) && shows_best(),
             "unjudged" => self.said(golden, finding_id) == Some(Script::Silent),
             "not_asked" => {
-                let assigned = self.assigned.iter().find(|(_, own)| *own == golden).map(|(finding, _)| *finding);
+                // A trap may be reported by several findings.
+                let assigned = match reason["matched_to"].as_str() {
+                    Some(finding) => self.assigned.contains(&(finding, golden)),
+                    None => !self.assigned.iter().any(|(_, own)| *own == golden),
+                };
                 let unasked = self.said(golden, finding_id).is_none() && best["judged"].is_null();
-                self.asks() && unasked && shows_best() && reason["matched_to"].as_str() == assigned
+                self.asks() && unasked && shows_best() && assigned
             }
             "trap" => goldens.iter().any(|g| g.id.as_str() == golden && g.acceptance == Acceptance::Trap),
             "unexpected_key" => {
