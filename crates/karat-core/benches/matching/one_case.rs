@@ -78,9 +78,9 @@ fn golden(shape: Shape, number: usize) -> Golden {
     let mut golden = Golden::named(format!("g{number}"));
     golden.file = FilePattern::new(&path);
     golden.lines = (shape != Shape::NoLines).then_some(Lines { start: line, end: line });
-    golden.title = Some(format!("Issue {number}: handler{} is not checked", number % 1000));
+    golden.title = Some(format!("Issue {number}: handler{:03} is not checked", number % 1000));
     if !matches!(shape, Shape::Prose) {
-        golden.keywords = vec![format!("handler{}", number % 1000), format!("word{number}")];
+        golden.keywords = vec![format!("handler{:03}", number % 1000), format!("word{number:06}")];
     }
     golden.rule_id = Some(rule);
     if shape == Shape::Aliases {
@@ -95,7 +95,7 @@ fn finding(shape: Shape, number: usize, about: usize) -> Finding {
     let mut finding = Finding::named(format!("f{number}"));
     finding.file = RepoPath::new(&format!("{directory}/{name}"));
     finding.line_start = Some(line);
-    finding.message = Some(format!("An issue: handler{} uses word{about}", about % 1000));
+    finding.message = Some(format!("An issue: handler{:03} uses word{about:06}", about % 1000));
     finding.rule_id = Some(rule.clone());
     match shape {
         Shape::Aliases => finding.rule_id = Some("everyone".to_owned()),

@@ -81,8 +81,6 @@ enum Drawn {
         b: usize,
         /// A sum at least so far from 0 counts.
         far: f64,
-        /// By unit: what the signed sums of the tools hold of cases on which only one of them has a value.
-        unshared: Vec<(usize, f64)>,
     },
     Sums {
         a: usize,
@@ -111,6 +109,8 @@ struct Table<'a> {
     units: usize,
     /// Cells added up by unit, one unit after the other.
     sums: Vec<f64>,
+    /// Each tool with each case on which it has no value.
+    missing: Vec<(usize, usize)>,
 }
 
 impl<'a> Table<'a> {
@@ -150,7 +150,22 @@ impl<'a> Table<'a> {
         for (cells, known) in cells.iter_mut().zip(&known) {
             (0..columns).for_each(|column| level_out(cells, known, column, columns));
         }
-        let mut table = Self { tools, columns, value, cells, known, unit_of: Vec::new(), units: 0, sums: Vec::new() };
+        let mut table = Self {
+            tools,
+            columns,
+            value,
+            cells,
+            known,
+            unit_of: Vec::new(),
+            units: 0,
+            sums: Vec::new(),
+            missing: Vec::new(),
+        };
+        if value.is_none() {
+            let is_missing = |(tool, case): &(usize, usize)| !table.known[*case][*tool];
+            let all = (0..tools).flat_map(|tool| (0..cases).map(move |case| (tool, case)));
+            table.missing = all.filter(is_missing).collect();
+        }
         table.group(clusters.filter(|names| names.len() == cases));
         table
     }
@@ -197,18 +212,13 @@ impl<'a> Table<'a> {
 
     fn prepare_values(&self, a: usize, b: usize) -> (PairTest, Option<Drawn>) {
         let mut by_unit = vec![0.0; self.units];
-        let mut unshared: BTreeMap<usize, f64> = BTreeMap::new();
         let (mut n, mut total) = (0, 0.0);
         for ((cells, known), unit) in self.cells.iter().zip(&self.known).zip(&self.unit_of) {
             let difference = cells[b] - cells[a];
-            match (known[a], known[b]) {
-                (true, true) => {
-                    by_unit[*unit] += difference;
-                    total += difference;
-                    n += 1;
-                }
-                (false, false) => {}
-                _ => *unshared.entry(*unit).or_insert(0.0) += difference,
+            if known[a] && known[b] {
+                by_unit[*unit] += difference;
+                total += difference;
+                n += 1;
             }
         }
         // Differences of a cluster may add up to 0 but for their last digits.
@@ -227,7 +237,7 @@ impl<'a> Table<'a> {
             (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
         let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
         let far = by_unit.iter().sum::<f64>().abs() - rounding;
-        (test, Some(Drawn::Values { a, b, far, unshared: unshared.into_iter().collect() }))
+        (test, Some(Drawn::Values { a, b, far }))
     }
 
     fn prepare_sums(
@@ -314,15 +324,19 @@ impl<'a> Table<'a> {
         let sums = signed_sums(&self.sums, width, &signs, words, count);
         let mut hits = vec![0; open.len()];
         let mut moved = vec![0.0; self.columns];
+        let mut unshared = vec![0.0; if self.missing.is_empty() { 0 } else { self.tools * self.tools }];
         for draw in 0..count {
             let sums = &sums[draw * width..(draw + 1) * width];
-            let signs = &signs[draw * words..(draw + 1) * words];
+            self.sum_unshared(&signs[draw * words..(draw + 1) * words], &mut unshared);
             for (hits, pair) in hits.iter_mut().zip(open) {
                 let is_hit = match &pairs[*pair] {
-                    Drawn::Values { a, b, far, unshared } => {
-                        let own: f64 =
-                            unshared.iter().map(|(unit, v)| if is_flipped(signs, *unit) { -v } else { *v }).sum();
-                        (sums[*b] - sums[*a] - own).abs() >= *far
+                    Drawn::Values { a, b, far } => {
+                        // Cases on which only one of the two has a value do not count.
+                        let (of_b, of_a) = match unshared.is_empty() {
+                            true => (0.0, 0.0),
+                            false => (unshared[a * self.tools + b], unshared[b * self.tools + a]),
+                        };
+                        ((sums[*b] - of_b) - (sums[*a] - of_a)).abs() >= *far
                     }
                     Drawn::Sums { a, b, both, observed } => {
                         let of = |tool: usize| &sums[tool * self.columns..(tool + 1) * self.columns];
@@ -334,6 +348,16 @@ impl<'a> Table<'a> {
             }
         }
         hits
+    }
+
+    /// For each tool, what every other tool's signed sum holds of the cases on which the first has no value.
+    fn sum_unshared(&self, signs: &[u64], unshared: &mut [f64]) {
+        unshared.fill(0.0);
+        for &(tool, case) in &self.missing {
+            let sign = if is_flipped(signs, self.unit_of[case]) { -1.0 } else { 1.0 };
+            let others = &mut unshared[tool * self.tools..(tool + 1) * self.tools];
+            others.iter_mut().zip(&self.cells[case]).for_each(|(sum, cell)| *sum += sign * cell);
+        }
     }
 }
 

@@ -4,14 +4,13 @@
 //! What is left are pairs that share no more than the name of a directory. For one golden these all score the same, so that
 //! the first few of them stand for the rest.
 
-use super::assign::quantum;
 use super::keywords::Keywords;
 use super::lists::Lists;
 use super::outcome::Parts;
 use super::pair::{PreparedCase, PreparedFindings, line_part, weigh};
 use crate::lines::Lines;
 use crate::profile::{Profile, Unstated};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Sees pairs of one golden, or of one finding.
 pub(super) trait Visit {
@@ -44,15 +43,30 @@ pub(super) struct Nearby {
     goldens_with_term: Lists,
     findings_with_term: Lists,
     term_weights: Vec<f64>,
+    /// The most that a keyword or a word can be of a golden's keywords or prose.
+    keyword_shares: Vec<f64>,
+    term_shares: Vec<f64>,
+    /// By golden, and the distinct ones.
+    golden_shapes: Vec<u32>,
+    shapes: Vec<u32>,
+    /// By shape.
+    weights: Vec<Shares>,
     golden_lines: LineIndex,
     finding_lines: LineIndex,
 }
 
-/// How many shapes goldens have.
+/// How many shapes goldens without a path have, and as many with one.
 const SHAPES: u32 = 8;
 
+/// The part of a shape that says whether the golden has a path.
+const WITH_PATH: u32 = SHAPES;
+
+/// A keyword or word that more findings or goldens use than this is not looked up at first: what it finds has to be worth more
+/// than what was found by path and by rarer words.
+const COMMON: usize = if cfg!(test) { 2 } else { 256 };
+
 impl Nearby {
-    pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>) -> Self {
+    pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>, profile: &Profile) -> Self {
         let places = &case.places;
         let (name_class, paths_of_class) = places.name_classes(&findings.paths);
         let classes = paths_of_class.len();
@@ -69,9 +83,22 @@ impl Nearby {
         let group = |path: u32, own: u32| directories_of_golden_path[path as usize] * SHAPES + own;
         let keywords = case.keywords.as_ref().map_or(0, Keywords::len);
         let mut term_weights = vec![0.0; case.terms.len()];
-        for (term, weight) in case.goldens.iter().filter_map(|g| g.prose.as_ref()).flat_map(|prose| &prose.terms) {
-            term_weights[*term as usize] = *weight;
+        let mut term_shares = vec![0.0_f64; case.terms.len()];
+        let mut keyword_shares = vec![0.0_f64; keywords];
+        for own in &case.goldens {
+            for &keyword in &own.keywords {
+                let share = &mut keyword_shares[keyword as usize];
+                *share = share.max(1.0 / own.keywords.len() as f64);
+            }
+            let Some(prose) = &own.prose else { continue };
+            for &(term, weight) in &prose.terms {
+                term_weights[term as usize] = weight;
+                let share = &mut term_shares[term as usize];
+                *share = share.max(prose.share(weight));
+            }
         }
+        let golden_shapes: Vec<u32> = case.goldens.iter().map(shape).collect();
+        let shapes: BTreeSet<u32> = golden_shapes.iter().copied().collect();
         let prose = |(g, own): (u32, &'_ super::pair::PreparedGolden<'_>)| {
             let terms: Vec<u32> = own.prose.iter().flat_map(|prose| &prose.terms).map(|(term, _)| *term).collect();
             terms.into_iter().map(move |term| (term, g))
@@ -85,7 +112,7 @@ impl Nearby {
             findings_of_path: Lists::new(findings.paths.len(), reported().filter_map(|(f, own)| Some((own.path?, f)))),
             goldens_of_group: Lists::new(
                 golden_directories.len() * SHAPES as usize,
-                goldens().filter_map(|(g, own)| Some((group(own.path?, shape(own)), g))),
+                goldens().filter_map(|(g, own)| Some((group(own.path?, shape(own) % SHAPES), g))),
             ),
             findings_of_set: Lists::new(
                 finding_directories.len(),
@@ -107,25 +134,41 @@ impl Nearby {
             golden_directories,
             finding_directories,
             term_weights,
+            keyword_shares,
+            term_shares,
+            golden_shapes,
+            shapes: shapes.into_iter().collect(),
+            weights: (0..2 * SHAPES).map(|shape| Shares::weights(shape, profile)).collect(),
         }
     }
 
     /// Shows every finding that may matter to a golden. What the scratch was told to skip is left out.
     pub(super) fn scan_golden(&self, pairs: Pairs<'_>, golden: u32, scratch: &mut Scratch, visit: &mut impl Visit) {
-        let Pairs { case, profile, .. } = pairs;
+        let Pairs { case, findings, profile } = pairs;
         let own = &case.goldens[golden as usize];
         for &path in own.path.iter().flat_map(|path| self.paths_of_class.of(self.name_class[*path as usize])) {
             for &f in self.findings_of_path.of(path) {
                 scratch.touch(f).near = true;
             }
         }
+        let mut common = Common::default();
         for &keyword in &own.keywords {
-            for &f in self.findings_with_keyword.of(keyword) {
+            let users = self.findings_with_keyword.of(keyword);
+            if users.len() > COMMON {
+                common.keywords.push(keyword);
+                continue;
+            }
+            for &f in users {
                 scratch.touch(f).keywords += 1;
             }
         }
         for &(term, weight) in own.prose.iter().flat_map(|prose| &prose.terms) {
-            for &f in self.findings_with_term.of(term) {
+            let users = self.findings_with_term.of(term);
+            if users.len() > COMMON {
+                common.terms.push((term, weight));
+                continue;
+            }
+            for &f in users {
                 scratch.touch(f).told += weight;
             }
         }
@@ -133,13 +176,45 @@ impl Nearby {
         if let Some(lines) = own.golden.lines.filter(|_| !profile.lines_need_same_file) {
             self.finding_lines.near(lines, profile.line.reach, |f| _ = scratch.touch(f));
         }
-        scratch.see_touched(visit, |f, touched| self.bound(pairs, golden, f, touched));
+        scratch.see_touched(visit, |f, touched| {
+            let uses_keyword = |keyword: &&u32| findings.keywords.has(f as usize, **keyword);
+            let uses_term = |(term, _): &&(u32, f64)| findings.terms.has(f as usize, *term);
+            let mut touched = *touched;
+            touched.keywords += common.keywords.iter().filter(uses_keyword).count() as u32;
+            touched.told += common.terms.iter().filter(uses_term).map(|(_, weight)| weight).sum::<f64>();
+            self.bound(pairs, golden, f, &touched)
+        });
+        let most_by_directory = |touched: &Touched| {
+            let file = if own.path.is_some() { profile.file.shared_directory } else { 0.0 };
+            let keyword = f64::from(touched.keywords) / own.keywords.len().max(1) as f64;
+            let text = own.prose.as_ref().map_or(0.0, |prose| prose.share(touched.told));
+            self.most_of_shape(self.golden_shapes[golden as usize], &Shares { file, line: 0.0, keyword, text })
+        };
+        if !common.is_empty() {
+            let told = common.terms.iter().map(|(_, weight)| weight).sum();
+            let all = Touched { near: false, keywords: common.keywords.len() as u32, told };
+            let most = most_by_directory(&all);
+            if !visit.wants(most, 0) {
+                return;
+            }
+            scratch.forget_list();
+            for &keyword in &common.keywords {
+                for &f in self.findings_with_keyword.of(keyword) {
+                    scratch.touch(f).keywords += 1;
+                }
+            }
+            for &(term, weight) in &common.terms {
+                for &f in self.findings_with_term.of(term) {
+                    scratch.touch(f).told += weight;
+                }
+            }
+            scratch.see_up_to(most, visit, |f, touched| self.bound(pairs, golden, f, touched));
+        }
         let Some(path) = own.path else { return };
-        let mut known = None;
+        let mut most = most_by_directory(&Touched::default());
         for &directory in self.golden_directories.of(self.directories_of_golden_path[path as usize]) {
             for &set in self.finding_directories.with(directory) {
-                if !scratch.see_equal(self.findings_of_set.of(set), &mut known, visit, |f| self.alone(pairs, golden, f))
-                {
+                if !scratch.see_equal(self.findings_of_set.of(set), &mut most, visit) {
                     return;
                 }
             }
@@ -148,35 +223,81 @@ impl Nearby {
 
     /// Shows every golden that may matter to a finding.
     pub(super) fn scan_finding(&self, pairs: Pairs<'_>, finding: u32, scratch: &mut Scratch, visit: &mut impl Visit) {
-        let Pairs { findings, profile, .. } = pairs;
+        let Pairs { case, findings, profile } = pairs;
         let own = &findings.findings[finding as usize];
         for &class in own.path.iter().flat_map(|path| self.classes_of_path.of(*path)) {
             for &g in self.goldens_of_class.of(class) {
                 scratch.touch(g).near = true;
             }
         }
+        let mut common = Common::default();
         for &keyword in findings.keywords.lists.of(finding) {
-            for &g in self.goldens_with_keyword.of(keyword) {
+            let users = self.goldens_with_keyword.of(keyword);
+            if users.len() > COMMON {
+                common.keywords.push(keyword);
+                continue;
+            }
+            for &g in users {
                 scratch.touch(g).keywords += 1;
             }
         }
         for &term in findings.terms.lists.of(finding) {
-            for &g in self.goldens_with_term.of(term) {
-                scratch.touch(g).told += self.term_weights[term as usize];
+            let users = self.goldens_with_term.of(term);
+            let weight = self.term_weights[term as usize];
+            if users.len() > COMMON {
+                common.terms.push((term, weight));
+                continue;
+            }
+            for &g in users {
+                scratch.touch(g).told += weight;
             }
         }
         if let Some(lines) = own.lines.filter(|_| !profile.lines_need_same_file) {
             self.golden_lines.near(lines, profile.line.reach, |g| _ = scratch.touch(g));
         }
-        scratch.see_touched(visit, |g, touched| self.bound(pairs, g, finding, touched));
+        scratch.see_touched(visit, |g, touched| {
+            let golden = &case.goldens[g as usize];
+            let terms = golden.prose.as_ref().map_or(&[][..], |prose| &prose.terms);
+            let states_term = |(term, _): &&(u32, f64)| terms.binary_search_by_key(term, |(own, _)| *own).is_ok();
+            let mut touched = *touched;
+            touched.keywords +=
+                common.keywords.iter().filter(|keyword| golden.keywords.contains(keyword)).count() as u32;
+            touched.told += common.terms.iter().filter(states_term).map(|(_, weight)| weight).sum::<f64>();
+            self.bound(pairs, g, finding, &touched)
+        });
+        if !common.is_empty() {
+            let shares = Shares {
+                file: if own.path.is_some() { profile.file.shared_directory } else { 0.0 },
+                line: 0.0,
+                keyword: common.keywords.iter().map(|keyword| self.keyword_shares[*keyword as usize]).sum(),
+                text: common.terms.iter().map(|(term, _)| self.term_shares[*term as usize]).sum(),
+            };
+            let most = self.shapes.iter().map(|shape| self.most_of_shape(*shape, &shares)).max().unwrap_or(0);
+            if !visit.wants(most, 0) {
+                return;
+            }
+            scratch.forget_list();
+            for &keyword in &common.keywords {
+                for &g in self.goldens_with_keyword.of(keyword) {
+                    scratch.touch(g).keywords += 1;
+                }
+            }
+            for &(term, weight) in &common.terms {
+                for &g in self.goldens_with_term.of(term) {
+                    scratch.touch(g).told += weight;
+                }
+            }
+            scratch.see_up_to(most, visit, |g, touched| self.bound(pairs, g, finding, touched));
+        }
         let Some(path) = own.path else { return };
         // Goldens that state the same kinds of things score the same by a directory alone.
         for shape in 0..SHAPES {
-            let mut known = None;
+            let shares = Shares { file: profile.file.shared_directory, line: 0.0, keyword: 0.0, text: 0.0 };
+            let mut most = self.most_of_shape(WITH_PATH + shape, &shares);
             'shape: for &directory in self.finding_directories.of(self.directories_of_path[path as usize]) {
                 for &set in self.golden_directories.with(directory) {
                     let goldens = self.goldens_of_group.of(set * SHAPES + shape);
-                    if !scratch.see_equal(goldens, &mut known, visit, |g| self.alone(pairs, g, finding)) {
+                    if !scratch.see_equal(goldens, &mut most, visit) {
                         break 'shape;
                     }
                 }
@@ -184,9 +305,15 @@ impl Nearby {
         }
     }
 
-    /// The most that a pair can score that shares a directory and nothing else.
-    fn alone(&self, pairs: Pairs<'_>, golden: u32, finding: u32) -> i64 {
-        self.bound(pairs, golden, finding, &Touched::default())
+    /// The most that a pair can score whose golden has this shape.
+    fn most_of_shape(&self, shape: u32, shares: &Shares) -> i64 {
+        let weights = &self.weights[shape as usize];
+        let score = weights.file * shares.file
+            + weights.line * shares.line
+            + weights.keyword * shares.keyword.min(1.0)
+            + weights.text * shares.text.min(1.0);
+        // Rounded as scores are, up a little, since sums of the same numbers may differ in their last bits.
+        (score * 1e9 + 0.501) as i64
     }
 
     /// The most that a pair can score, given what it has in common.
@@ -194,29 +321,23 @@ impl Nearby {
         let Pairs { case, findings, profile } = pairs;
         let own = &case.goldens[golden as usize];
         let other = &findings.findings[finding as usize];
-        let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
         let steps = &profile.file;
-        let file = states(own.path.is_some()).then(|| match (own.path, other.path) {
-            (Some(_), Some(_)) if touched.near => steps.same_path.max(steps.same_name).max(steps.shared_directory),
-            (Some(own), Some(theirs)) if self.shares_directory(own, theirs) => steps.shared_directory,
+        let both_paths = own.path.is_some() && other.path.is_some();
+        let file = match touched.near {
+            true if both_paths => steps.same_path.max(steps.same_name).max(steps.shared_directory),
+            false if both_paths => steps.shared_directory,
             _ => 0.0,
-        });
-        let line = states(own.has_lines(profile)).then(|| match (own.golden.lines, other.lines) {
-            (Some(own), Some(theirs)) => line_part(own, theirs, profile),
+        };
+        let line = match (own.golden.lines, other.lines) {
+            (Some(own), Some(theirs)) if touched.near || !profile.lines_need_same_file => {
+                line_part(own, theirs, profile)
+            }
             _ => 0.0,
-        });
-        let keyword = (own.prose.is_none() && states(!own.keywords.is_empty()))
-            .then(|| f64::from(touched.keywords) / own.keywords.len().max(1) as f64);
-        let text = own.prose.as_ref().map(|prose| if prose.total > 0.0 { touched.told / prose.total } else { 0.0 });
-        let parts = Parts { file, line, keyword, text, judge: None };
-        // Sums of the same numbers may differ in their last bits.
-        quantum(weigh(&parts, &profile.weights, profile.unstated) + 1e-12)
-    }
-
-    fn shares_directory(&self, golden_path: u32, path: u32) -> bool {
-        let own = self.golden_directories.of(self.directories_of_golden_path[golden_path as usize]);
-        let theirs = self.finding_directories.of(self.directories_of_path[path as usize]);
-        own.iter().any(|directory| theirs.contains(directory))
+        };
+        let keyword = f64::from(touched.keywords) / own.keywords.len().max(1) as f64;
+        let text = own.prose.as_ref().map_or(0.0, |prose| prose.share(touched.told));
+        let shape = self.golden_shapes[golden as usize];
+        self.most_of_shape(shape, &Shares { file, line, keyword, text })
     }
 }
 
@@ -228,11 +349,57 @@ pub(super) struct Pairs<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// Which parts of a score a golden with a path has beside the file part, as a number below [`SHAPES`].
+/// Which parts of a score a golden has, as a number below twice [`SHAPES`].
 fn shape(golden: &super::pair::PreparedGolden<'_>) -> u32 {
     u32::from(golden.golden.lines.is_some())
         + 2 * u32::from(!golden.keywords.is_empty())
         + 4 * u32::from(golden.prose.is_some())
+        + WITH_PATH * u32::from(golden.path.is_some())
+}
+
+/// How much of each part of a score a pair has at most.
+struct Shares {
+    file: f64,
+    line: f64,
+    keyword: f64,
+    text: f64,
+}
+
+impl Shares {
+    /// How much each part adds to the score of a golden of this shape; scores are linear in their parts.
+    fn weights(shape: u32, profile: &Profile) -> Self {
+        let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
+        let (lines, keywords, prose, path) = (shape & 1 != 0, shape & 2 != 0, shape & 4 != 0, shape & WITH_PATH != 0);
+        let weight = |file: f64, line: f64, keyword: f64, text: f64| {
+            let parts = Parts {
+                file: states(path).then_some(file),
+                line: states(lines && (path || !profile.lines_need_same_file)).then_some(line),
+                keyword: (!prose && states(keywords)).then_some(keyword),
+                text: prose.then_some(text),
+                judge: None,
+            };
+            weigh(&parts, &profile.weights, profile.unstated)
+        };
+        Self {
+            file: weight(1.0, 0.0, 0.0, 0.0),
+            line: weight(0.0, 1.0, 0.0, 0.0),
+            keyword: weight(0.0, 0.0, 1.0, 0.0),
+            text: weight(0.0, 0.0, 0.0, 1.0),
+        }
+    }
+}
+
+/// Keywords and words, with their weights, that many use.
+#[derive(Default)]
+struct Common {
+    keywords: Vec<u32>,
+    terms: Vec<(u32, f64)>,
+}
+
+impl Common {
+    fn is_empty(&self) -> bool {
+        self.keywords.is_empty() && self.terms.is_empty()
+    }
 }
 
 /// What a pair has in common.
@@ -314,26 +481,47 @@ impl Scratch {
         }
     }
 
-    /// Shows those of a list that were not touched, which all score the same, until no more are wanted. False when none of
-    /// their kind is worth showing at all.
-    fn see_equal(
-        &mut self,
-        list: &[u32],
-        known: &mut Option<i64>,
-        visit: &mut impl Visit,
-        bound: impl Fn(u32) -> i64,
-    ) -> bool {
+    /// Begins another list of what is touched from now on. What was touched before is not shown again.
+    fn forget_list(&mut self) {
+        self.list.clear();
+    }
+
+    /// Shows what was touched, none of which scores more than `most`, until no more of that are wanted.
+    fn see_up_to(&mut self, most: i64, visit: &mut impl Visit, bound: impl Fn(u32, &Touched) -> i64) {
+        if !self.list.is_sorted() {
+            self.list.sort_unstable();
+        }
+        let (before, after) = self.list.split_at((self.list.len() * self.begin_at / WHOLE).min(self.list.len()));
+        for part in [after, before] {
+            for &index in part {
+                if !visit.wants(most, index) {
+                    break;
+                }
+                let touched = &self.what[index as usize];
+                if self.seen_in[index as usize] != self.round && visit.wants(bound(index, touched), index) {
+                    visit.see(index);
+                }
+            }
+        }
+    }
+
+    /// Shows those of a list that were not touched, which all score the same, at most `most`, until no more are wanted. False
+    /// when none of their kind is worth showing at all.
+    fn see_equal(&mut self, list: &[u32], most: &mut i64, visit: &mut impl Visit) -> bool {
+        if !visit.wants(*most, 0) {
+            return false;
+        }
         for &index in list {
             let at = index as usize;
             if self.touched_in[at] == self.round || self.seen_in[at] == self.round {
                 continue;
             }
-            if !visit.wants(known.unwrap_or_else(|| bound(index)), index) {
+            if !visit.wants(*most, index) {
                 break;
             }
             self.seen_in[at] = self.round;
-            *known = visit.see(index).or(*known);
-            if *known == Some(0) {
+            *most = visit.see(index).unwrap_or(*most);
+            if *most == 0 {
                 return false;
             }
         }

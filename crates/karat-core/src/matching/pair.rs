@@ -52,8 +52,12 @@ impl Prose {
     /// The share of what the golden's words tell that a finding covers, which uses some of the words.
     fn covered(&self, words: &Sets, finding: usize) -> f64 {
         let told = |&(id, weight): &(u32, f64)| if words.has(finding, id) { weight } else { 0.0 };
-        let covered: f64 = self.terms.iter().map(told).sum();
-        if self.total > 0.0 { covered / self.total } else { 0.0 }
+        self.share(self.terms.iter().map(told).sum())
+    }
+
+    /// What part of all that the golden's words tell this much is.
+    pub(super) fn share(&self, told: f64) -> f64 {
+        if self.total > 0.0 { told / self.total } else { 0.0 }
     }
 }
 

@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
         // With a threshold of 0 pairs count that have nothing in common, and scaled paths have parts in common that are no
         // directories of both.
         let indexed = indexed && !scorer.counts_alone(0) && profile.partial_path == PartialPath::Fixed;
-        let nearby = indexed.then(|| Nearby::new(case, &scorer.findings));
+        let nearby = indexed.then(|| Nearby::new(case, &scorer.findings, profile));
         Self { scorer, nearby, goldens, findings: reported }
     }
 
