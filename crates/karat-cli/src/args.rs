@@ -101,6 +101,7 @@ Examples:
   karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose
   karat run my-suite --tool llm:openai/gpt-4.1          a language model with the built-in prompts; --tool again compares
   karat run my-suite --only 'py-*' --trials 5           some cases, more often
+  karat run my-suite --allow x:network,env=X_TOKEN      let a tool of the suite have what it asks for
   karat run my-suite --dry-run                          what would be done
   karat run --resume latest --retry-failed              go on where a run was stopped
 

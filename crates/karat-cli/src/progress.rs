@@ -174,7 +174,7 @@ impl Consumer for Progress {
 }
 
 /// Whether a person looks on, to whom something that moves can be shown.
-fn at_terminal() -> bool {
+pub(crate) fn at_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 

@@ -2,6 +2,7 @@
 
 use super::{AskArgs, OutputArgs, RuleArgs};
 use clap::Args;
+use karat::tool::grants::Allowance;
 use std::path::PathBuf;
 
 /// Where runs are kept.
@@ -59,6 +60,10 @@ pub(crate) struct RunArgs {
     /// Refuse to run tools with less isolation: any sandbox, or bubblewrap or landlock by name.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     pub(crate) require_isolation: Option<String>,
+    /// Let a tool of the suite have what it asks for beyond the closed sandbox: all of it, or what is listed, such as
+    /// x:network,env=X_TOKEN; repeatable.
+    #[arg(long, value_name = "TOOL[:GRANTS]")]
+    pub(crate) allow: Vec<Allowance>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use karat::diagnostic::{Diagnostic, Level};
 use karat::report::number::count;
 use karat::suite::lint::lint;
 use karat::suite::{load_what_is_there, locate};
-use karat::tool::manifest::faults_of_suite;
+use karat::tool::manifest::{faults_of_suite, grants_of_suite};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     if karat::assess::holds_records(&args.suite) {
@@ -22,7 +22,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let tools = if diagnostics.iter().any(|d| d.file == config) {
         Vec::new()
     } else {
-        faults_of_suite(&loaded, std::env::home_dir().as_deref())
+        let mut found = faults_of_suite(&loaded, std::env::home_dir().as_deref());
+        found.extend(grants_of_suite(&loaded));
+        found
     };
     let profile = inputs::profile(&args.rules, Some(&loaded));
     let mut facts = None;

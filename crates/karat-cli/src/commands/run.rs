@@ -1,17 +1,18 @@
 //! `karat run`: tools, executed on every case, stored, scored and ranked.
 
 mod finish;
+mod grants;
 mod work;
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json};
 use crate::{inputs, judging, outputs, store_place};
+use grants::AskingTool;
 use karat::diagnostic::harmless;
 use karat::format::run::PlanV1;
 use karat::format::submission::MOST_TRIALS;
 use karat::format::tool::{ToolKindV1, ToolManifestV1};
-use karat::judge::providers::stays_here;
 use karat::run::execute::{self, LoadError, Loaded};
 use karat::run::lookup::{declared, lookup};
 use karat::run::plan::{Request, describe, plan};
@@ -21,6 +22,7 @@ use karat::sandbox::{Isolation, available, strongest};
 use karat::store::{RunId, Store};
 use karat::suite::LoadedSuite;
 use karat::suite::files::Files;
+use karat::tool::catalogue::shipped;
 use karat::tool::manifest::{Context, NO_MODEL, in_config};
 use std::path::PathBuf;
 
@@ -98,13 +100,20 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
     let selection = selection(args)?;
     let model = args.model.clone().or_else(|| variable("KARAT_TOOL_MODEL")).or_else(|| variable("CRB_TOOL_MODEL"));
     let asked = match args.tools.as_slice() {
-        [] => agreed(declared(&loaded)?)?,
+        [] => declared(&loaded)?,
         some => some.iter().map(|text| lookup(text, &loaded)).collect::<Result<Vec<_>, _>>()?.concat(),
     };
     let mut names = std::collections::HashSet::new();
     if let Some((twice, _)) = asked.iter().find(|(name, _)| !names.insert(name.clone())) {
         return Err(Failure::usage(format!("the tool `{twice}` is asked for twice")));
     }
+    let place = place_of(&loaded);
+    let asking = asked.iter().map(|(name, manifest)| AskingTool {
+        name,
+        manifest,
+        trusted: is_built_in(&loaded) || loaded.config.tools.get(name) != Some(manifest),
+    });
+    grants::require(&place, &asking.collect::<Vec<_>>(), &args.allow, args.dry_run)?;
     let isolation = isolation(args, &asked.iter().map(|(_, manifest)| manifest.kind).collect::<Vec<_>>())?;
     let home = variable("HOME").map(PathBuf::from);
     let context = Context { model: model.as_deref(), home: home.as_deref(), files_anywhere: false };
@@ -116,10 +125,6 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
         wanted.push(tool.wanted(name, manifest, model, isolation));
         tools.push(tool);
     }
-    let place = match &loaded.files {
-        Files::Disk(root) => root.canonicalize().unwrap_or_else(|_| root.clone()).display().to_string(),
-        Files::Embedded(name, _) => (*name).to_owned(),
-    };
     let request = Request {
         loaded: &loaded,
         place,
@@ -141,16 +146,16 @@ fn fresh(args: &RunArgs) -> Result<Prepared, Failure> {
     Ok(Prepared { loaded, plan, tools, isolation, earlier: None })
 }
 
-/// A suite may come from anybody. Where one of its models would have a key sent to an address that the suite names, the tool
-/// must be typed.
-fn agreed(tools: Vec<(String, ToolManifestV1)>) -> Result<Vec<(String, ToolManifestV1)>, Failure> {
-    let elsewhere = |manifest: &ToolManifestV1| manifest.llm.base_url.clone().filter(|url| !stays_here(url));
-    match tools.iter().find_map(|(name, manifest)| Some((name, elsewhere(manifest)?))) {
-        None => Ok(tools),
-        Some((name, address)) => Err(Failure::usage(format!(
-            "the suite's tool `{name}` would have your key sent to {address}; say --tool {name} to agree"
-        ))),
+/// The suite's folder, or its name where it is built in.
+fn place_of(loaded: &LoadedSuite) -> String {
+    match &loaded.files {
+        Files::Disk(root) => root.canonicalize().unwrap_or_else(|_| root.clone()).display().to_string(),
+        Files::Embedded(name, _) => (*name).to_owned(),
     }
+}
+
+fn is_built_in(loaded: &LoadedSuite) -> bool {
+    matches!(loaded.files, Files::Embedded(..))
 }
 
 /// A run that goes on, by the plan it began with.
@@ -179,6 +184,13 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
             info.short_id
         )));
     }
+    // The store may have come with the suite, so its plan is trusted no more than the suite is.
+    let asking = plan.tools.iter().map(|tool| AskingTool {
+        name: &tool.name,
+        manifest: &tool.manifest,
+        trusted: came_with_karat(&tool.name, &tool.manifest, &loaded),
+    });
+    grants::require(&place_of(&loaded), &asking.collect::<Vec<_>>(), &args.allow, args.dry_run)?;
     let isolation = isolation(args, &plan.tools.iter().map(|tool| tool.kind).collect::<Vec<_>>())?;
     tell_ignored(args);
     let home = variable("HOME").map(PathBuf::from);
@@ -188,6 +200,11 @@ fn resumed(args: &RunArgs, reference: &str) -> Result<Prepared, Failure> {
         plan.tools.iter().map(|tool| Ok(load_tool(&tool.name, &tool.manifest, &loaded, &context, &mut recordings)?.0));
     let tools = loading.collect::<Result<Vec<_>, Failure>>()?;
     Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)) })
+}
+
+fn came_with_karat(name: &str, manifest: &ToolManifestV1, loaded: &LoadedSuite) -> bool {
+    let of_catalogue = || shipped(name).and_then(|ready| ready.manifest().ok()).as_ref() == Some(manifest);
+    (is_built_in(loaded) && loaded.config.tools.get(name) == Some(manifest)) || of_catalogue()
 }
 
 /// What was typed and cannot count, as a resumed run follows the plan it began with.

@@ -62,7 +62,7 @@ impl Project {
         for name in HEARD {
             command.env_remove(name);
         }
-        command.env("COLUMNS", "100");
+        command.env("COLUMNS", "100").env("XDG_CONFIG_HOME", self.path(".user"));
         command
     }
 
@@ -75,6 +75,7 @@ impl Project {
         let mut shell = Command::new("sh");
         shell.current_dir(self.folder.path()).args(["-c", &format!("exec 2>&1\n{line}")]);
         shell.env("PATH", std::env::join_paths(folders).unwrap()).env("COLUMNS", "80").env("HOME", self.folder.path());
+        shell.env("XDG_CONFIG_HOME", self.path(".user"));
         for name in HEARD {
             shell.env_remove(name);
         }

@@ -4,9 +4,10 @@ mod llm;
 
 pub use llm::Llm;
 
+use super::grants::Request;
 use super::output;
 use super::placeholders::{self, PlaceholderError};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::document::Segment;
 use crate::document::suggest::nearest;
 use crate::format::submission::MOST_TRIALS;
@@ -207,6 +208,23 @@ pub fn faults_of_suite(loaded: &LoadedSuite, home: Option<&Path>) -> Vec<Diagnos
         }
     }
     found
+}
+
+/// What the tools that a suite declares ask for beyond the closed sandbox, one note for each tool.
+pub fn grants_of_suite(loaded: &LoadedSuite) -> Vec<Diagnostic> {
+    let asking = loaded.config.tools.iter().filter_map(|(name, raw)| Request::new(name, raw, &[]));
+    let note = |request: Request| {
+        let message = format!(
+            "the tool `{}` asks for more than the closed sandbox gives: {}",
+            request.tool,
+            request.describe().join("; ")
+        );
+        let help =
+            format!("`karat run` asks once at a terminal, and needs --allow '{}' elsewhere", request.flag_value());
+        let steps = [Segment::Key("tools"), Segment::Key(&request.tool)];
+        loaded.in_config(&steps, "asks-for-grants", message).with_level(Level::Note).with_help(help)
+    };
+    asking.map(note).collect()
 }
 
 /// A fault of a tool that a suite declares, at its place in `karat.toml`.

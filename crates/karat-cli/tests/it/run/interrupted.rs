@@ -41,6 +41,7 @@ fn start(project: &Project, arguments: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_karat"))
         .args(arguments)
         .current_dir(project.path(""))
+        .env("XDG_CONFIG_HOME", project.path(".user"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -1,5 +1,6 @@
 //! `karat run`: plans, outcomes, what a tool sees, and what is left when a run is cut short.
 
+mod grants;
 mod hostile;
 mod interrupted;
 mod outcomes;

@@ -1,0 +1,312 @@
+//! What a tool asks for beyond the closed sandbox, and what its user allows.
+//!
+//! A suite may come from anybody, so what its manifests ask for needs the user's word: a flag, or an answer that was given
+//! before for the same manifest in the same place.
+
+use crate::format::tool::ToolManifestV1;
+use crate::judge::providers::stays_here;
+use crate::whole_file;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// One thing that the closed sandbox does not give.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Grant {
+    /// To use the network.
+    Network,
+    /// To see a variable of the user's environment.
+    Env(String),
+    /// To read a file or folder of the user.
+    Read(String),
+    /// To write to a file or folder of the user.
+    Write(String),
+    /// To run a command before the first trial, with the network.
+    Setup,
+    /// To have the user's key sent to an address that the suite chose.
+    Key(String),
+}
+
+/// A grant or a list of grants that cannot be understood.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid grant `{0}`: expected TOOL, or TOOL: followed by network, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
+     separated by commas"
+)]
+pub struct InvalidGrant(String);
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network => f.write_str("network"),
+            Self::Setup => f.write_str("setup"),
+            Self::Env(name) => write!(f, "env={name}"),
+            Self::Read(path) => write!(f, "read={path}"),
+            Self::Write(path) => write!(f, "write={path}"),
+            Self::Key(address) => write!(f, "key={address}"),
+        }
+    }
+}
+
+impl FromStr for Grant {
+    type Err = InvalidGrant;
+
+    fn from_str(text: &str) -> Result<Self, InvalidGrant> {
+        match text.split_once('=') {
+            None if text == "network" => Ok(Self::Network),
+            None if text == "setup" => Ok(Self::Setup),
+            Some(("env", name)) if !name.is_empty() => Ok(Self::Env(name.to_owned())),
+            Some(("read", path)) if !path.is_empty() => Ok(Self::Read(path.to_owned())),
+            Some(("write", path)) if !path.is_empty() => Ok(Self::Write(path.to_owned())),
+            Some(("key", address)) if !address.is_empty() => Ok(Self::Key(address.to_owned())),
+            _ => Err(InvalidGrant(text.to_owned())),
+        }
+    }
+}
+
+impl From<Grant> for String {
+    fn from(grant: Grant) -> Self {
+        grant.to_string()
+    }
+}
+
+impl TryFrom<String> for Grant {
+    type Error = InvalidGrant;
+
+    fn try_from(text: String) -> Result<Self, InvalidGrant> {
+        text.parse()
+    }
+}
+
+impl Grant {
+    /// What it lets a tool do.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Network => "use the network".to_owned(),
+            Self::Setup => "run a set-up command with the network before the first trial".to_owned(),
+            Self::Env(name) => format!("read your variable {name}"),
+            Self::Read(path) => format!("read {path}"),
+            Self::Write(path) => format!("write to {path}"),
+            Self::Key(address) => format!("have your key sent to {address}"),
+        }
+    }
+}
+
+/// Everything that a manifest asks for beyond the closed sandbox.
+pub fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
+    let mut grants = BTreeSet::new();
+    if manifest.network {
+        grants.insert(Grant::Network);
+    }
+    if !manifest.setup.is_empty() {
+        grants.insert(Grant::Setup);
+    }
+    grants.extend(manifest.pass_env.iter().cloned().map(Grant::Env));
+    grants.extend(manifest.expose.iter().cloned().map(Grant::Read));
+    grants.extend(manifest.writable.iter().cloned().map(Grant::Write));
+    grants.extend(manifest.llm.base_url.iter().filter(|url| !stays_here(url)).cloned().map(Grant::Key));
+    grants
+}
+
+/// What `--allow` says: a tool, and what it may have beyond the closed sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    tool: String,
+    /// Nothing listed: whatever the tool asks for.
+    grants: Option<BTreeSet<Grant>>,
+}
+
+impl FromStr for Allowance {
+    type Err = InvalidGrant;
+
+    fn from_str(text: &str) -> Result<Self, InvalidGrant> {
+        let Some((tool, list)) = text.split_once(':') else {
+            return match text {
+                "" => Err(InvalidGrant(text.to_owned())),
+                tool => Ok(Self { tool: tool.to_owned(), grants: None }),
+            };
+        };
+        let grants = list.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        Ok(Self { tool: tool.to_owned(), grants: Some(grants) })
+    }
+}
+
+impl Allowance {
+    /// The tool it speaks of.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    fn covers(&self, tool: &str, grant: &Grant) -> bool {
+        self.tool == tool && self.grants.as_ref().is_none_or(|grants| grants.contains(grant))
+    }
+}
+
+/// What a tool asks for and nobody has allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The tool.
+    pub tool: String,
+    /// All that it asks for, allowed or not.
+    pub requested: BTreeSet<Grant>,
+    /// What was not allowed.
+    pub missing: BTreeSet<Grant>,
+}
+
+impl Request {
+    /// What a manifest asks for beyond what is allowed; none where nothing is missing.
+    pub fn new(tool: &str, manifest: &ToolManifestV1, allowed: &[Allowance]) -> Option<Self> {
+        let requested = requested(manifest);
+        let is_missing = |grant: &&Grant| !allowed.iter().any(|allowance| allowance.covers(tool, grant));
+        let missing: BTreeSet<Grant> = requested.iter().filter(is_missing).cloned().collect();
+        (!missing.is_empty()).then(|| Self { tool: tool.to_owned(), requested, missing })
+    }
+
+    /// The value of `--allow` that allows all that is asked for.
+    pub fn flag_value(&self) -> String {
+        let grants: Vec<String> = self.requested.iter().map(Grant::to_string).collect();
+        // A comma in a path cannot be written in a list.
+        match grants.iter().any(|grant| grant.contains(',')) {
+            true => self.tool.clone(),
+            false => format!("{}:{}", self.tool, grants.join(",")),
+        }
+    }
+
+    /// What is missing, one line each.
+    pub fn describe(&self) -> Vec<String> {
+        self.missing.iter().map(Grant::describe).collect()
+    }
+}
+
+/// Answers given before, in a file of the user's own, never beside a suite.
+pub struct Remembered {
+    file: PathBuf,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct RememberedFile {
+    #[serde(default)]
+    allowed: BTreeSet<Answer>,
+}
+
+/// An answer is bound to the suite's place, the tool's name and the whole manifest.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Answer {
+    suite: String,
+    tool: String,
+    /// BLAKE3 of the manifest.
+    manifest: String,
+}
+
+impl Answer {
+    fn new(suite: &str, tool: &str, manifest: &ToolManifestV1) -> Self {
+        let content = serde_json::to_vec(manifest).unwrap_or_default();
+        let manifest = blake3::hash(&content).to_hex().to_string();
+        Self { suite: suite.to_owned(), tool: tool.to_owned(), manifest }
+    }
+}
+
+impl Remembered {
+    /// The answers of the user whose environment this is; none where it names neither a home nor a folder for settings.
+    pub fn new(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+        Some(Self { file: folder.join("karat").join("allowed.json") })
+    }
+
+    /// Where they are kept.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Whether everything that a manifest asks for was allowed before. A file that cannot be read allows nothing.
+    pub fn allows(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> bool {
+        self.read().is_ok_and(|known| known.allowed.contains(&Answer::new(suite, tool, manifest)))
+    }
+
+    /// Keeps an answer.
+    pub fn allow(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> io::Result<()> {
+        let mut known = self.read()?;
+        if !known.allowed.insert(Answer::new(suite, tool, manifest)) {
+            return Ok(());
+        }
+        whole_file::write(&self.file, &mut |out| Ok(serde_json::to_writer_pretty(out, &known)?))
+    }
+
+    fn read(&self) -> io::Result<RememberedFile> {
+        match std::fs::read(&self.file) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RememberedFile::default()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::llm::LlmV1;
+
+    fn greedy() -> ToolManifestV1 {
+        ToolManifestV1 {
+            network: true,
+            pass_env: vec!["A_KEY".to_owned()],
+            setup: vec!["true".to_owned()],
+            expose: vec!["~/.config/tool".to_owned()],
+            writable: vec!["/var/cache/tool".to_owned()],
+            llm: LlmV1 { base_url: Some("https://models.example.org/v1".to_owned()), ..LlmV1::default() },
+            ..ToolManifestV1::default()
+        }
+    }
+
+    #[test]
+    fn every_grant_is_asked_for_and_written_as_it_is_read() {
+        let grants = requested(&greedy());
+        assert_eq!(grants.len(), 6, "{grants:?}");
+        for grant in &grants {
+            assert_eq!(grant.to_string().parse(), Ok(grant.clone()));
+            assert!(!grant.describe().is_empty());
+        }
+        assert!(requested(&ToolManifestV1::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_listed_is_not_allowed() {
+        let allow = |text: &str| -> Vec<Allowance> { vec![text.parse().unwrap()] };
+        let missing = |text: &str| Request::new("x", &greedy(), &allow(text)).map(|request| request.missing.len());
+        assert_eq!(missing("x"), None);
+        assert_eq!(missing("y"), Some(6));
+        assert_eq!(missing("x:network"), Some(5));
+        assert_eq!(missing("x:network,setup,env=OTHER"), Some(4));
+        let all = Request::new("x", &greedy(), &[]).unwrap().flag_value();
+        assert_eq!(missing(&all), None, "{all}");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "x:", "x:net", "x:env", "x:env=", "x:network,", "x:read="] {
+            assert!(text.parse::<Allowance>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_counts_for_the_same_manifest_in_the_same_place_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().display().to_string();
+        let answers = Remembered::new(&|name| (name == "HOME").then(|| home.clone())).unwrap();
+        assert!(!answers.allows("/suite", "x", &greedy()));
+        answers.allow("/suite", "x", &greedy()).unwrap();
+        assert!(answers.allows("/suite", "x", &greedy()));
+        assert!(!answers.allows("/other", "x", &greedy()));
+        assert!(!answers.allows("/suite", "y", &greedy()));
+        let changed = ToolManifestV1 { command: vec!["sh".to_owned()], ..greedy() };
+        assert!(!answers.allows("/suite", "x", &changed));
+        std::fs::write(answers.file(), "half of a fi").unwrap();
+        assert!(!answers.allows("/suite", "x", &greedy()));
+        assert!(answers.allow("/suite", "x", &greedy()).is_err(), "what cannot be read is not overwritten");
+    }
+}
