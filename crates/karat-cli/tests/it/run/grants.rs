@@ -15,7 +15,7 @@ const ASKS: &[(&str, &str)] = &[
 /// A suite whose own tool reports what it should, and asks for more.
 fn with_asking_tool(asks: &str) -> Project {
     let project = with_cases(1);
-    let script = FINDS_IT.replace('\\', "\\\\").replace('"', "\\\"");
+    let script = FINDS_IT.replace('{', "{{").replace('}', "}}").replace('"', "\\\"");
     project.write(
         "suite/karat.toml",
         format!(
