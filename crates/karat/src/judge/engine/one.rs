@@ -128,8 +128,8 @@ impl Asking {
         drop(turn);
         let decided = self.understand(asked, reply?, exchange, sender).await;
         match &decided {
-            Err(Failed::Outcome(Unjudged::Unreadable, ..)) => self.opening.read(false),
-            Ok(_) => self.opening.read(true),
+            Err(Failed::Outcome(Unjudged::Unreadable, why, _)) => self.opening.unreadable(why),
+            Ok(_) => self.opening.readable(),
             Err(_) => {}
         }
         decided

@@ -38,6 +38,8 @@ struct Failures {
     tired: bool,
     /// Answers that could not be read, as long as none could.
     unreadable: u64,
+    /// What was wrong with the last of them.
+    unreadable_because: String,
     readable: bool,
 }
 
@@ -89,11 +91,16 @@ impl Opening {
         }
     }
 
-    /// An answer came; whether it could be read.
-    pub(super) fn read(&self, readable: bool) {
+    /// An answer came and could be read.
+    pub(super) fn readable(&self) {
+        self.failures().readable = true;
+    }
+
+    /// An answer came and could not be read.
+    pub(super) fn unreadable(&self, why: &str) {
         let mut failures = self.failures();
-        failures.readable |= readable;
-        failures.unreadable += u64::from(!readable);
+        failures.unreadable += 1;
+        why.clone_into(&mut failures.unreadable_because);
     }
 
     /// Whether a request that failed is worth making again: not when another question has just failed in the same way often
@@ -109,7 +116,7 @@ impl Opening {
         if failures.readable {
             return None;
         }
-        let Failures { failed, same, words, unreadable, .. } = &*failures;
+        let Failures { failed, same, words, unreadable, unreadable_because, .. } = &*failures;
         if self.start == Start::Independent {
             return (*failed >= ANY_WORDS && *unreadable == 0)
                 .then(|| format!("the first questions all failed ({failed} so far), the last one: {words}"));
@@ -117,7 +124,8 @@ impl Opening {
         if *same >= SAME_WORDS || *failed >= ANY_WORDS {
             return Some(format!("the first questions all failed ({failed} so far), the last one: {words}"));
         }
-        (*unreadable >= UNREADABLE).then(|| format!("none of the first {unreadable} answers could be read"))
+        (*unreadable >= UNREADABLE)
+            .then(|| format!("none of the first {unreadable} answers could be read; the last one: {unreadable_because}"))
     }
 
     fn open(&self) {
