@@ -11,7 +11,7 @@ use crate::import::rule_map::RuleMap;
 use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
 use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
-use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool};
+use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool, tool_user};
 use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
@@ -166,13 +166,15 @@ impl CommandTool {
         tool.exposed = tool.needs(&tool.program.command, site)?;
         let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
         let facts =
-            ToolFactsV1 { version, isolation: tool.isolation_words(), program: Some(found.display().to_string()) };
+            ToolFactsV1 { version, isolation: tool.isolation_words(site), program: Some(found.display().to_string()) };
         Ok((tool, facts))
     }
 
     /// The isolation in force, with what the manifest asks for beyond it.
-    fn isolation_words(&self) -> String {
-        isolation_words(self.isolation, &self.program)
+    fn isolation_words(&self, site: &Site<'_>) -> String {
+        let user = tool_user(self.isolation, &site.scratch, &self.view(site, self.program.network));
+        let words = isolation_words(self.isolation, &self.program);
+        user.describe().map_or(words.clone(), |user| format!("{words}, {user}"))
     }
 
     /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
@@ -191,7 +193,7 @@ impl CommandTool {
             detail.reason = Some("the case comes without code".to_owned());
             return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts }));
         };
-        detail.isolation = Some(self.isolation_words());
+        detail.isolation = Some(self.isolation_words(site));
         detail.commit = Some(template.head.to_string());
         let root = site.folder();
         let done = self.attempt(task, &template, &root, site, &mut detail);
@@ -469,15 +471,19 @@ impl CommandTool {
         network: bool,
         site: &Site<'_>,
     ) -> Job {
-        let view = View {
+        let view = self.view(site, network);
+        let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
+        Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }
+    }
+
+    fn view(&self, site: &Site<'_>, network: bool) -> View {
+        View {
             secret: site.secret.clone(),
             masked: site.home.iter().cloned().chain([site.scratch.clone()]).collect(),
             exposed: self.exposed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
-        };
-        let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
-        Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }
+        }
     }
 
     /// The command with its program by the full path it was found under: a name, or a path from somewhere, would be looked

@@ -4,6 +4,7 @@ use super::isolation::Isolation;
 use super::job::{Job, seen_root, seen_tool};
 use super::order::Exec;
 use super::program::locate_program;
+use super::user::{ToolUser, UNPRIVILEGED};
 use super::view::{Sight, within};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,34 +20,76 @@ pub(super) const STATUS: usize = 2;
 /// The word that is to name the file with the filter.
 pub(super) const FILTER: usize = 4;
 
-/// Where bubblewrap is, if it can do here what is asked of it, or why not.
-pub(super) fn probe() -> Result<PathBuf, String> {
+/// Bubblewrap, as it can be used here.
+#[derive(Clone, Debug)]
+pub struct Bubblewrap {
+    /// The program.
+    pub program: PathBuf,
+    /// The program that makes a tool of root's an unprivileged user's; none where Karat is not root or cannot do that.
+    pub setpriv: Option<PathBuf>,
+}
+
+/// Bubblewrap, if it can do here what is asked of it, or why not.
+pub(super) fn probe() -> Result<Bubblewrap, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = locate_program(OsStr::new("bwrap"), &path)
         .ok_or("bubblewrap was not found; install the package `bubblewrap` and see that `bwrap` is on the PATH")?;
-    let mut command = Command::new(&program);
-    command.args(base(false)).args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--", "true"]);
-    command.env_clear().env("PATH", &path).stdin(Stdio::null()).stdout(Stdio::null());
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(program),
+    try_out(&program, None)?;
+    let is_root = rustix::process::geteuid().is_root();
+    let setpriv = locate_program(OsStr::new("setpriv"), &path)
+        .filter(|setpriv| is_root && try_out(&program, Some(setpriv.as_path())).is_ok());
+    Ok(Bubblewrap { program, setpriv })
+}
+
+/// Runs a program that does nothing, in the sandbox that tools get.
+fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(base(false, setpriv.is_some()));
+    command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--"]);
+    command.args(setpriv.map(drop_privileges).unwrap_or_default()).arg("true");
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
+            let stderr = String::from_utf8_lossy(&output.stderr);
             Err(format!(
                 "`{}` does not work here ({}); it needs version 0.6 or newer and user namespaces",
                 program.display(),
-                said.lines().next().unwrap_or("it said nothing").trim()
+                stderr.lines().next().unwrap_or("no message").trim()
             ))
         }
         Err(error) => Err(format!("`{}` could not be run: {error}", program.display())),
     }
 }
 
+/// The command that gives up all rights of root before it becomes the tool.
+fn drop_privileges(setpriv: &Path) -> Vec<OsString> {
+    let id = UNPRIVILEGED;
+    let words = [
+        format!("--reuid={id}"),
+        format!("--regid={id}"),
+        "--clear-groups".to_owned(),
+        "--bounding-set=-all".to_owned(),
+        "--inh-caps=-all".to_owned(),
+        "--no-new-privs".to_owned(),
+        "--".to_owned(),
+    ];
+    std::iter::once(setpriv.into()).chain(words.into_iter().map(OsString::from)).collect()
+}
+
 /// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTER`] name the files it tells its state through
 /// and reads a filter from, which only who starts it can fill in.
-pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsString, OsString)>) -> Exec {
-    let mut args = Arguments(vec![program.into(), "--json-status-fd".into(), OsString::new()]);
+pub(super) fn command(
+    bubblewrap: &Bubblewrap,
+    job: &Job,
+    sight: &Sight,
+    user: &ToolUser,
+    env: Vec<(OsString, OsString)>,
+) -> Exec {
+    let setpriv = bubblewrap.setpriv.as_deref().filter(|_| *user == ToolUser::Unprivileged);
+    let mut args = Arguments(vec![(&bubblewrap.program).into(), "--json-status-fd".into(), OsString::new()]);
     args.0.extend(["--seccomp".into(), OsString::new()]);
-    args.0.extend(base(sight.network).into_iter().map(OsString::from));
+    args.0.extend(base(sight.network, setpriv.is_some()).into_iter().map(OsString::from));
     args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     for path in &sight.masked {
         args.mask(path, is_scratch(path));
@@ -94,17 +137,32 @@ pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsStri
         args.0.extend([name, value]);
     }
     args.add(&["--"]);
+    args.0.extend(setpriv.map(drop_privileges).unwrap_or_default());
     args.0.extend(job.command.iter().cloned());
     Exec { command: args.0, env, dir: None }
 }
 
-/// What every sandbox begins with.
-fn base(network: bool) -> Vec<&'static str> {
-    let mut args = vec!["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
-    if network {
-        args.push("--share-net");
+/// Parts of `/proc` through which the machine itself is changed. Bubblewrap covers them only where their folder can be written,
+/// and root without capabilities may write to the files in them all the same.
+const CONTROLS: [&str; 6] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
+
+/// What every sandbox begins with. To change the user, root stays out of a user namespace, in which there would be no other.
+fn base(network: bool, changes_user: bool) -> Vec<&'static str> {
+    let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
+    args.push("--unshare-cgroup-try");
+    if !network {
+        args.push("--unshare-net");
+    }
+    args.extend(["--cap-drop", "ALL"]);
+    if changes_user {
+        args.extend(["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]);
+    } else {
+        args.push("--unshare-user-try");
     }
     args.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    for path in CONTROLS.into_iter().filter(|path| Path::new(path).exists()) {
+        args.extend(["--ro-bind", path, path]);
+    }
     args
 }
 

@@ -233,6 +233,14 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+    /// A folder cannot be handed to the user that the tool runs as.
+    #[error("{} cannot be given to the unprivileged user that tools run as: {source}", .folder.display())]
+    NotGiven {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The working folder lies elsewhere.
     #[error("{} lies outside {}, which is all the tool is given; choose a folder within", .dir.display(), .root.display())]
     Outside {

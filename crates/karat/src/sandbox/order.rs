@@ -29,6 +29,8 @@ pub(super) struct Watch {
 pub(super) struct Launch {
     pub(super) exec: Exec,
     pub(super) rules: Option<Rules>,
+    /// Whether it becomes the unprivileged user first.
+    pub(super) changes_user: bool,
 }
 
 /// A program with all that is handed over to it. Paths travel as plain strings of the system, which need not be UTF-8.
@@ -44,11 +46,11 @@ pub(super) struct Exec {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Start {
     /// By a launcher that becomes it.
-    Launched,
+    Launched { changes_user: bool },
     /// The command is that of bubblewrap.
     Bubblewrap,
     /// By a launcher that restricts itself first.
-    Confined(Rules),
+    Confined { rules: Rules, changes_user: bool },
 }
 
 /// What a confined program may do.

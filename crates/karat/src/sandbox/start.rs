@@ -2,6 +2,8 @@
 
 use super::job::this_executable;
 use super::order::{Exec, Launch, Order, Start};
+#[cfg(target_os = "linux")]
+use super::user::UNPRIVILEGED;
 use super::{bubblewrap, channel};
 use rustix::process::Pid;
 use std::io::{self, Read};
@@ -31,9 +33,9 @@ impl Started {
 /// Starts a tool, or says why that is impossible.
 pub(super) fn start(how: Start, exec: Exec) -> Result<Started, String> {
     match how {
-        Start::Launched => start_launcher(Launch { exec, rules: None }),
+        Start::Launched { changes_user } => start_launcher(Launch { exec, rules: None, changes_user }),
         Start::Bubblewrap => start_bubblewrap(exec).map_err(|error| error.to_string()),
-        Start::Confined(rules) => start_launcher(Launch { exec, rules: Some(rules) }),
+        Start::Confined { rules, changes_user } => start_launcher(Launch { exec, rules: Some(rules), changes_user }),
     }
 }
 
@@ -56,9 +58,28 @@ pub(super) fn become_tool(launch: &Launch) -> String {
 #[cfg(target_os = "linux")]
 fn restrict(launch: &Launch) -> Result<(), String> {
     use rustix::process::{Signal, set_parent_process_death_signal};
+    if launch.changes_user {
+        become_unprivileged().map_err(|error| format!("root's rights could not be given up: {error}"))?;
+    }
+    // After the change of user, which would undo it.
     // Should the supervisor be ended from outside, the tool goes with it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     launch.rules.as_ref().map_or(Ok(()), super::confine::restrict)
+}
+
+/// Gives up root for good. The launcher has one thread, so what holds for its thread holds for the process.
+#[cfg(target_os = "linux")]
+fn become_unprivileged() -> rustix::io::Result<()> {
+    use rustix::process::{Gid, Uid};
+    use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
+    for capability in CapabilitySet::all().iter() {
+        // Capabilities that this kernel does not have cannot be given up.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let (user, group) = (Uid::from_raw(UNPRIVILEGED), Gid::from_raw(UNPRIVILEGED));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -292,3 +292,59 @@ fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
+
+/// Whoever owns system files may write to them even without capabilities. Files are opened and nothing is written.
+#[test]
+fn settings_of_the_machine_cannot_be_opened_for_writing() {
+    each_apart(|isolation| {
+        let script = "for f in $(find /proc/sys /proc/irq /proc/bus /proc/acpi /proc/sysrq-trigger /proc/mtrr /sys/kernel \
+                      -type f 2>/dev/null); do ( : >> $f ) 2>/dev/null && echo $f; done; echo done";
+        let finished = Trial::new(isolation, script).run();
+        assert_eq!(text(&finished.stdout.bytes), "done\n", "{isolation:?}");
+    });
+}
+
+#[test]
+fn tools_of_root_run_as_an_unprivileged_user() {
+    if !is_root() {
+        return skipped("these tests do not run as root");
+    }
+    each(|isolation| {
+        let script = "id -u; id -g; id -G; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v '0000000000000000'; \
+                      grep NoNewPrivs /proc/self/status; echo x > made; cat /etc/shadow 2>/dev/null | head -c 1; echo end";
+        let trial = Trial::new(isolation, script);
+        assert_eq!(tool_user(isolation, &trial.job.root, &trial.job.view), ToolUser::Unprivileged, "{isolation:?}");
+        let finished = trial.run();
+        let expect = "65534\n65534\n65534\nNoNewPrivs:\t1\nend\n";
+        assert_eq!(text(&finished.stdout.bytes), expect, "{isolation:?}: {}", text(&finished.stderr.bytes));
+        assert_eq!(std::fs::read_to_string(trial.path("checkout/made")).unwrap(), "x\n");
+        next_is_fine(isolation);
+    });
+}
+
+/// What only root can write or read is no reason to fail, but it is stated.
+#[test]
+fn a_tool_stays_root_where_it_must_and_the_reason_is_stated() {
+    if !is_root() {
+        return skipped("these tests do not run as root");
+    }
+    each(|isolation| {
+        let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let mut trial = Trial::new(isolation, "echo x > $there/new && id -u");
+        trial.job.env.insert("there".into(), path.clone().into());
+        trial.job.view.writable.push(path.clone());
+        let user = tool_user(isolation, &trial.job.root, &trial.job.view);
+        let words = user.describe().unwrap();
+        assert!(
+            words.contains("as root without capabilities") && words.contains(&path.display().to_string()),
+            "{words}"
+        );
+        assert_eq!(text(&trial.run().stdout.bytes), "0\n", "{isolation:?}");
+    });
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}

@@ -7,7 +7,9 @@ mod limits;
 mod plain;
 
 use crate::project::skipped;
-use karat::sandbox::{Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, View, available, run, seen_root};
+use karat::sandbox::{
+    Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, ToolUser, View, available, run, seen_root, tool_user,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
