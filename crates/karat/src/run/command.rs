@@ -11,7 +11,7 @@ use crate::import::rule_map::RuleMap;
 use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
 use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
-use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool, tool_user};
+use crate::sandbox::{find_installation, locate_program, run, seen_root, seen_tool, tool_user};
 use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
@@ -34,8 +34,8 @@ pub struct CommandTool {
     rules: Option<RuleMap>,
     /// What the set-up command prepared.
     own_folder: PathBuf,
-    /// What the tool's programs need although it lies where nothing can be read.
-    exposed: Vec<PathBuf>,
+    /// What is installed with the tool's programs outside the system's folders.
+    installed: Vec<PathBuf>,
 }
 
 /// Why a tool cannot be run at all.
@@ -146,9 +146,9 @@ impl CommandTool {
         }
         let own_folder = site.folder();
         fs::create_dir_all(&own_folder)?;
-        let mut tool = Self { manifest, program, isolation, rules, own_folder, exposed: Vec::new() };
+        let mut tool = Self { manifest, program, isolation, rules, own_folder, installed: Vec::new() };
         if !tool.program.setup.is_empty() {
-            tool.exposed = tool.needs(&tool.program.setup, site)?;
+            tool.installed = tool.needs(&tool.program.setup, site)?;
             tool.set_up(site)?;
         }
         let first = tool.program.command.first().cloned().unwrap_or_default();
@@ -163,7 +163,7 @@ impl CommandTool {
         if site.secret.iter().any(|secret| found.starts_with(secret)) {
             return Err(ReadyError::InsideSecret { program: found.display().to_string() });
         }
-        tool.exposed = tool.needs(&tool.program.command, site)?;
+        tool.installed = tool.needs(&tool.program.command, site)?;
         let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
         let facts =
             ToolFactsV1 { version, isolation: tool.isolation_words(site), program: Some(found.display().to_string()) };
@@ -173,8 +173,10 @@ impl CommandTool {
     /// The isolation in force, with what the manifest asks for beyond it.
     fn isolation_words(&self, site: &Site<'_>) -> String {
         let user = tool_user(self.isolation, &site.scratch, &self.view(site, self.program.network));
+        let installed: Vec<String> = self.installed.iter().map(|path| path.display().to_string()).collect();
+        let installed = (!installed.is_empty()).then(|| format!("installed in {}", installed.join(" ")));
         let words = isolation_words(self.isolation, &self.program);
-        user.describe().map_or(words.clone(), |user| format!("{words}, {user}"))
+        [Some(words), installed, user.describe()].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
@@ -479,8 +481,7 @@ impl CommandTool {
     fn view(&self, site: &Site<'_>, network: bool) -> View {
         View {
             secret: site.secret.clone(),
-            masked: site.home.iter().cloned().chain([site.scratch.clone()]).collect(),
-            exposed: self.exposed.iter().chain(&self.program.expose).cloned().collect(),
+            readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
         }
@@ -514,10 +515,9 @@ impl CommandTool {
 
     /// What must be readable for a command: what its program needs, and the files that its words name by their full path.
     fn needs(&self, command: &[String], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
-        let masked: Vec<PathBuf> = site.home.iter().cloned().chain([site.scratch.clone()]).collect();
         let mut needs = Vec::new();
         for program in command.first().into_iter().chain(&self.program.needs) {
-            needs.extend(self.find(program, site)?.map(|program| exposures(&program, &masked)).unwrap_or_default());
+            needs.extend(self.find(program, site)?.map(|program| find_installation(&program)).unwrap_or_default());
         }
         let named = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
         needs.extend(named);

@@ -4,6 +4,7 @@ use super::isolation::Isolation;
 use super::job::{Job, seen_root, seen_tool};
 use super::order::Exec;
 use super::program::locate_program;
+use super::system::{SystemPath, is_system, left_out, system};
 use super::user::{ToolUser, UNPRIVILEGED};
 use super::view::{Sight, within};
 use std::ffi::{OsStr, OsString};
@@ -12,7 +13,7 @@ use std::process::{Command, Stdio};
 
 /// Bytes in each of the places for temporary files. They lie in memory, and nobody counts them among a tool's.
 const SCRATCH: &str = "67108864";
-/// Bytes in the folders that stand for masked ones, which hold nothing but the way to what is exposed.
+/// Bytes in the folders that stand for secret ones, which stay empty.
 const EMPTY: &str = "1048576";
 
 /// The word that is to name the file for bubblewrap's state.
@@ -45,7 +46,7 @@ pub(super) fn probe() -> Result<Bubblewrap, String> {
 fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
     let mut command = Command::new(program);
     command.args(base(false, setpriv.is_some()));
-    command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--"]);
+    command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     command.args(setpriv.map(drop_privileges).unwrap_or_default()).arg("true");
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
@@ -89,28 +90,26 @@ pub(super) fn command(
     let setpriv = bubblewrap.setpriv.as_deref().filter(|_| *user == ToolUser::Unprivileged);
     let mut args = Arguments(vec![(&bubblewrap.program).into(), "--json-status-fd".into(), OsString::new()]);
     args.0.extend(["--seccomp".into(), OsString::new()]);
-    args.0.extend(base(sight.network, setpriv.is_some()).into_iter().map(OsString::from));
+    args.0.extend(base(sight.network, setpriv.is_some()));
     args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
-    for path in &sight.masked {
-        args.mask(path, is_scratch(path));
+    for path in ["/tmp", "/var/tmp"] {
+        args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
-    // Names are looked up through a file that often leads to a place which is masked.
-    let resolver = Path::new("/etc/resolv.conf").canonicalize().ok().filter(|_| sight.network);
-    for path in sight.exposed.iter().chain(&resolver) {
-        args.pair("--ro-bind", path, path);
+    for path in &sight.readable {
+        args.bind("--ro-bind", path, path);
     }
-    for (to, at) in sight.links.iter().filter(|(_, at)| within(at, &sight.masked) && !within(at, &sight.exposed)) {
+    for (to, at) in &sight.links {
+        args.parents(at);
         args.pair("--symlink", to, at);
     }
     for path in &sight.writable {
-        args.pair("--bind", path, path);
+        args.bind("--bind", path, path);
     }
-    // A secret below a masked folder is gone with it, unless something brought it back.
-    let seen = |secret: &&PathBuf| {
-        !within(secret, &sight.masked) || within(secret, &sight.exposed) || within(secret, &sight.writable)
-    };
-    for path in sight.secret.iter().filter(seen) {
-        args.mask(path, false);
+    let seen =
+        |secret: &&PathBuf| is_system(secret) || within(secret, &sight.readable) || within(secret, &sight.writable);
+    let absent: Vec<&Path> = left_out().chain(sight.secret.iter().filter(seen).map(PathBuf::as_path)).collect();
+    for path in &absent {
+        args.mask(path);
     }
     let root = seen_root(Isolation::Bubblewrap, &sight.root);
     args.pair("--bind", &sight.root, &root);
@@ -118,11 +117,7 @@ pub(super) fn command(
         let seen = seen_tool(Isolation::Bubblewrap, &tool.path);
         args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &seen);
     }
-    for path in sight.masked.iter().filter(|path| path.is_dir() && !is_scratch(path)) {
-        args.add(&["--remount-ro"]);
-        args.0.push(path.into());
-    }
-    for path in sight.secret.iter().filter(seen).filter(|path| path.is_dir()) {
+    for path in absent.into_iter().filter(|path| path.is_dir()).chain([Path::new("/")]) {
         args.add(&["--remount-ro"]);
         args.0.push(path.into());
     }
@@ -147,7 +142,7 @@ pub(super) fn command(
 const CONTROLS: [&str; 6] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
 
 /// What every sandbox begins with. To change the user, root stays out of a user namespace, in which there would be no other.
-fn base(network: bool, changes_user: bool) -> Vec<&'static str> {
+fn base(network: bool, changes_user: bool) -> Vec<OsString> {
     let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
     args.push("--unshare-cgroup-try");
     if !network {
@@ -159,15 +154,25 @@ fn base(network: bool, changes_user: bool) -> Vec<&'static str> {
     } else {
         args.push("--unshare-user-try");
     }
-    args.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    // Folders that bubblewrap makes on its own are closed to other users.
+    for folder in ["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/ca-trust", "/etc/pki/tls", "/var", "/run", "/sys"] {
+        args.extend(["--perms", "0755", "--dir", folder]);
+    }
+    for folder in ["/sys/devices", "/sys/devices/system", "/nix", "/gnu"] {
+        args.extend(["--perms", "0755", "--dir", folder]);
+    }
+    args.extend(["--dev", "/dev", "--proc", "/proc"]);
     for path in CONTROLS.into_iter().filter(|path| Path::new(path).exists()) {
         args.extend(["--ro-bind", path, path]);
     }
+    let mut args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+    for path in system() {
+        match path {
+            SystemPath::Real(path) => args.extend(["--ro-bind".into(), path.into(), path.into()]),
+            SystemPath::Link { at, target } => args.extend(["--symlink".into(), target.into(), at.into()]),
+        }
+    }
     args
-}
-
-fn is_scratch(path: &Path) -> bool {
-    path == Path::new("/tmp") || path == Path::new("/var/tmp")
 }
 
 struct Arguments(Vec<OsString>);
@@ -181,11 +186,26 @@ impl Arguments {
         self.0.extend([option.into(), from.into(), to.into()]);
     }
 
+    /// Binds a path below folders that every user can pass.
+    fn bind(&mut self, option: &str, from: &Path, to: &Path) {
+        self.parents(to);
+        self.pair(option, from, to);
+    }
+
+    /// Makes the folders above a path, those of the system excepted, which are there.
+    fn parents(&mut self, path: &Path) {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.parent().is_some()).collect();
+        above.reverse();
+        for folder in above.into_iter().filter(|folder| !is_system(folder) && *folder != Path::new("/tmp")) {
+            self.add(&["--perms", "0755", "--dir"]);
+            self.0.push(folder.into());
+        }
+    }
+
     /// Puts an empty folder over a folder, and nothing over a file.
-    fn mask(&mut self, path: &Path, scratch: bool) {
+    fn mask(&mut self, path: &Path) {
         if path.is_dir() {
-            self.add(if scratch { &["--perms", "1777", "--size", SCRATCH] } else { &["--size", EMPTY] });
-            self.add(&["--tmpfs"]);
+            self.add(&["--size", EMPTY, "--tmpfs"]);
             self.0.push(path.into());
         } else {
             self.pair("--ro-bind", Path::new("/dev/null"), path);

@@ -2,6 +2,7 @@
 
 use super::filter;
 use super::order::Rules;
+use super::system::{SystemPath, left_out, system};
 use super::view::{Sight, within};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
@@ -32,18 +33,19 @@ pub(super) fn probe() -> Result<(), String> {
     filter::probe()
 }
 
-/// The rules for a job. What is allowed for a folder holds for all below it and cannot be taken back there, so everything
-/// beside the way down to what is masked is allowed one by one.
+/// The rules for a job. What is allowed for a folder holds for all below it and cannot be taken back there, so where something
+/// below is secret, everything beside the way down to it is allowed one by one.
 pub(super) fn rules(sight: &Sight) -> Rules {
-    let mut closed = sight.masked.clone();
-    closed.extend(sight.secret.iter().cloned());
-    // Who may read a disk as a device may read all files on it.
-    closed.push(PathBuf::from("/dev"));
-    let mut readable = Vec::new();
-    carve(Path::new("/"), &closed, &mut readable);
-    let resolver = Path::new("/etc/resolv.conf").canonicalize().ok().filter(|_| sight.network);
-    for path in sight.exposed.iter().chain(&resolver) {
-        carve(path, &sight.secret, &mut readable);
+    let mut closed = sight.secret.clone();
+    closed.extend(left_out().map(Path::to_owned));
+    let mut readable = vec![PathBuf::from("/proc")];
+    let of_system = system().iter().filter_map(|path| match path {
+        SystemPath::Real(path) => Some(path),
+        // What it leads to is allowed by its own name.
+        SystemPath::Link { .. } => None,
+    });
+    for path in of_system.chain(&sight.readable) {
+        carve(path, &closed, &mut readable);
     }
     let mut writable = vec![sight.root.clone()];
     if let Some(tool) = &sight.tool {

@@ -33,12 +33,12 @@ impl Isolation {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "Namespaces of its own: it sees no other process, finds masked folders empty, changes nothing outside its own \
-                 folder, connects to no daemon on this machine by a socket file, and without the network allowed it reaches \
-                 nothing but itself."
+                "Namespaces of its own: it sees no other process, of files the system's programs, its installation and its \
+                 own folder alone, changes nothing outside that folder, connects to no daemon on this machine by a socket file, \
+                 and without the network allowed it reaches nothing but itself."
             }
             Self::Landlock => {
-                "Kernel rules on files and sockets: it cannot open what lies in masked folders, writes only to its own folder, \
+                "Kernel rules on files and sockets: it opens the system's programs, its installation and its own folder alone, writes only to that folder, \
                  connects to no daemon on this machine by a socket file, and without the network allowed it opens no socket; \
                  names of files and of other processes stay visible, modes and times of files that the user owns can be \
                  changed, and before Linux 6.12 processes of the user can be signalled."

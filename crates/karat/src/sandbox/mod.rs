@@ -20,6 +20,7 @@ mod program;
 mod run;
 mod start;
 mod supervise;
+mod system;
 mod user;
 mod view;
 
@@ -28,7 +29,7 @@ pub use bubblewrap::Bubblewrap;
 pub use isolation::Isolation;
 pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, ToolFolder, View};
 pub use job::{seen_root, seen_tool};
-pub use program::{exposures, locate_program};
+pub use program::{find_installation, locate_program};
 pub use run::run;
 pub use supervise::supervise;
 pub use user::{ToolUser, tool_user};

@@ -46,8 +46,8 @@ pub fn tool_user(isolation: Isolation, root: &Path, view: &View) -> ToolUser {
     }
     // In a file system of its own only the last part of a path counts: the folders above it are made anew.
     let readable = |path: &Path| is_readable_by_others(path) && (own_mounts || is_reachable_by_others(path));
-    let exposed = view.exposed.iter().filter_map(|path| path.canonicalize().ok());
-    let closed = exposed.into_iter().find(|path| !readable(path));
+    let readable_paths = view.readable.iter().filter_map(|path| path.canonicalize().ok());
+    let closed = readable_paths.into_iter().find(|path| !readable(path));
     let closed = closed.or_else(|| (!own_mounts && !is_reachable_by_others(root)).then(|| root.to_owned()));
     match closed {
         Some(path) => ToolUser::Root(format!("no other user can read {}", path.display())),
