@@ -18,8 +18,8 @@ const EMPTY: &str = "1048576";
 
 /// The word that is to name the file for bubblewrap's state.
 pub(super) const STATUS: usize = 2;
-/// The word that is to name the file with the filter.
-pub(super) const FILTER: usize = 4;
+/// The words that are to name the files with the filters.
+pub(super) const FILTERS: [usize; 2] = [4, 6];
 
 /// Bubblewrap, as it can be used here.
 #[derive(Clone, Debug)]
@@ -78,8 +78,8 @@ fn drop_privileges(setpriv: &Path) -> Vec<OsString> {
     std::iter::once(setpriv.into()).chain(words.into_iter().map(OsString::from)).collect()
 }
 
-/// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTER`] name the files it tells its state through
-/// and reads a filter from, which only who starts it can fill in.
+/// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTERS`] name the files it tells its state through
+/// and reads filters from, which only who starts it can fill in.
 pub(super) fn command(
     bubblewrap: &Bubblewrap,
     job: &Job,
@@ -89,7 +89,9 @@ pub(super) fn command(
 ) -> Exec {
     let setpriv = bubblewrap.setpriv.as_deref().filter(|_| *user == ToolUser::Unprivileged);
     let mut args = Arguments(vec![(&bubblewrap.program).into(), "--json-status-fd".into(), OsString::new()]);
-    args.0.extend(["--seccomp".into(), OsString::new()]);
+    for _ in FILTERS {
+        args.0.extend(["--add-seccomp-fd".into(), OsString::new()]);
+    }
     args.0.extend(base(sight.network, setpriv.is_some()));
     args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     for path in ["/tmp", "/var/tmp"] {

@@ -70,7 +70,7 @@ pub(super) fn restrict(rules: &Rules) -> Result<(), String> {
     // Sockets with a path are daemons' more often than not. Where the kernel cannot tell them apart, there are none.
     let local: &[u64] = if abi >= JUDGES_SOCKETS { &[filter::AF_UNIX] } else { &[] };
     let network = if rules.network { filter::NETWORK } else { &[] };
-    filter::apply(&[local, network].concat())
+    filter::apply(filter::Sockets::Families(&[local, network].concat()))
 }
 
 fn restrict_files(rules: &Rules) -> Result<ABI, String> {

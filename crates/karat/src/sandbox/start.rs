@@ -64,7 +64,11 @@ fn restrict(launch: &Launch) -> Result<(), String> {
     // After the change of user, which would undo it.
     // Should the supervisor be ended from outside, the tool goes with it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
-    launch.rules.as_ref().map_or(Ok(()), super::confine::restrict)
+    match &launch.rules {
+        Some(rules) => super::confine::restrict(rules),
+        // Where no filter can be made, limits alone are what there is.
+        None => super::filter::probe().map_or(Ok(()), |()| super::filter::apply(super::filter::Sockets::Any)),
+    }
 }
 
 /// Gives up root for good. The launcher has one thread, so what holds for its thread holds for the process.
@@ -105,8 +109,8 @@ fn spawn(command: &mut Command) -> Result<Pid, String> {
 fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
     let (status, theirs) = io::pipe()?;
     let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
-    let filter = filter()?;
-    for (at, file) in [(bubblewrap::STATUS, &theirs), (bubblewrap::FILTER, &filter)] {
+    let filters = filters()?;
+    for (at, file) in bubblewrap::FILTERS.into_iter().zip(&filters).chain([(bubblewrap::STATUS, &theirs)]) {
         // Nothing else is started by this process, so nothing else can inherit it.
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
         if let Some(number) = exec.command.get_mut(at) {
@@ -118,18 +122,22 @@ fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
     Ok(Started { main: started.map_err(io::Error::other)?, bubblewrap: Some(status) })
 }
 
-/// A file to read the filter from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
+/// Files to read the filters from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
 #[cfg(target_os = "linux")]
-fn filter() -> io::Result<OwnedFd> {
-    let bytes = super::filter::bytes(super::filter::NETWORK).map_err(io::Error::other)?;
-    let (read, mut write) = io::pipe()?;
-    // It is far smaller than what a pipe holds, so nobody need read yet.
-    io::Write::write_all(&mut write, &bytes)?;
-    Ok(read.into())
+fn filters() -> io::Result<Vec<OwnedFd>> {
+    use super::filter::{NETWORK, Sockets};
+    let filters = super::filter::bytes(Sockets::Families(NETWORK)).map_err(io::Error::other)?;
+    let file = |bytes: &Vec<u8>| -> io::Result<OwnedFd> {
+        let (read, mut write) = io::pipe()?;
+        // It is far smaller than what a pipe holds, so nobody need read yet.
+        io::Write::write_all(&mut write, bytes)?;
+        Ok(read.into())
+    };
+    filters.iter().map(file).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn filter() -> io::Result<OwnedFd> {
+fn filters() -> io::Result<Vec<OwnedFd>> {
     Err(io::Error::other("bubblewrap is for Linux"))
 }
 

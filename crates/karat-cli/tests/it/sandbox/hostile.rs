@@ -348,3 +348,36 @@ fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
+
+/// System calls that no tool needs and through which it could look at other processes, gain rights or leave memory behind.
+#[test]
+fn system_calls_that_no_tool_needs_are_refused() {
+    if !cfg!(target_arch = "x86_64") || !Path::new("/usr/bin/perl").exists() {
+        return skipped("the numbers of system calls here are not in this test, or there is no perl to make them with");
+    }
+    // Numbers on x86-64, with the code of the error that is expected: 13 for "permission denied", 38 for "no such call".
+    let calls = [
+        ("ptrace", "101, 0, 0, 0, 0", 13),
+        ("process_vm_readv", "310, $$, 0, 0, 0, 0, 0", 13),
+        ("keyctl", "250, 0, -4, 0, 0, 0", 13),
+        ("add_key", "248, 0, 0, 0, 0, -4", 13),
+        ("bpf", "321, 0, 0, 0", 13),
+        ("perf_event_open", "298, 0, 0, -1, -1, 0", 13),
+        ("unshare of users", "272, 0x10000000", 13),
+        ("io_uring_setup", "425, 1, 0", 38),
+        ("clone3", "435, 0, 0", 38),
+        ("shmget", "29, 0, 4096, 0666", 38),
+        ("semget", "64, 0, 1, 0666", 38),
+        ("msgget", "68, 0, 0666", 38),
+    ];
+    each(|isolation| {
+        for (name, call, expect) in calls {
+            let script = format!("perl -e 'my $r = syscall({call}); print $r == -1 ? $!+0 : \"allowed\"'");
+            let finished = Trial::new(isolation, &script).run();
+            assert_eq!(text(&finished.stdout.bytes), expect.to_string(), "{isolation:?}: {name}");
+        }
+        // Threads and processes are made as ever.
+        let finished = Trial::new(isolation, "perl -e 'print fork() ? wait() > 0 : exit'").run();
+        assert_eq!(text(&finished.stdout.bytes), "1", "{isolation:?}");
+    });
+}
