@@ -109,7 +109,8 @@ pub(super) fn command(
     }
     let seen =
         |secret: &&PathBuf| is_system(secret) || within(secret, &sight.readable) || within(secret, &sight.writable);
-    let absent: Vec<&Path> = left_out().chain(sight.secret.iter().filter(seen).map(PathBuf::as_path)).collect();
+    let hidden = sight.secret.iter().filter(seen).map(PathBuf::as_path);
+    let absent: Vec<&Path> = left_out().map(|path| -> &Path { path }).chain(hidden).collect();
     for path in &absent {
         args.mask(path);
     }

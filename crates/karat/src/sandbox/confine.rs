@@ -8,7 +8,6 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
 };
-use rustix::thread::CapabilitySet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -60,12 +59,6 @@ pub(super) fn rules(sight: &Sight) -> Rules {
 
 /// Puts the rules on this process, for good.
 pub(super) fn restrict(rules: &Rules) -> Result<(), String> {
-    // A root user without capabilities owns its files and nothing more. With them, it could read the environment of any process
-    // past these rules: the kernel lets whoever may measure performance read memory.
-    for capability in CapabilitySet::all().iter() {
-        // Who has none to give up is refused, and has nothing to lose.
-        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
-    }
     let abi = restrict_files(rules).map_err(|error| format!("the rules on files were refused: {error}"))?;
     // Sockets with a path are daemons' more often than not. Where the kernel cannot tell them apart, there are none.
     let local: &[u64] = if abi >= JUDGES_SOCKETS { &[filter::AF_UNIX] } else { &[] };

@@ -29,6 +29,15 @@ impl Isolation {
         Self::ALL.into_iter().find(|isolation| isolation.as_str() == name)
     }
 
+    /// What it leaves open, in a few words; nothing where it leaves nothing.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            Self::Bubblewrap => None,
+            Self::Landlock => Some("names of files and processes stay visible"),
+            Self::Process => Some("files, network and processes stay open"),
+        }
+    }
+
     /// What it does and does not do, in one sentence.
     pub fn describe(self) -> &'static str {
         match self {

@@ -237,6 +237,11 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+    /// A control group for the tool could not be made, though others could.
+    #[error(
+        "the control group for the tool could not be made: {0}; see that the group Karat runs in can be written to"
+    )]
+    ControlGroup(io::Error),
     /// The working folder lies elsewhere.
     #[error("{} lies outside {}, which is all the tool is given; choose a folder within", .dir.display(), .root.display())]
     Outside {

@@ -1,5 +1,6 @@
 //! What Karat tells its supervisor, and what it hears back.
 
+use super::cgroup::Membership;
 use super::job::{Limits, Resource};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -22,6 +23,8 @@ pub(super) struct Watch {
     pub(super) limits: Limits,
     /// How many processes and threads the user may have before the system refuses more; `None` where that does not bind.
     pub(super) tasks: Option<u64>,
+    /// The control group it is put in, where there is one.
+    pub(super) group: Option<Membership>,
 }
 
 /// A program to become, after leaving the terminal and, where there are rules, restricting oneself.

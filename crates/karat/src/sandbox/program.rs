@@ -71,6 +71,11 @@ impl Installation {
         if let Some(shared) = program.ancestors().filter(modules).last() {
             self.add(shared, shared);
         }
+        // Below `/opt`, each installation has a folder of its own.
+        let own = program.strip_prefix("/opt").ok().and_then(|rest| rest.components().next());
+        if let Some(own) = own.map(|own| Path::new("/opt").join(own)).filter(|own| own.is_dir()) {
+            return self.add(&own, &own);
+        }
         let Some(folder) = program.parent() else { return };
         let Some(prefix) = folder.parent() else { return };
         match folder.file_name().and_then(OsStr::to_str) {

@@ -1,10 +1,11 @@
 //! Karat's side of a job: starts the supervisor, reads what the tool prints, and says when it is enough.
 
 use super::available::available;
+use super::cgroup::{self, Group};
 use super::isolation::Isolation;
 use super::job::{Cancel, Captured, Ended, Finished, Job, LONGEST, Resource, SandboxError, Supervisor, seen_root};
 use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
-use super::user::{ToolUser, give_to_unprivileged, tool_user};
+use super::user::{ToolUser, UNPRIVILEGED, give_to_unprivileged, tool_user};
 use super::view::Sight;
 use super::{bubblewrap, channel, processes};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -28,7 +29,8 @@ const CHUNK: usize = 64 << 10;
 
 /// Runs a job to its end. When this comes back, nothing of the tool is left, however it ended.
 pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finished, SandboxError> {
-    let order = order(job)?;
+    // Goes last, when nothing of the tool is left in it.
+    let (order, _group) = order(job)?;
     let trouble = |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
     let (channel, theirs) = channel::pair().map_err(trouble("reached"))?;
     let begun = Instant::now();
@@ -85,7 +87,7 @@ fn lost_to_tool(isolation: Isolation, status: ExitStatus) -> Option<Ended> {
 }
 
 /// What the supervisor is to do.
-fn order(job: &Job) -> Result<Order, SandboxError> {
+fn order(job: &Job) -> Result<(Order, Option<Group>), SandboxError> {
     if job.command.is_empty() {
         return Err(SandboxError::NoCommand);
     }
@@ -115,7 +117,12 @@ fn order(job: &Job) -> Result<Order, SandboxError> {
         }
         Isolation::Process => (Start::Launched { changes_user }, plain(env)),
     };
-    Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks: tasks(job.limits.processes) }))
+    let most = most_tasks(job.limits.processes);
+    let group = cgroup::tree().ok().map(|tree| Group::make(tree, &job.limits, most)).transpose();
+    let group = group.map_err(SandboxError::ControlGroup)?;
+    let membership = group.as_ref().map(Group::membership);
+    let tasks = tasks_before(changes_user).map(|before| before + most);
+    Ok((Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks, group: membership }), group))
 }
 
 #[cfg(target_os = "linux")]
@@ -128,13 +135,19 @@ fn confined(_: &Sight, changes_user: bool) -> Start {
     Start::Launched { changes_user }
 }
 
-/// How many processes and threads the user may have. The system counts all of a user's, of other trials and outside Karat, so
-/// this is far above the limit of one tool: a last wall behind the supervisor, which counts exactly but not at every moment.
-/// The system lets root pass.
-fn tasks(processes: usize) -> Option<u64> {
+/// How many processes and threads a tool may have before the system refuses more. This is far above the limit on its processes: a
+/// last wall behind the supervisor, which counts exactly but not at every moment.
+fn most_tasks(processes: usize) -> u64 {
+    16 * processes.max(256) as u64
+}
+
+/// How many processes and threads the tool's user had before the first tool was started, for the system counts all of a user's;
+/// `None` for root, whom it lets pass.
+fn tasks_before(changes_user: bool) -> Option<u64> {
     static BEFORE: OnceLock<u64> = OnceLock::new();
-    let before = || *BEFORE.get_or_init(processes::tasks_of_user);
-    (!rustix::process::geteuid().is_root()).then(|| before() + 16 * processes.max(256) as u64)
+    let own = rustix::process::geteuid();
+    let user = if changes_user { UNPRIVILEGED } else { own.as_raw() };
+    (changes_user || !own.is_root()).then(|| *BEFORE.get_or_init(|| processes::tasks_of_user(user)))
 }
 
 /// How the tool ended, unless Karat itself wished it to.

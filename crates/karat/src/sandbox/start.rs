@@ -58,11 +58,17 @@ pub(super) fn become_tool(launch: &Launch) -> String {
 #[cfg(target_os = "linux")]
 fn restrict(launch: &Launch) -> Result<(), String> {
     use rustix::process::{Signal, set_parent_process_death_signal};
+    use rustix::thread::CapabilitySet;
+    // Without capabilities, root owns its files and nothing more. With them, it could read the environment of any process past
+    // the rules on files: the kernel lets whoever may measure performance read memory.
+    for capability in CapabilitySet::all().iter() {
+        // Who has none to give up is refused, and has nothing to lose.
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
     if launch.changes_user {
         become_unprivileged().map_err(|error| format!("root's rights could not be given up: {error}"))?;
     }
-    // After the change of user, which would undo it.
-    // Should the supervisor be ended from outside, the tool goes with it.
+    // Should the supervisor be ended from outside, the tool goes with it. A change of user would undo this, so it comes after.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     match &launch.rules {
         Some(rules) => super::confine::restrict(rules),
@@ -75,11 +81,6 @@ fn restrict(launch: &Launch) -> Result<(), String> {
 #[cfg(target_os = "linux")]
 fn become_unprivileged() -> rustix::io::Result<()> {
     use rustix::process::{Gid, Uid};
-    use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
-    for capability in CapabilitySet::all().iter() {
-        // Capabilities that this kernel does not have cannot be given up.
-        let _ = remove_capability_from_bounding_set(capability);
-    }
     let (user, group) = (Uid::from_raw(UNPRIVILEGED), Gid::from_raw(UNPRIVILEGED));
     rustix::thread::set_thread_groups(&[])?;
     rustix::thread::set_thread_res_gid(group, group, group)?;

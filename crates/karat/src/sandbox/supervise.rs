@@ -1,8 +1,9 @@
 //! The supervising process: starts one tool, watches what it uses, and outlives everything it started.
 
+use super::cgroup::Membership;
 use super::channel;
 use super::job::{LONGEST, Limits, Resource};
-use super::order::{How, Order, Report, Said, Watch, Wish};
+use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -55,10 +56,25 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     if let Err(error) = prepare(&order) {
         return not_started(format!("its limits could not be set: {error}"));
     }
-    match start::start(order.start, order.exec) {
-        Ok(started) => follow(started, &order.limits, channel, begun),
+    match start_in_group(order.start, order.exec, order.group.as_ref()) {
+        Ok(started) => {
+            let report = follow(started, &order.limits, channel, begun);
+            let out_of_memory = order.group.is_some_and(|group| group.ran_out_of_memory());
+            let by_kernel = out_of_memory && matches!(report.how, How::Signalled(_) | How::Exited(_));
+            if by_kernel { Report { how: How::Overran(Resource::Memory), ..report } } else { report }
+        }
         Err(why) => not_started(why),
     }
+}
+
+/// Starts a tool in its control group, in which this process is only for that moment: it must outlive what the group may not.
+fn start_in_group(start: Start, exec: Exec, group: Option<&Membership>) -> Result<Started, String> {
+    let Some(group) = group else { return start::start(start, exec) };
+    let failed = |error: std::io::Error| format!("its control group could not be used: {error}");
+    group.enter().map_err(failed)?;
+    let started = start::start(start, exec);
+    group.leave().map_err(failed)?;
+    started
 }
 
 /// Makes this process fit to be the parent of a tool. Limits are inherited.
@@ -67,7 +83,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // Bubblewrap may have to be privileged to set things up, and sees to this itself.
-        if !matches!(order.start, super::order::Start::Bubblewrap) {
+        if !matches!(order.start, Start::Bubblewrap) {
             rustix::thread::set_no_new_privs(true)?;
         }
     }

@@ -29,6 +29,7 @@ const SETTINGS: &[&str] = &[
     "ca-certificates.conf",
     "crypto-policies",
     "debian_version",
+    "dotnet",
     "fonts",
     "gai.conf",
     "group",
@@ -78,6 +79,11 @@ pub(super) enum SystemPath {
 pub(super) fn system() -> &'static [SystemPath] {
     static FOUND: OnceLock<Vec<SystemPath>> = OnceLock::new();
     FOUND.get_or_init(find)
+}
+
+/// Whether every tool may read a path, wherever it leads.
+pub fn is_of_system(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| is_system(&path))
 }
 
 /// Whether every tool may read a path. It is compared as it stands: links are the caller's to resolve.

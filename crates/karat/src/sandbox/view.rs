@@ -33,7 +33,8 @@ impl Sight {
         let Ok(dir) = dir.strip_prefix(&root).map(Path::to_owned) else {
             return Err(SandboxError::Outside { dir, root });
         };
-        let secret = outermost(job.view.secret.iter().filter_map(|path| path.canonicalize().ok()));
+        let secret = job.view.secret.iter().chain(&copies_of_karat(&job.view.readable)).cloned().collect::<Vec<_>>();
+        let secret = outermost(secret.iter().filter_map(|path| path.canonicalize().ok()));
         let tool = match &job.tool {
             Some(tool) => Some(ToolFolder { path: existing(&tool.path)?, writable: tool.writable }),
             None => None,
@@ -55,6 +56,13 @@ impl Sight {
         let writable = writable.into_iter().filter(open).collect();
         Ok(Self { root, dir, tool, readable, links, writable, secret, network: job.view.network })
     }
+}
+
+/// Programs of Karat's name in what a tool sees. They carry the suites that come with Karat, goldens included.
+fn copies_of_karat(readable: &[PathBuf]) -> Vec<PathBuf> {
+    let of_system = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/usr/local/sbin", "/bin", "/sbin"].map(PathBuf::from);
+    let beside = readable.iter().chain(&of_system).flat_map(|folder| [folder.join("karat"), folder.join("bin/karat")]);
+    beside.filter(|copy| copy.is_file()).collect()
 }
 
 /// Whether a path is one of `folders` or lies below one.

@@ -10,6 +10,7 @@ fn elsewhere() -> TempDir {
     std::fs::write(folder.path().join("golden.yaml"), "the answer").unwrap();
     std::fs::create_dir(folder.path().join("part")).unwrap();
     std::fs::write(folder.path().join("part/golden.yaml"), "the answer").unwrap();
+    open_to_all(folder.path());
     folder
 }
 

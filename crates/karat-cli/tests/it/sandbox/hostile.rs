@@ -45,6 +45,8 @@ fn modes_and_times_outside_change_only_where_it_is_said() {
         let about = std::fs::metadata(&file).unwrap();
         let changed = (about.mode() & 0o777 == 0o777, about.mtime() == 86400);
         let said = isolation.describe().contains("modes and times of files that the user owns can be changed");
+        // The files of root are not those of the user that its tools run as.
+        let said = said && !is_root();
         assert_eq!(changed, (said, said), "{isolation:?}");
     });
 }
@@ -215,6 +217,10 @@ fn daemons_cannot_be_reached() {
         let hidden = tempfile::tempdir().unwrap();
         let _seen = std::os::unix::net::UnixListener::bind(folder.path().join("s")).unwrap();
         let _hidden = std::os::unix::net::UnixListener::bind(hidden.path().join("s")).unwrap();
+        for path in [folder.path(), hidden.path()] {
+            open_to_all(path);
+            open_to_all(&path.join("s"));
+        }
         let name = format!("karat-{}", marker());
         let address = SocketAddr::from_abstract_name(&name).unwrap();
         let _named = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
@@ -251,7 +257,8 @@ fn ending_the_supervisor_ends_the_trial() {
         );
         let finished = Trial::new(isolation, &script).run();
         let reached = finished.ended == Ended::LostSupervisor;
-        assert_eq!(reached, isolation == Isolation::Process, "{isolation:?}: {:?}", finished.ended);
+        // Root's tools run as another user, who cannot signal it.
+        assert_eq!(reached, isolation == Isolation::Process && !is_root(), "{isolation:?}: {:?}", finished.ended);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
     });
@@ -286,11 +293,6 @@ fn no_privilege_is_left() {
             assert_eq!(bounds, format!("CapBnd:{none}"), "{isolation:?}");
         }
     });
-}
-
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
 
 /// Whoever owns system files may write to them even without capabilities. Files are opened and nothing is written.
@@ -342,11 +344,6 @@ fn a_tool_stays_root_where_it_must_and_the_reason_is_stated() {
         );
         assert_eq!(text(&trial.run().stdout.bytes), "0\n", "{isolation:?}");
     });
-}
-
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// System calls that no tool needs and through which it could look at other processes, gain rights or leave memory behind.

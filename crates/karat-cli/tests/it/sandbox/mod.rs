@@ -116,3 +116,14 @@ fn next_is_fine(isolation: Isolation) {
     let finished = Trial::new(isolation, "cat a.txt").run();
     assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "a\n".to_owned()));
 }
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
+}
+
+/// Lets every user read and write a path, so that what keeps a tool of root's from it is the isolation and not its user.
+fn open_to_all(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+}
