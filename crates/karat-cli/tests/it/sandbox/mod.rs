@@ -5,6 +5,7 @@ mod hidden;
 mod hostile;
 mod limits;
 mod plain;
+mod table;
 
 use crate::project::skipped;
 use karat::sandbox::{
