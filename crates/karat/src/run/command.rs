@@ -178,7 +178,8 @@ impl CommandTool {
     fn isolation_words(&self, site: &Site<'_>) -> String {
         let user = tool_user(self.isolation, &site.scratch, &self.view(site, self.program.network));
         let installed: Vec<String> = self.installed.iter().map(|path| path.display().to_string()).collect();
-        let installed = (!installed.is_empty()).then(|| format!("sees its installation {}", installed.join(" ")));
+        let is_list = self.isolation > Isolation::Process && !installed.is_empty();
+        let installed = is_list.then(|| format!("sees its installation {}", installed.join(" ")));
         let words = isolation_words(self.isolation, &self.program);
         let all = [Some(words), user.describe(), Some(describe_limits()), installed];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")

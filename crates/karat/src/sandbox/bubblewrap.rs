@@ -93,10 +93,10 @@ pub(super) fn command(
         args.0.extend(["--add-seccomp-fd".into(), OsString::new()]);
     }
     args.0.extend(base(sight.network, setpriv.is_some()));
-    args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
-    for path in ["/tmp", "/var/tmp"] {
+    for path in ["/dev/shm", "/tmp", "/var/tmp"] {
         args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
+    args.add(&["--remount-ro", "/dev"]);
     for path in &sight.readable {
         args.bind("--ro-bind", path, path);
     }

@@ -29,7 +29,7 @@ pub(super) struct Tree {
 /// What belongs in the line about isolation: who counts memory and processes.
 pub fn describe_limits() -> String {
     match tree() {
-        Ok(_) => "limits by control group".to_owned(),
+        Ok(_) => "limits by cgroup".to_owned(),
         Err(why) => format!("limits by sampling ({why})"),
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn tree() -> Result<&'static Tree, &'static str> {
 }
 
 fn find(process: &Path) -> Result<Tree, &'static str> {
-    const ABSENT: &str = "no control groups of version 2";
+    const ABSENT: &str = "no cgroup v2";
     let groups = fs::read_to_string(process.join("cgroup")).unwrap_or_default();
     let mounts = fs::read_to_string(process.join("mounts")).unwrap_or_default();
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/")).ok_or(ABSENT)?;
@@ -58,7 +58,7 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
         CONTROLLERS.iter().all(|name| text.split_whitespace().any(|word| word == *name))
     };
     if !has_both("cgroup.controllers") {
-        return Err("no controllers for memory and processes in control groups of version 2");
+        return Err("no cgroup v2 controllers");
     }
     if has_both("cgroup.subtree_control") {
         return Ok(Tree { parent: group.to_owned(), home: group.to_owned() });
@@ -67,7 +67,7 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
     let is_own = processes.split_whitespace().eq([process.to_string().as_str()]);
     // The machine's own group is the one without a type.
     if !is_own || !group.join("cgroup.type").exists() {
-        return Err("the control group is shared with other processes");
+        return Err("the cgroup is shared");
     }
     let home = group.join(OWN);
     let moved = || -> io::Result<()> {
@@ -78,7 +78,7 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
     if moved().is_err() {
         let _ = fs::write(group.join("cgroup.procs"), process.to_string());
         let _ = fs::remove_dir(&home);
-        return Err("the control group cannot be changed");
+        return Err("the cgroup is read-only");
     }
     Ok(Tree { parent: group.to_owned(), home })
 }
@@ -173,13 +173,9 @@ mod tests {
             let written = fs::read_to_string(folder.path().join("cgroup.subtree_control")).unwrap_or_default();
             assert_eq!(written, enabled);
         };
-        let shared = Err("the control group is shared with other processes");
-        check(&[], Err("no controllers for memory and processes in control groups of version 2"), "");
-        check(
-            &[("cgroup.controllers", "memory cpu")],
-            Err("no controllers for memory and processes in control groups of version 2"),
-            "",
-        );
+        let shared = Err("the cgroup is shared");
+        check(&[], Err("no cgroup v2 controllers"), "");
+        check(&[("cgroup.controllers", "memory cpu")], Err("no cgroup v2 controllers"), "");
         check(&[both, ("cgroup.subtree_control", "pids memory")], Ok(""), "pids memory");
         check(&[both, ("cgroup.type", "domain"), ("cgroup.procs", "7\n8\n")], shared, "");
         check(&[both, ("cgroup.procs", "7\n")], shared, "");

@@ -214,7 +214,7 @@ fn the_report_says_which_isolation_was_in_force() {
     assert!(net.contains(", network allowed") && !it.contains("network allowed"), "{it}\n{net}");
     // What is shown to a tool without anybody's asking is listed.
     let program = project.path("tools").canonicalize().unwrap().join("it.sh");
-    assert!(it.contains(&format!("sees its installation {}", program.display())), "{it}");
+    assert_eq!(it.contains(&format!("sees its installation {}", program.display())), sandboxed(), "{it}");
     assert!(it.contains("limits by "), "{it}");
     let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process").expect(0);
     assert!(

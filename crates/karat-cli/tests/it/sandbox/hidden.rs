@@ -198,7 +198,7 @@ fn private_places_of_the_machine_are_absent() {
     each_apart(|isolation| {
         let script = "for f in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /etc/sudoers /root/.bashrc /home /srv /opt /mnt /media \
                       /boot /var/lib /var/log /var/mail /var/spool /usr/src /usr/local/src; do \
-                      head -c 1 $f >/dev/null 2>&1 && echo read $f; ls -A $f 2>/dev/null | head -n 1 | sed \"s|^|$f: |\"; done; echo done";
+                      head -c 1 $f >/dev/null 2>&1 && echo read $f; ls -A $f/ 2>/dev/null | head -n 1 | sed \"s|^|$f: |\"; done; echo done";
         let finished = Trial::new(isolation, script).run();
         assert_eq!(text(&finished.stdout.bytes), "done\n", "{isolation:?}");
     });

@@ -58,7 +58,7 @@ for my $f (glob('/proc/[0-9]*/environ')) { local $/; open(my $e, '<', $f) or nex
 told 'key', $key;
 told 'home', reads("$at/home/notes.txt");
 told 'shadow', reads('/etc/shadow');
-open(my $new, '>', "$at/everybody/new") && print {$new} "x"; close $new if $new;
+open(NEW, '>', "$at/everybody/new") && close(NEW);
 chmod 0777, "$at/home/notes.txt";
 my ($set, @open) = (0, '/proc/sys', '/proc/irq', '/proc/bus', '/proc/acpi', '/proc/sysrq-trigger', '/proc/mtrr', '/sys/kernel');
 while (defined(my $p = shift @open)) {
@@ -69,9 +69,9 @@ told 'setting', $set;
 told 'names', -e "$at/suite/karat.toml";
 told 'process', -e '/proc/BYSTANDER/comm';
 kill 9, BYSTANDER;
-told 'network', socket(my $u, AF_INET, SOCK_DGRAM, 0) && connect($u, pack_sockaddr_in(9, inet_aton('192.0.2.1')));
-told 'loopback', socket(my $t, AF_INET, SOCK_STREAM, 0) && connect($t, pack_sockaddr_in(PORT, inet_aton('127.0.0.1')));
-told 'daemon', socket(my $s, AF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un("$at/everybody/socket"));
+told 'network', socket(UDP, AF_INET, SOCK_DGRAM, 0) && connect(UDP, pack_sockaddr_in(9, inet_aton('192.0.2.1')));
+told 'loopback', socket(TCP, AF_INET, SOCK_STREAM, 0) && connect(TCP, pack_sockaddr_in(PORT, inet_aton('127.0.0.1')));
+told 'daemon', socket(LOCAL, AF_UNIX, SOCK_STREAM, 0) && connect(LOCAL, pack_sockaddr_un("$at/everybody/socket"));
 my $room = "\0" x 256;
 sub in_child { my $f = shift; my $p = open(my $o, '-|') // return 0; if (!$p) { print $f->() ? 1 : 0; exit } local $/; <$o> }
 told 'ptrace', in_child(sub { calls(101, 0, 0, 0, 0) });
