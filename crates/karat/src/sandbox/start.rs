@@ -30,12 +30,15 @@ impl Started {
     }
 }
 
-/// Starts a tool, or says why that is impossible.
-pub(super) fn start(how: Start, exec: Exec) -> Result<Started, String> {
+/// Starts a tool, or says why that is impossible. `announce` hears of its first process before the tool itself runs: a tool may
+/// end this process as the first thing it does.
+pub(super) fn start(how: Start, exec: Exec, announce: &dyn Fn(Pid)) -> Result<Started, String> {
     match how {
-        Start::Launched { changes_user } => start_launcher(Launch { exec, rules: None, changes_user }),
-        Start::Bubblewrap => start_bubblewrap(exec).map_err(|error| error.to_string()),
-        Start::Confined { rules, changes_user } => start_launcher(Launch { exec, rules: Some(rules), changes_user }),
+        Start::Launched { changes_user } => start_launcher(Launch { exec, rules: None, changes_user }, announce),
+        Start::Bubblewrap => start_bubblewrap(exec, announce).map_err(|error| error.to_string()),
+        Start::Confined { rules, changes_user } => {
+            start_launcher(Launch { exec, rules: Some(rules), changes_user }, announce)
+        }
     }
 }
 
@@ -107,7 +110,7 @@ fn spawn(command: &mut Command) -> Result<Pid, String> {
     Ok(Pid::from_child(&child))
 }
 
-fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
+fn start_bubblewrap(mut exec: Exec, announce: &dyn Fn(Pid)) -> io::Result<Started> {
     let (status, theirs) = io::pipe()?;
     let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
     let filters = filters()?;
@@ -120,7 +123,10 @@ fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
     }
     // A group of its own, which can be ended as one.
     let started = command(&exec).and_then(|mut command| spawn(command.process_group(0)));
-    Ok(Started { main: started.map_err(io::Error::other)?, bubblewrap: Some(status) })
+    let main = started.map_err(io::Error::other)?;
+    // Whatever runs in there by now sees no supervisor.
+    announce(main);
+    Ok(Started { main, bubblewrap: Some(status) })
 }
 
 /// Files to read the filters from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
@@ -142,12 +148,13 @@ fn filters() -> io::Result<Vec<OwnedFd>> {
     Err(io::Error::other("bubblewrap is for Linux"))
 }
 
-fn start_launcher(launch: Launch) -> Result<Started, String> {
+fn start_launcher(launch: Launch, announce: &dyn Fn(Pid)) -> Result<Started, String> {
     let (ours, theirs) = channel::pair().map_err(|error| error.to_string())?;
     let mut launcher = Command::new(this_executable().map_err(|error| error.to_string())?);
     launcher.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
     let main = spawn(&mut launcher)?;
     drop(launcher);
+    announce(main);
     let said = channel::send(ours.as_fd(), &Order::Launch(launch))
         .and_then(|()| channel::receive::<String>(ours.as_fd()))
         .map_err(|error| error.to_string())?;

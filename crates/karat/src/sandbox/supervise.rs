@@ -7,7 +7,7 @@ use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Rlimit, Signal, WaitStatus};
+use rustix::process::{Pid, Rlimit, Signal, WaitStatus};
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
@@ -56,7 +56,9 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     if let Err(error) = prepare(&order) {
         return not_started(format!("its limits could not be set: {error}"));
     }
-    match start_in_group(order.start, order.exec, order.group.as_ref()) {
+    // Where nobody listens, waiting is over soon.
+    let announce = |main: Pid| drop(channel::send(channel, &Said::Started(main.as_raw_nonzero().get())));
+    match start_in_group(order.start, order.exec, order.group.as_ref(), &announce) {
         Ok(started) => {
             let report = follow(started, &order.limits, channel, begun);
             let out_of_memory = order.group.is_some_and(|group| group.ran_out_of_memory());
@@ -68,11 +70,16 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
 }
 
 /// Starts a tool in its control group, in which this process is only for that moment: it must outlive what the group may not.
-fn start_in_group(start: Start, exec: Exec, group: Option<&Membership>) -> Result<Started, String> {
-    let Some(group) = group else { return start::start(start, exec) };
+fn start_in_group(
+    start: Start,
+    exec: Exec,
+    group: Option<&Membership>,
+    announce: &dyn Fn(Pid),
+) -> Result<Started, String> {
+    let Some(group) = group else { return start::start(start, exec, announce) };
     let failed = |error: std::io::Error| format!("its control group could not be used: {error}");
     group.enter().map_err(failed)?;
-    let started = start::start(start, exec);
+    let started = start::start(start, exec, announce);
     group.leave().map_err(failed)?;
     started
 }
@@ -107,8 +114,6 @@ fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<(
 fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Instant) -> Report {
     // Among thousands of processes, the one that is to end them must get its turn. Who may not ask for it goes without.
     let _ = rustix::process::setpriority_process(None, -15);
-    // Where nobody listens, waiting is over soon.
-    let _ = channel::send(channel, &Said::Started(started.main.as_raw_nonzero().get()));
     let (why, status) = wait(&started, limits, channel);
     let wall = begun.elapsed();
     let in_bubblewrap = started.bubblewrap.is_some();
