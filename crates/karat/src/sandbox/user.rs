@@ -17,7 +17,7 @@ pub enum ToolUser {
     Own,
     /// Karat runs as root, and the tool as an unprivileged user.
     Unprivileged,
-    /// Karat runs as root and so does the tool, without capabilities, for this reason.
+    /// Karat runs as root and so does the tool, on Linux without capabilities, for this reason.
     Root(String),
 }
 
@@ -27,7 +27,7 @@ impl ToolUser {
         match self {
             Self::Own => None,
             Self::Unprivileged => Some("unprivileged user".to_owned()),
-            Self::Root(why) => Some(format!("as root without capabilities ({why})")),
+            Self::Root(why) => Some(format!("as root ({why})")),
         }
     }
 }
@@ -36,6 +36,9 @@ impl ToolUser {
 pub fn tool_user(isolation: Isolation, root: &Path, view: &View) -> ToolUser {
     if !rustix::process::geteuid().is_root() {
         return ToolUser::Own;
+    }
+    if cfg!(not(target_os = "linux")) {
+        return ToolUser::Root("only on Linux tools run as another user".to_owned());
     }
     if let Some(path) = view.writable.first() {
         return ToolUser::Root(format!("it may write to {}", path.display()));
