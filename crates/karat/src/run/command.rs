@@ -11,7 +11,9 @@ use crate::import::rule_map::RuleMap;
 use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
 use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
-use crate::sandbox::{exposures, locate_program, run, seen_root, seen_tool};
+use crate::sandbox::{
+    describe_limits, find_installation, is_of_system, locate_program, run, seen_root, seen_tool, tool_user,
+};
 use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
@@ -34,8 +36,8 @@ pub struct CommandTool {
     rules: Option<RuleMap>,
     /// What the set-up command prepared.
     own_folder: PathBuf,
-    /// What the tool's programs need although it lies where nothing can be read.
-    exposed: Vec<PathBuf>,
+    /// What is installed with the tool's programs outside the system's folders.
+    installed: Vec<PathBuf>,
 }
 
 /// Why a tool cannot be run at all.
@@ -146,9 +148,11 @@ impl CommandTool {
         }
         let own_folder = site.folder();
         fs::create_dir_all(&own_folder)?;
-        let mut tool = Self { manifest, program, isolation, rules, own_folder, exposed: Vec::new() };
+        let mut tool = Self { manifest, program, isolation, rules, own_folder, installed: Vec::new() };
+        let mut of_setup = Vec::new();
         if !tool.program.setup.is_empty() {
-            tool.exposed = tool.needs(&tool.program.setup, site)?;
+            of_setup = tool.needs(&tool.program.setup, &[], site)?;
+            tool.installed = of_setup.clone();
             tool.set_up(site)?;
         }
         let first = tool.program.command.first().cloned().unwrap_or_default();
@@ -163,16 +167,22 @@ impl CommandTool {
         if site.secret.iter().any(|secret| found.starts_with(secret)) {
             return Err(ReadyError::InsideSecret { program: found.display().to_string() });
         }
-        tool.exposed = tool.needs(&tool.program.command, site)?;
+        tool.installed = tool.needs(&tool.program.command, &of_setup, site)?;
         let version = if tool.program.version.is_empty() { None } else { tool.ask_version(site)? };
         let facts =
-            ToolFactsV1 { version, isolation: tool.isolation_words(), program: Some(found.display().to_string()) };
+            ToolFactsV1 { version, isolation: tool.isolation_words(site), program: Some(found.display().to_string()) };
         Ok((tool, facts))
     }
 
     /// The isolation in force, with what the manifest asks for beyond it.
-    fn isolation_words(&self) -> String {
-        isolation_words(self.isolation, &self.program)
+    fn isolation_words(&self, site: &Site<'_>) -> String {
+        let user = tool_user(self.isolation, &site.scratch, &self.view(site, self.program.network));
+        let installed: Vec<String> = self.installed.iter().map(|path| path.display().to_string()).collect();
+        let is_list = self.isolation > Isolation::Process && !installed.is_empty();
+        let installed = is_list.then(|| format!("sees its installation {}", installed.join(" ")));
+        let words = isolation_words(self.isolation, &self.program);
+        let all = [Some(words), user.describe(), Some(describe_limits()), installed];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
@@ -191,7 +201,7 @@ impl CommandTool {
             detail.reason = Some("the case comes without code".to_owned());
             return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts }));
         };
-        detail.isolation = Some(self.isolation_words());
+        detail.isolation = Some(self.isolation_words(site));
         detail.commit = Some(template.head.to_string());
         let root = site.folder();
         let done = self.attempt(task, &template, &root, site, &mut detail);
@@ -469,15 +479,19 @@ impl CommandTool {
         network: bool,
         site: &Site<'_>,
     ) -> Job {
-        let view = View {
-            secret: site.secret.clone(),
-            masked: site.home.iter().cloned().chain([site.scratch.clone()]).collect(),
-            exposed: self.exposed.iter().chain(&self.program.expose).cloned().collect(),
-            writable: self.program.writable.clone(),
-            network,
-        };
+        let view = self.view(site, network);
         let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
         Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }
+    }
+
+    fn view(&self, site: &Site<'_>, network: bool) -> View {
+        View {
+            // Other trials lie beside this one, where the folder for all of them is within what every tool reads.
+            secret: site.secret.iter().chain([&site.scratch]).cloned().collect(),
+            readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
+            writable: self.program.writable.clone(),
+            network,
+        }
     }
 
     /// The command with its program by the full path it was found under: a name, or a path from somewhere, would be looked
@@ -506,22 +520,34 @@ impl CommandTool {
         Ok(locate_program(program.as_ref(), &path))
     }
 
-    /// What must be readable for a command: what its program needs, and the files that its words name by their full path.
-    fn needs(&self, command: &[String], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
-        let masked: Vec<PathBuf> = site.home.iter().cloned().chain([site.scratch.clone()]).collect();
+    /// What must be readable for a command: what its program needs, and, where the user wrote the command, the files that its words
+    /// name by their full path. What set-up made runs with what set-up had, `of_setup`, wherever its links and first lines lead.
+    fn needs(&self, command: &[String], of_setup: &[PathBuf], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
+        let anywhere = self.program.files_anywhere;
         let mut needs = Vec::new();
-        for program in command.first().into_iter().chain(&self.program.needs) {
-            needs.extend(self.find(program, site)?.map(|program| exposures(&program, &masked)).unwrap_or_default());
+        for name in command.first().into_iter().chain(&self.program.needs) {
+            let Some(program) = self.find(name, site)? else { continue };
+            if program.starts_with(&self.own_folder) {
+                needs.extend(of_setup.iter().cloned());
+            } else if name.contains('/') && !anywhere {
+                // A suite cannot choose a folder whose neighbours are shown.
+                needs.extend((!is_of_system(&program)).then_some(program));
+            } else {
+                needs.extend(find_installation(&program));
+            }
         }
-        let named = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
-        needs.extend(named);
+        let named = command.iter().skip(1).filter(|_| anywhere).map(PathBuf::from);
+        needs.extend(named.filter(|path| path.is_absolute() && path.is_file() && !is_of_system(path)));
+        needs.sort();
+        needs.dedup();
         Ok(needs)
     }
 }
 
 /// The isolation in force, with what a manifest asks for beyond it.
 pub fn isolation_words(isolation: Isolation, program: &Program) -> String {
-    let mut words = vec![isolation.as_str().to_owned()];
+    let missing = isolation.missing().map(|missing| format!(" ({missing})")).unwrap_or_default();
+    let mut words = vec![format!("{}{missing}", isolation.as_str())];
     if program.network {
         words.push("network allowed".to_owned());
     }

@@ -24,7 +24,9 @@ impl Scratch {
         sweep(parent);
         let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
         let folder = parent.join(format!("{PREFIX}{}-{moment:x}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&folder)?;
+        // Under root, tools run as another user, who must be able to pass to the folder of a trial without listing the others.
+        let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
+        DirBuilder::new().mode(mode).create(&folder)?;
         let folder = folder.canonicalize()?;
         let lock = File::create_new(folder.join(LOCK))?;
         lock.lock()?;

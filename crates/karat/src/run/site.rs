@@ -20,8 +20,6 @@ pub struct Site<'a> {
     pub cancel: Cancel,
     /// What no tool may ever see: suite, store, and what would give their content away.
     pub secret: Vec<PathBuf>,
-    /// The user's home.
-    pub home: Option<PathBuf>,
     /// The user's environment, of which tools see what is allowed only.
     pub environment: BTreeMap<String, OsString>,
     /// Where random numbers start from.
@@ -45,10 +43,12 @@ impl<'a> Site<'a> {
             secret.extend(histories(&root));
             secret.push(root);
         }
-        // The program carries a suite with its goldens.
+        // The program carries suites with their goldens, and so do other copies of it that a tool could find.
         secret.extend(supervisor.program.canonicalize());
-        let home = environment.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        Self { loaded, scratch, supervisor, cancel, secret, home, environment, seed, next: AtomicUsize::new(0) }
+        let path = environment.get("PATH").cloned().unwrap_or_default();
+        let copies = std::env::split_paths(&path).filter_map(|folder| folder.join("karat").canonicalize().ok());
+        secret.extend(copies.filter(|copy| copy.is_file()));
+        Self { loaded, scratch, supervisor, cancel, secret, environment, seed, next: AtomicUsize::new(0) }
     }
 
     /// A folder name that no other trial of this run has, and that says nothing about the trial.

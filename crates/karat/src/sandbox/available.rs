@@ -1,18 +1,17 @@
 //! Which ways to keep a tool apart this system has.
 
-use super::bubblewrap;
+use super::bubblewrap::{self, Bubblewrap};
 use super::isolation::Isolation;
 use super::job::SandboxError;
 #[cfg(target_os = "linux")]
 use super::{confine, filter};
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// What this system offers beside [`Isolation::Process`], which is there always.
 #[derive(Clone, Debug)]
 pub struct Availability {
-    /// Where bubblewrap is, or why it cannot be used.
-    pub bubblewrap: Result<PathBuf, String>,
+    /// Bubblewrap, or why it cannot be used.
+    pub bubblewrap: Result<Bubblewrap, String>,
     /// Whether the kernel's rules can be used, or why not.
     pub landlock: Result<(), String>,
 }
@@ -53,13 +52,13 @@ pub fn strongest(required: Option<Isolation>) -> Result<Isolation, SandboxError>
 }
 
 #[cfg(target_os = "linux")]
-fn probe_bubblewrap() -> Result<PathBuf, String> {
+fn probe_bubblewrap() -> Result<Bubblewrap, String> {
     filter::probe()?;
     bubblewrap::probe()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn probe_bubblewrap() -> Result<PathBuf, String> {
+fn probe_bubblewrap() -> Result<Bubblewrap, String> {
     Err("bubblewrap is for Linux, and this is another system".to_owned())
 }
 

@@ -4,6 +4,8 @@ use super::isolation::Isolation;
 use super::job::{Job, seen_root, seen_tool};
 use super::order::Exec;
 use super::program::locate_program;
+use super::system::{SystemPath, is_system, left_out, system};
+use super::user::{ToolUser, UNPRIVILEGED};
 use super::view::{Sight, within};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,63 +13,106 @@ use std::process::{Command, Stdio};
 
 /// Bytes in each of the places for temporary files. They lie in memory, and nobody counts them among a tool's.
 const SCRATCH: &str = "67108864";
-/// Bytes in the folders that stand for masked ones, which hold nothing but the way to what is exposed.
+/// Bytes in the folders that stand for secret ones, which stay empty.
 const EMPTY: &str = "1048576";
 
 /// The word that is to name the file for bubblewrap's state.
 pub(super) const STATUS: usize = 2;
-/// The word that is to name the file with the filter.
-pub(super) const FILTER: usize = 4;
+/// The words that are to name the files with the filters.
+pub(super) const FILTERS: [usize; 2] = [4, 6];
 
-/// Where bubblewrap is, if it can do here what is asked of it, or why not.
-pub(super) fn probe() -> Result<PathBuf, String> {
+/// Bubblewrap, as it can be used here.
+#[derive(Clone, Debug)]
+pub struct Bubblewrap {
+    /// The program.
+    pub program: PathBuf,
+    /// The program that makes a tool of root's an unprivileged user's; none where Karat is not root or cannot do that.
+    pub setpriv: Option<PathBuf>,
+}
+
+/// Bubblewrap, if it can do here what is asked of it, or why not.
+pub(super) fn probe() -> Result<Bubblewrap, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = locate_program(OsStr::new("bwrap"), &path)
         .ok_or("bubblewrap was not found; install the package `bubblewrap` and see that `bwrap` is on the PATH")?;
-    let mut command = Command::new(&program);
-    command.args(base(false)).args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--", "true"]);
-    command.env_clear().env("PATH", &path).stdin(Stdio::null()).stdout(Stdio::null());
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(program),
+    try_out(&program, None)?;
+    let is_root = rustix::process::geteuid().is_root();
+    let setpriv = locate_program(OsStr::new("setpriv"), &path)
+        .filter(|setpriv| is_root && try_out(&program, Some(setpriv.as_path())).is_ok());
+    Ok(Bubblewrap { program, setpriv })
+}
+
+/// Runs a program that does nothing, in the sandbox that tools get.
+fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(base(false, setpriv.is_some()));
+    command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"]);
+    command.args(setpriv.map(drop_privileges).unwrap_or_default()).arg("true");
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
+            let stderr = String::from_utf8_lossy(&output.stderr);
             Err(format!(
                 "`{}` does not work here ({}); it needs version 0.6 or newer and user namespaces",
                 program.display(),
-                said.lines().next().unwrap_or("it said nothing").trim()
+                stderr.lines().next().unwrap_or("no message").trim()
             ))
         }
         Err(error) => Err(format!("`{}` could not be run: {error}", program.display())),
     }
 }
 
-/// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTER`] name the files it tells its state through
-/// and reads a filter from, which only who starts it can fill in.
-pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsString, OsString)>) -> Exec {
-    let mut args = Arguments(vec![program.into(), "--json-status-fd".into(), OsString::new()]);
-    args.0.extend(["--seccomp".into(), OsString::new()]);
-    args.0.extend(base(sight.network).into_iter().map(OsString::from));
-    args.add(&["--size", SCRATCH, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
-    for path in &sight.masked {
-        args.mask(path, is_scratch(path));
+/// The command that gives up all rights of root before it becomes the tool.
+fn drop_privileges(setpriv: &Path) -> Vec<OsString> {
+    let id = UNPRIVILEGED;
+    let words = [
+        format!("--reuid={id}"),
+        format!("--regid={id}"),
+        "--clear-groups".to_owned(),
+        "--bounding-set=-all".to_owned(),
+        "--inh-caps=-all".to_owned(),
+        "--no-new-privs".to_owned(),
+        "--".to_owned(),
+    ];
+    std::iter::once(setpriv.into()).chain(words.into_iter().map(OsString::from)).collect()
+}
+
+/// The command of bubblewrap that runs a job. The words at [`STATUS`] and [`FILTERS`] name the files it tells its state through
+/// and reads filters from, which only who starts it can fill in.
+pub(super) fn command(
+    bubblewrap: &Bubblewrap,
+    job: &Job,
+    sight: &Sight,
+    user: &ToolUser,
+    env: Vec<(OsString, OsString)>,
+) -> Exec {
+    let setpriv = bubblewrap.setpriv.as_deref().filter(|_| *user == ToolUser::Unprivileged);
+    let mut args = Arguments(vec![(&bubblewrap.program).into(), "--json-status-fd".into(), OsString::new()]);
+    for _ in FILTERS {
+        args.0.extend(["--add-seccomp-fd".into(), OsString::new()]);
     }
-    // Names are looked up through a file that often leads to a place which is masked.
-    let resolver = Path::new("/etc/resolv.conf").canonicalize().ok().filter(|_| sight.network);
-    for path in sight.exposed.iter().chain(&resolver) {
-        args.pair("--ro-bind", path, path);
+    args.0.extend(base(sight.network, setpriv.is_some()));
+    for path in ["/dev/shm", "/tmp", "/var/tmp"] {
+        args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
-    for (to, at) in sight.links.iter().filter(|(_, at)| within(at, &sight.masked) && !within(at, &sight.exposed)) {
+    args.add(&["--remount-ro", "/dev"]);
+    for path in &sight.readable {
+        args.bind("--ro-bind", path, path);
+    }
+    for (to, at) in &sight.links {
+        args.parents(at);
         args.pair("--symlink", to, at);
     }
     for path in &sight.writable {
-        args.pair("--bind", path, path);
+        args.bind("--bind", path, path);
     }
-    // A secret below a masked folder is gone with it, unless something brought it back.
-    let seen = |secret: &&PathBuf| {
-        !within(secret, &sight.masked) || within(secret, &sight.exposed) || within(secret, &sight.writable)
-    };
-    for path in sight.secret.iter().filter(seen) {
-        args.mask(path, false);
+    let seen =
+        |secret: &&PathBuf| is_system(secret) || within(secret, &sight.readable) || within(secret, &sight.writable);
+    let hidden = sight.secret.iter().filter(seen).map(PathBuf::as_path);
+    let absent: Vec<&Path> = left_out().map(|path| -> &Path { path }).chain(hidden).collect();
+    for path in &absent {
+        args.mask(path);
     }
     let root = seen_root(Isolation::Bubblewrap, &sight.root);
     args.pair("--bind", &sight.root, &root);
@@ -75,11 +120,7 @@ pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsStri
         let seen = seen_tool(Isolation::Bubblewrap, &tool.path);
         args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &seen);
     }
-    for path in sight.masked.iter().filter(|path| path.is_dir() && !is_scratch(path)) {
-        args.add(&["--remount-ro"]);
-        args.0.push(path.into());
-    }
-    for path in sight.secret.iter().filter(seen).filter(|path| path.is_dir()) {
+    for path in absent.into_iter().filter(|path| path.is_dir()).chain([Path::new("/")]) {
         args.add(&["--remount-ro"]);
         args.0.push(path.into());
     }
@@ -94,22 +135,47 @@ pub(super) fn command(program: &Path, job: &Job, sight: &Sight, env: Vec<(OsStri
         args.0.extend([name, value]);
     }
     args.add(&["--"]);
+    args.0.extend(setpriv.map(drop_privileges).unwrap_or_default());
     args.0.extend(job.command.iter().cloned());
     Exec { command: args.0, env, dir: None }
 }
 
-/// What every sandbox begins with.
-fn base(network: bool) -> Vec<&'static str> {
-    let mut args = vec!["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
-    if network {
-        args.push("--share-net");
-    }
-    args.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    args
-}
+/// Parts of `/proc` through which the machine itself is changed. Bubblewrap covers them only where their folder can be written,
+/// and root without capabilities may write to the files in them all the same.
+const CONTROLS: [&str; 6] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
 
-fn is_scratch(path: &Path) -> bool {
-    path == Path::new("/tmp") || path == Path::new("/var/tmp")
+/// What every sandbox begins with. To change the user, root stays out of a user namespace, in which there would be no other.
+fn base(network: bool, changes_user: bool) -> Vec<OsString> {
+    let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
+    args.push("--unshare-cgroup-try");
+    if !network {
+        args.push("--unshare-net");
+    }
+    args.extend(["--cap-drop", "ALL"]);
+    if changes_user {
+        args.extend(["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]);
+    } else {
+        args.push("--unshare-user-try");
+    }
+    // Folders that bubblewrap makes on its own are closed to other users.
+    for folder in ["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/ca-trust", "/etc/pki/tls", "/var", "/run", "/sys"] {
+        args.extend(["--perms", "0755", "--dir", folder]);
+    }
+    for folder in ["/sys/devices", "/sys/devices/system", "/nix", "/gnu"] {
+        args.extend(["--perms", "0755", "--dir", folder]);
+    }
+    args.extend(["--dev", "/dev", "--proc", "/proc"]);
+    for path in CONTROLS.into_iter().filter(|path| Path::new(path).exists()) {
+        args.extend(["--ro-bind", path, path]);
+    }
+    let mut args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+    for path in system() {
+        match path {
+            SystemPath::Real(path) => args.extend(["--ro-bind".into(), path.into(), path.into()]),
+            SystemPath::Link { at, target } => args.extend(["--symlink".into(), target.into(), at.into()]),
+        }
+    }
+    args
 }
 
 struct Arguments(Vec<OsString>);
@@ -123,11 +189,26 @@ impl Arguments {
         self.0.extend([option.into(), from.into(), to.into()]);
     }
 
+    /// Binds a path below folders that every user can pass.
+    fn bind(&mut self, option: &str, from: &Path, to: &Path) {
+        self.parents(to);
+        self.pair(option, from, to);
+    }
+
+    /// Makes the folders above a path, those of the system excepted, which are there.
+    fn parents(&mut self, path: &Path) {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.parent().is_some()).collect();
+        above.reverse();
+        for folder in above.into_iter().filter(|folder| !is_system(folder) && *folder != Path::new("/tmp")) {
+            self.add(&["--perms", "0755", "--dir"]);
+            self.0.push(folder.into());
+        }
+    }
+
     /// Puts an empty folder over a folder, and nothing over a file.
-    fn mask(&mut self, path: &Path, scratch: bool) {
+    fn mask(&mut self, path: &Path) {
         if path.is_dir() {
-            self.add(if scratch { &["--perms", "1777", "--size", SCRATCH] } else { &["--size", EMPTY] });
-            self.add(&["--tmpfs"]);
+            self.add(&["--size", EMPTY, "--tmpfs"]);
             self.0.push(path.into());
         } else {
             self.pair("--ro-bind", Path::new("/dev/null"), path);

@@ -2,12 +2,12 @@
 
 use super::filter;
 use super::order::Rules;
+use super::system::{SystemPath, left_out, system};
 use super::view::{Sight, within};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
 };
-use rustix::thread::CapabilitySet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -32,18 +32,19 @@ pub(super) fn probe() -> Result<(), String> {
     filter::probe()
 }
 
-/// The rules for a job. What is allowed for a folder holds for all below it and cannot be taken back there, so everything
-/// beside the way down to what is masked is allowed one by one.
+/// The rules for a job. What is allowed for a folder holds for all below it and cannot be taken back there, so where something
+/// below is secret, everything beside the way down to it is allowed one by one.
 pub(super) fn rules(sight: &Sight) -> Rules {
-    let mut closed = sight.masked.clone();
-    closed.extend(sight.secret.iter().cloned());
-    // Who may read a disk as a device may read all files on it.
-    closed.push(PathBuf::from("/dev"));
-    let mut readable = Vec::new();
-    carve(Path::new("/"), &closed, &mut readable);
-    let resolver = Path::new("/etc/resolv.conf").canonicalize().ok().filter(|_| sight.network);
-    for path in sight.exposed.iter().chain(&resolver) {
-        carve(path, &sight.secret, &mut readable);
+    let mut closed = sight.secret.clone();
+    closed.extend(left_out().map(Path::to_owned));
+    let mut readable = vec![PathBuf::from("/proc")];
+    let of_system = system().iter().filter_map(|path| match path {
+        SystemPath::Real(path) => Some(path),
+        // What it leads to is allowed by its own name.
+        SystemPath::Link { .. } => None,
+    });
+    for path in of_system.chain(&sight.readable) {
+        carve(path, &closed, &mut readable);
     }
     let mut writable = vec![sight.root.clone()];
     if let Some(tool) = &sight.tool {
@@ -58,17 +59,11 @@ pub(super) fn rules(sight: &Sight) -> Rules {
 
 /// Puts the rules on this process, for good.
 pub(super) fn restrict(rules: &Rules) -> Result<(), String> {
-    // A root user without capabilities owns its files and nothing more. With them, it could read the environment of any process
-    // past these rules: the kernel lets whoever may measure performance read memory.
-    for capability in CapabilitySet::all().iter() {
-        // Who has none to give up is refused, and has nothing to lose.
-        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
-    }
     let abi = restrict_files(rules).map_err(|error| format!("the rules on files were refused: {error}"))?;
     // Sockets with a path are daemons' more often than not. Where the kernel cannot tell them apart, there are none.
     let local: &[u64] = if abi >= JUDGES_SOCKETS { &[filter::AF_UNIX] } else { &[] };
     let network = if rules.network { filter::NETWORK } else { &[] };
-    filter::apply(&[local, network].concat())
+    filter::apply(filter::Sockets::Families(&[local, network].concat()))
 }
 
 fn restrict_files(rules: &Rules) -> Result<ABI, String> {

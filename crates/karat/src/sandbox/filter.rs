@@ -1,4 +1,4 @@
-//! A filter on system calls: which sockets a process may open, and whose limits it may set.
+//! Filters on system calls: which sockets a process may open, whose limits it may set, and what no tool needs.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
@@ -10,57 +10,109 @@ pub(super) const AF_UNIX: u64 = 1;
 /// addresses and routes, which looking up names begins with.
 pub(super) const NETWORK: &[u64] = &[2, 10, 16];
 
-/// The numbers of `socket` and `prlimit64`, which each architecture numbers its own way.
+/// Numbers of system calls, which each architecture has its own way.
 #[cfg(target_arch = "x86_64")]
-const NUMBERS: (i64, i64) = (41, 302);
+mod number {
+    pub(super) const SOCKET: i64 = 41;
+    pub(super) const PRLIMIT: i64 = 302;
+    pub(super) const CLONE: i64 = 56;
+    pub(super) const UNSHARE: i64 = 272;
+    /// ptrace, process_vm_readv, process_vm_writev, add_key, request_key, keyctl, bpf, perf_event_open, userfaultfd,
+    /// open_by_handle_at.
+    pub(super) const REFUSED: [i64; 10] = [101, 310, 311, 248, 249, 250, 321, 298, 323, 304];
+    /// shmget, semget, msgget.
+    pub(super) const SYSTEM_V: [i64; 3] = [29, 64, 68];
+}
 #[cfg(not(target_arch = "x86_64"))]
-const NUMBERS: (i64, i64) = (198, 261);
-/// The number of `io_uring_setup`, which opens sockets behind the back of a filter.
-const IO_URING_SETUP: i64 = 425;
+mod number {
+    pub(super) const SOCKET: i64 = 198;
+    pub(super) const PRLIMIT: i64 = 261;
+    pub(super) const CLONE: i64 = 220;
+    pub(super) const UNSHARE: i64 = 97;
+    pub(super) const REFUSED: [i64; 10] = [117, 270, 271, 217, 218, 219, 280, 241, 282, 265];
+    pub(super) const SYSTEM_V: [i64; 3] = [194, 190, 186];
+}
+/// io_uring_setup, io_uring_enter, io_uring_register: they do what they are asked behind the back of a filter. The same numbers
+/// everywhere.
+const IO_URING: [i64; 3] = [425, 426, 427];
+/// clone3, whose arguments a filter cannot see; without it programs use `clone`.
+const CLONE3: i64 = 435;
 /// Set in the numbers of the second calling convention that some x86-64 kernels have.
 const X32: i64 = 0x4000_0000;
+/// A new user namespace, in the arguments of `clone` and `unshare`: in it, a process has every capability.
+const CLONE_NEWUSER: u64 = 0x1000_0000;
 /// "Permission denied".
 const EACCES: u32 = 13;
+/// "No such system call", at which programs fall back to another way.
+const ENOSYS: u32 = 38;
 
-/// Whether a filter can be made for this machine, or why not.
+/// Which sockets may be opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sockets<'a> {
+    /// All of them.
+    Any,
+    /// Those of these families; none at all where there are none. Connected pairs, which reach nobody else, stay possible.
+    Families(&'a [u64]),
+}
+
+/// Whether filters can be made for this machine, or why not.
 pub(super) fn probe() -> Result<(), String> {
-    program(&[]).map(|_| ())
+    programs(Sockets::Any).map(|_| ())
 }
 
-/// Refuses this process and all it starts new sockets of all but these families. Connected pairs, which reach nobody else, stay
-/// possible.
-pub(super) fn apply(families: &[u64]) -> Result<(), String> {
-    let program = program(families)?;
-    seccompiler::apply_filter(&program).map_err(|error| format!("the filter on system calls was refused: {error}"))
+/// Puts the filters on this process and all it starts.
+pub(super) fn apply(sockets: Sockets<'_>) -> Result<(), String> {
+    for program in programs(sockets)? {
+        seccompiler::apply_filter(&program)
+            .map_err(|error| format!("the filter on system calls was refused: {error}"))?;
+    }
+    Ok(())
 }
 
-/// The same filter as the bytes that the kernel reads, for another program to apply.
-pub(super) fn bytes(families: &[u64]) -> Result<Vec<u8>, String> {
+/// The same filters as the bytes that the kernel reads, for another program to apply.
+pub(super) fn bytes(sockets: Sockets<'_>) -> Result<[Vec<u8>; 2], String> {
     let instruction = |step: &seccompiler::sock_filter| {
         let [code, last] = [step.code.to_ne_bytes(), [step.jt, step.jf]];
         code.into_iter().chain(last).chain(step.k.to_ne_bytes()).collect::<Vec<u8>>()
     };
-    Ok(program(families)?.iter().flat_map(instruction).collect())
+    Ok(programs(sockets)?.map(|program| program.iter().flat_map(instruction).collect()))
 }
 
-fn program(families: &[u64]) -> Result<BpfProgram, String> {
+/// One filter for each way to refuse.
+fn programs(sockets: Sockets<'_>) -> Result<[BpfProgram; 2], String> {
+    let made = || -> seccompiler::Result<[Vec<(i64, Vec<SeccompRule>)>; 2]> {
+        let mut denied: Vec<(i64, Vec<SeccompRule>)> = number::REFUSED.iter().map(|call| (*call, vec![])).collect();
+        if let Sockets::Families(families) = sockets {
+            let others = families.iter().map(|family| compare(SeccompCmpOp::Ne, *family));
+            let others = others.collect::<Result<Vec<_>, _>>()?;
+            denied.push((number::SOCKET, if others.is_empty() { vec![] } else { vec![SeccompRule::new(others)?] }));
+        }
+        // Whoever can set the limits of the supervisor can end it. Zero is the process itself.
+        denied.push((number::PRLIMIT, vec![SeccompRule::new(vec![compare(SeccompCmpOp::Ne, 0)?])?]));
+        for call in [number::CLONE, number::UNSHARE] {
+            let new_user = compare(SeccompCmpOp::MaskedEq(CLONE_NEWUSER), CLONE_NEWUSER)?;
+            denied.push((call, vec![SeccompRule::new(vec![new_user])?]));
+        }
+        let unknown = IO_URING.into_iter().chain([CLONE3]).chain(number::SYSTEM_V);
+        Ok([denied, unknown.map(|call| (call, vec![])).collect()])
+    };
+    let [denied, unknown] = made().map_err(|error| not_made(&error))?;
+    Ok([program(denied, EACCES)?, program(unknown, ENOSYS)?])
+}
+
+fn compare(operation: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(0, SeccompCmpArgLen::Dword, operation, value)
+}
+
+fn program(calls: Vec<(i64, Vec<SeccompRule>)>, errno: u32) -> Result<BpfProgram, String> {
     let architecture = std::env::consts::ARCH;
     let target =
         TargetArch::try_from(architecture).map_err(|_| format!("there is no filter for {architecture} yet"))?;
-    let other_than = |value: u64| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value);
-    let made = || -> seccompiler::Result<BpfProgram> {
-        let mut foreign = Vec::new();
-        if !families.is_empty() {
-            let conditions = families.iter().map(|family| other_than(*family)).collect::<Result<Vec<_>, _>>()?;
-            foreign.push(SeccompRule::new(conditions)?);
-        }
-        // Whoever can set the limits of the supervisor can end it. Zero is the process itself.
-        let others = vec![SeccompRule::new(vec![other_than(0)?])?];
-        let (socket, limits) = NUMBERS;
-        let calls = [(socket, foreign), (limits, others), (IO_URING_SETUP, vec![])];
-        let calls = calls.into_iter().flat_map(|(number, rules)| [(number, rules.clone()), (X32 | number, rules)]);
-        let filter = SeccompFilter::new(calls.collect(), SeccompAction::Allow, SeccompAction::Errno(EACCES), target)?;
-        Ok(filter.try_into()?)
-    };
-    made().map_err(|error| format!("the filter on system calls could not be made: {error}"))
+    let calls = calls.into_iter().flat_map(|(number, rules)| [(number, rules.clone()), (X32 | number, rules)]);
+    let filter = SeccompFilter::new(calls.collect(), SeccompAction::Allow, SeccompAction::Errno(errno), target);
+    filter.and_then(TryInto::try_into).map_err(|error| not_made(&error))
+}
+
+fn not_made(error: &dyn std::fmt::Display) -> String {
+    format!("the filter on system calls could not be made: {error}")
 }

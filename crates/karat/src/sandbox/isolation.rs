@@ -29,16 +29,25 @@ impl Isolation {
         Self::ALL.into_iter().find(|isolation| isolation.as_str() == name)
     }
 
+    /// What it leaves open, in a few words; nothing where it leaves nothing.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            Self::Bubblewrap => None,
+            Self::Landlock => Some("names of files and processes stay visible"),
+            Self::Process => Some("files, network and processes stay open"),
+        }
+    }
+
     /// What it does and does not do, in one sentence.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "Namespaces of its own: it sees no other process, finds masked folders empty, changes nothing outside its own \
-                 folder, connects to no daemon on this machine by a socket file, and without the network allowed it reaches \
-                 nothing but itself."
+                "Namespaces of its own: it sees no other process, of files the system's programs, its installation and its \
+                 own folder alone, changes nothing outside that folder, connects to no daemon on this machine by a socket file, \
+                 and without the network allowed it reaches nothing but itself."
             }
             Self::Landlock => {
-                "Kernel rules on files and sockets: it cannot open what lies in masked folders, writes only to its own folder, \
+                "Kernel rules on files and sockets: it opens the system's programs, its installation and its own folder alone, writes only to that folder, \
                  connects to no daemon on this machine by a socket file, and without the network allowed it opens no socket; \
                  names of files and of other processes stay visible, modes and times of files that the user owns can be \
                  changed, and before Linux 6.12 processes of the user can be signalled."

@@ -41,15 +41,11 @@ pub struct ToolFolder {
     pub writable: bool,
 }
 
-/// What a program may see and reach outside its own folder, where the isolation can tell.
-///
-/// Homes and places for temporary files are masked even when nothing says so.
+/// What a program may see and reach outside its own folder and the system's programs, where the isolation can tell.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Files and folders that cannot be read, such as the user's home.
-    pub masked: Vec<PathBuf>,
-    /// Files and folders that can be read though they lie in masked ones.
-    pub exposed: Vec<PathBuf>,
+    /// Files and folders that it may read, such as its installation.
+    pub readable: Vec<PathBuf>,
     /// Files and folders outside its own that it may write.
     pub writable: Vec<PathBuf>,
     /// Files and folders that cannot be read whatever else is said, such as the suite and the store.
@@ -233,6 +229,19 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+    /// A folder cannot be handed to the user that the tool runs as.
+    #[error("{} cannot be given to the unprivileged user that tools run as: {source}", .folder.display())]
+    NotGiven {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A control group for the tool could not be made, though others could.
+    #[error(
+        "the control group for the tool could not be made: {0}; see that the group Karat runs in can be written to"
+    )]
+    ControlGroup(io::Error),
     /// The working folder lies elsewhere.
     #[error("{} lies outside {}, which is all the tool is given; choose a folder within", .dir.display(), .root.display())]
     Outside {

@@ -7,6 +7,7 @@
 
 mod available;
 mod bubblewrap;
+mod cgroup;
 mod channel;
 #[cfg(target_os = "linux")]
 mod confine;
@@ -20,12 +21,18 @@ mod program;
 mod run;
 mod start;
 mod supervise;
+mod system;
+mod user;
 mod view;
 
 pub use available::{Availability, available, strongest};
+pub use bubblewrap::Bubblewrap;
+pub use cgroup::describe_limits;
 pub use isolation::Isolation;
 pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, ToolFolder, View};
 pub use job::{seen_root, seen_tool};
-pub use program::{exposures, locate_program};
+pub use program::{find_installation, locate_program};
 pub use run::run;
 pub use supervise::supervise;
+pub use system::is_of_system;
+pub use user::{ToolUser, tool_user};

@@ -1,5 +1,6 @@
 //! What Karat tells its supervisor, and what it hears back.
 
+use super::cgroup::Membership;
 use super::job::{Limits, Resource};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -22,6 +23,8 @@ pub(super) struct Watch {
     pub(super) limits: Limits,
     /// How many processes and threads the user may have before the system refuses more; `None` where that does not bind.
     pub(super) tasks: Option<u64>,
+    /// The control group it is put in, where there is one.
+    pub(super) group: Option<Membership>,
 }
 
 /// A program to become, after leaving the terminal and, where there are rules, restricting oneself.
@@ -29,6 +32,8 @@ pub(super) struct Watch {
 pub(super) struct Launch {
     pub(super) exec: Exec,
     pub(super) rules: Option<Rules>,
+    /// Whether it becomes the unprivileged user first.
+    pub(super) changes_user: bool,
 }
 
 /// A program with all that is handed over to it. Paths travel as plain strings of the system, which need not be UTF-8.
@@ -44,11 +49,11 @@ pub(super) struct Exec {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Start {
     /// By a launcher that becomes it.
-    Launched,
+    Launched { changes_user: bool },
     /// The command is that of bubblewrap.
     Bubblewrap,
     /// By a launcher that restricts itself first.
-    Confined(Rules),
+    Confined { rules: Rules, changes_user: bool },
 }
 
 /// What a confined program may do.

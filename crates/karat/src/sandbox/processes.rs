@@ -140,18 +140,17 @@ fn session(_: Pid) -> Vec<Pid> {
     Vec::new()
 }
 
-/// Processes and threads that the user of this process has.
+/// Processes and threads that a user has.
 #[cfg(target_os = "linux")]
-pub(super) fn tasks_of_user() -> u64 {
+pub(super) fn tasks_of_user(user: u32) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    let user = rustix::process::getuid().as_raw();
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
     let own = entries.flatten().filter(|entry| entry.metadata().is_ok_and(|about| about.uid() == user));
     own.filter_map(|entry| status_field(&entry.path().join("status"), &["Threads:"])).sum()
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn tasks_of_user() -> u64 {
+pub(super) fn tasks_of_user(_: u32) -> u64 {
     0
 }
 
@@ -285,7 +284,7 @@ mod tests {
             assert!(table.children(own).contains(&pid));
             assert!(table.children(pid).is_empty());
         }
-        assert!(lives(pid) && memory(&[pid]) > 0 && tasks_of_user() >= 2);
+        assert!(lives(pid) && memory(&[pid]) > 0 && tasks_of_user(rustix::process::getuid().as_raw()) >= 2);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!lives(pid) && memory(&[pid]) == 0 && !Table::parents().children(own).contains(&pid));

@@ -1,6 +1,7 @@
-//! Where programs lie, and what of a masked folder they need to run.
+//! Where programs lie, and what is installed with them.
 
-use super::view::{masked as all_masked, within};
+use super::system::is_system;
+use super::view::outermost;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -24,98 +25,112 @@ pub fn locate_program(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|found| is_program(found)).and_then(settle)
 }
 
-/// What must be readable for a program to run where `masked` and the places that are always masked cannot be read: itself,
-/// the programs that run it, and what is installed with them. Never a masked folder as a whole.
-pub fn exposures(program: &Path, masked: &[PathBuf]) -> Vec<PathBuf> {
-    let whole = masked.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let mut needed = Needed { masked: all_masked(masked), whole, found: BTreeSet::new() };
-    needed.program(program, DEEPEST);
-    needed.found.into_iter().collect()
+/// What must be readable for a program to run beside the system's own programs: itself, the programs that run it, and what is
+/// installed with them. A link counts only where it leads to another part of the same installation; a home is never shown whole.
+pub fn find_installation(program: &Path) -> Vec<PathBuf> {
+    let mut installation = Installation::default();
+    installation.add_program(program, DEEPEST);
+    outermost(installation.found.into_iter())
 }
 
-struct Needed {
-    masked: Vec<PathBuf>,
-    /// Folders that were asked to be masked, also those within others.
-    whole: Vec<PathBuf>,
+#[derive(Default)]
+struct Installation {
     found: BTreeSet<PathBuf>,
 }
 
-impl Needed {
+/// The parts of an installation that programs in its `bin` use.
+const PARTS: [&str; 4] = ["bin", "lib", "lib64", "libexec"];
+
+impl Installation {
     /// Adds what one program needs, and what the programs behind it need.
-    fn program(&mut self, program: &Path, deepest: usize) {
+    fn add_program(&mut self, program: &Path, deepest: usize) {
         let Some(deepest) = deepest.checked_sub(1) else { return };
         let Some(folder) = program.parent().and_then(|folder| folder.canonicalize().ok()) else { return };
         let Some(name) = program.file_name() else { return };
         let settled = folder.join(name);
-        self.installation(&settled);
+        if !is_program(&settled) {
+            return;
+        }
+        if !is_system(&settled) {
+            self.add_with_neighbours(&settled);
+        }
         if let Ok(target) = std::fs::read_link(&settled) {
-            self.program(&folder.join(target), deepest);
+            self.add_program(&folder.join(target), deepest);
             return;
         }
         for interpreter in interpreters(&settled) {
-            self.program(&interpreter, deepest);
+            self.add_program(&interpreter, deepest);
         }
     }
 
     /// Adds a program with what is installed beside it.
-    fn installation(&mut self, program: &Path) {
-        if !within(program, &self.masked) {
-            return;
-        }
+    fn add_with_neighbours(&mut self, program: &Path) {
         self.found.insert(program.to_owned());
         // Packages of Node find one another by the folder they share.
-        if let Some(shared) =
-            program.ancestors().filter(|part| part.file_name() == Some(OsStr::new("node_modules"))).last()
-        {
-            self.add(shared);
+        let modules = |part: &&Path| part.file_name() == Some(OsStr::new("node_modules"));
+        if let Some(shared) = program.ancestors().filter(modules).last() {
+            self.add(shared, shared);
+        }
+        // Below `/opt`, each installation has a folder of its own.
+        let own = program.strip_prefix("/opt").ok().and_then(|rest| rest.components().next());
+        if let Some(own) = own.map(|own| Path::new("/opt").join(own)).filter(|own| own.is_dir()) {
+            return self.add(&own, &own);
         }
         let Some(folder) = program.parent() else { return };
         let Some(prefix) = folder.parent() else { return };
         match folder.file_name().and_then(OsStr::to_str) {
-            Some("bin") => self.prefix(prefix),
+            Some("bin") => self.add_prefix(prefix),
             // A version manager's stand-ins, which look for the program among all it has installed.
-            Some("shims") => self.add(prefix),
+            Some("shims") => self.add(prefix, prefix),
             _ => {}
         }
     }
 
-    fn prefix(&mut self, prefix: &Path) {
-        for part in ["bin", "lib", "lib64", "libexec"] {
-            self.add(&prefix.join(part));
+    fn add_prefix(&mut self, prefix: &Path) {
+        for part in PARTS {
+            self.add(&prefix.join(part), prefix);
         }
         let about = prefix.join("pyvenv.cfg");
         let Ok(text) = std::fs::read_to_string(&about) else { return };
-        self.add(&about);
-        // A virtual environment has its modules, and its interpreter's own modules lie with the interpreter.
+        self.add(&about, prefix);
+        // A virtual environment has its modules, and its interpreter's own modules lie with the interpreter it leads to.
         let home = text.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "home");
-        if let Some(base) =
-            home.and_then(|(_, value)| Path::new(value.trim()).parent()).filter(|base| base.is_absolute())
-            && within(base, &self.masked)
-        {
-            for part in ["bin", "lib", "lib64", "libexec"] {
-                self.add(&base.join(part));
+        let base = home.and_then(|(_, value)| Path::new(value.trim()).parent()?.canonicalize().ok());
+        let Some(base) = base.filter(|base| !is_system(base)) else { return };
+        let python = ["bin/python", "bin/python3"].iter().find_map(|name| prefix.join(name).canonicalize().ok());
+        if python.is_some_and(|python| python.starts_with(base.join("bin"))) {
+            for part in PARTS {
+                self.add(&base.join(part), &base);
             }
         }
     }
 
-    /// Adds a file or folder, unless that would show a masked folder as a whole.
-    fn add(&mut self, path: &Path) {
-        let Ok(path) = path.canonicalize() else { return };
-        let whole = self.masked.iter().chain(&self.whole).any(|masked| masked.starts_with(&path));
-        if within(&path, &self.masked) && !whole && !is_home(&path) {
+    /// Adds a file or folder where it really lies in `within`, unless it is somebody's home or holds one.
+    fn add(&mut self, path: &Path, within: &Path) {
+        let (Ok(path), Ok(within)) = (path.canonicalize(), within.canonicalize()) else { return };
+        if path.starts_with(&within) && !is_system(&path) && !holds_home(&path) {
             self.found.insert(path);
         }
     }
 }
 
-/// Whether a folder is somebody's home: one of those below `/home`, or the user's own.
-fn is_home(path: &Path) -> bool {
+/// Whether a folder is somebody's home or a folder above homes.
+fn holds_home(path: &Path) -> bool {
     let own = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-    path.parent() == Some(Path::new("/home")) || own.is_some_and(|own| own == path)
+    path.parent() == Some(Path::new("/home"))
+        || ["/home", "/root"].iter().any(|home| Path::new(home).starts_with(path))
+        || own.is_some_and(|own| own.starts_with(path))
 }
 
 fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether the system could run a file as an interpreter: machine code, or a script in turn. A private text is neither.
+fn is_executable_format(path: &Path) -> bool {
+    let mut start = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    read.is_ok_and(|length| start[..length].starts_with(b"\x7fELF") || start[..length].starts_with(b"#!"))
 }
 
 /// The programs that a script names in its first line: the interpreter and, where that is `env`, the one it looks for.
@@ -134,7 +149,7 @@ fn interpreters(script: &Path) -> Vec<PathBuf> {
     let by_env = interpreter.file_name() == Some(OsStr::new("env"));
     let named = words.find(|word| by_env && !word.starts_with('-') && !word.contains('='));
     let named = named.and_then(|name| locate_program(OsStr::new(name), &path));
-    [interpreter].into_iter().chain(named).collect()
+    [interpreter].into_iter().chain(named).filter(|program| is_executable_format(program)).collect()
 }
 
 #[cfg(test)]
@@ -161,19 +176,20 @@ mod tests {
             }
         }
         let program = locate_program(home.join(program).as_os_str(), OsStr::new("")).unwrap();
-        let found = exposures(&program, std::slice::from_ref(&home));
-        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect();
+        let found = find_installation(&program);
+        let found: Vec<_> =
+            found.iter().map(|path| path.strip_prefix(&home).unwrap_or(path).display().to_string()).collect();
         assert_eq!(found.join(" "), expect);
     }
 
     #[test]
     fn a_program_needs_itself_and_what_is_installed_with_it() {
         check(&[("x/tool", "")], "x/tool", "x/tool");
-        check(&[(".cargo/bin/tool", ""), (".cargo/credentials", "")], ".cargo/bin/tool", ".cargo/bin .cargo/bin/tool");
+        check(&[(".cargo/bin/tool", ""), (".cargo/credentials", "")], ".cargo/bin/tool", ".cargo/bin");
         check(
             &[(".local/bin/t", "#!/bin/sh\n"), (".local/lib/m", ""), (".local/share/s", "")],
             ".local/bin/t",
-            ".local/bin .local/bin/t .local/lib",
+            ".local/bin .local/lib",
         );
     }
 
@@ -185,38 +201,53 @@ mod tests {
             ("venvs/t/bin/python -> ~/py/3/bin/python3", ""),
             ("venvs/t/lib/m", ""),
             ("venvs/t/pyvenv.cfg", "home = ~/py/3/bin\nversion = 3\n"),
-            ("py/3/bin/python3", ""),
+            ("py/3/bin/python3", "#!/bin/sh\n"),
             ("py/3/lib/m", ""),
         ];
-        let expect = "bin bin/t py/3/bin py/3/bin/python3 py/3/lib venvs/t/bin venvs/t/bin/python venvs/t/bin/t venvs/t/lib venvs/t/pyvenv.cfg";
+        let expect = "bin py/3/bin py/3/lib venvs/t/bin venvs/t/lib venvs/t/pyvenv.cfg";
         check(&venv, "bin/t", expect);
-        check(&[("a/t", "#!/usr/bin/env -S X=1 ~/b/run -v\n"), ("b/run", "")], "a/t", "a/t b/run");
+        check(&[("a/t", "#!/usr/bin/env -S X=1 ~/b/run -v\n"), ("b/run", "#!/bin/sh\n")], "a/t", "a/t b/run");
         check(&[("a/t -> u", ""), ("a/u", "#!~/a/t")], "a/t", "a/t a/u");
     }
 
     #[test]
     fn version_managers_and_packages_of_node_are_whole() {
-        check(
-            &[(".pyenv/shims/p", "#!/bin/sh\n"), (".pyenv/versions/v", "")],
-            ".pyenv/shims/p",
-            ".pyenv .pyenv/shims/p",
-        );
+        check(&[(".pyenv/shims/p", "#!/bin/sh\n"), (".pyenv/versions/v", "")], ".pyenv/shims/p", ".pyenv");
         let node =
             [("p/node_modules/.bin/t -> ../t/b.js", ""), ("p/node_modules/t/b.js", "#!/bin/sh\n"), ("p/secret", "")];
-        check(&node, "p/node_modules/.bin/t", "p/node_modules p/node_modules/.bin/t p/node_modules/t/b.js");
+        check(&node, "p/node_modules/.bin/t", "p/node_modules");
+    }
+
+    #[test]
+    fn links_and_settings_that_lead_out_of_the_installation_expose_nothing() {
+        let tool = ("x/bin/p", "#!/bin/sh\n");
+        check(&[("x/lib -> ../.ssh", ""), tool, (".ssh/id", "")], "x/bin/p", "x/bin");
+        check(&[("x/lib -> ..", ""), tool, ("secret", "")], "x/bin/p", "x/bin");
+        check(&[("x/lib64 -> lib", ""), ("x/lib/m", ""), tool], "x/bin/p", "x/bin x/lib");
+        // A first line that names a private file, and a virtual environment that names a place its interpreter is not in.
+        check(&[("x/t", "#!~/.ssh/id\n"), (".ssh/id", "-----BEGIN")], "x/t", "x/t");
+        let lies = [
+            ("v/bin/t", "#!~/v/bin/python\n"),
+            ("v/bin/python", "#!/bin/sh\n"),
+            ("v/pyvenv.cfg", "home = ~/private/bin\n"),
+            ("private/lib/key", ""),
+            ("private/bin/python", ""),
+        ];
+        check(&lies, "v/bin/t", "v/bin v/pyvenv.cfg");
     }
 
     #[test]
     fn no_home_is_shown_as_a_whole() {
-        check(&[("shims/p", ""), ("secret", "")], "shims/p", "shims/p");
-        check(&[("lib -> .", ""), ("bin/p", ""), ("secret", "")], "bin/p", "bin bin/p");
-        check(&[("x/lib -> ..", ""), ("x/bin/p", ""), ("secret", "")], "x/bin/p", "x/bin x/bin/p");
+        for path in ["/", "/home", "/home/somebody", "/root"] {
+            assert!(holds_home(Path::new(path)), "{path}");
+        }
+        assert!(!holds_home(Path::new("/home/somebody/tool")) && !holds_home(Path::new("/opt/tool")));
     }
 
     #[test]
     fn programs_elsewhere_need_nothing() {
         let shell = locate_program(OsStr::new("sh"), OsStr::new("/nowhere:/usr/bin:/bin")).unwrap();
-        assert_eq!(exposures(&shell, &[PathBuf::from("/root")]), Vec::<PathBuf>::new());
+        assert_eq!(find_installation(&shell), Vec::<PathBuf>::new());
         assert_eq!(locate_program(OsStr::new("no-such-program"), OsStr::new("/usr/bin")), None);
         assert_eq!(locate_program(OsStr::new("/etc/passwd"), OsStr::new("/usr/bin")), None);
     }

@@ -1,9 +1,11 @@
 //! Karat's side of a job: starts the supervisor, reads what the tool prints, and says when it is enough.
 
 use super::available::available;
+use super::cgroup::{self, Group};
 use super::isolation::Isolation;
 use super::job::{Cancel, Captured, Ended, Finished, Job, LONGEST, Resource, SandboxError, Supervisor, seen_root};
 use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
+use super::user::{ToolUser, UNPRIVILEGED, give_to_unprivileged, tool_user};
 use super::view::Sight;
 use super::{bubblewrap, channel, processes};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -20,12 +22,15 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How `setpriv` begins when it cannot become the tool.
+const NOT_EXECUTED: &[u8] = b"setpriv: failed to execute ";
 /// How much room is made for each reading of a stream.
 const CHUNK: usize = 64 << 10;
 
 /// Runs a job to its end. When this comes back, nothing of the tool is left, however it ended.
 pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finished, SandboxError> {
-    let order = order(job)?;
+    // Goes last, when nothing of the tool is left in it.
+    let (order, _group) = order(job)?;
     let trouble = |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
     let (channel, theirs) = channel::pair().map_err(trouble("reached"))?;
     let begun = Instant::now();
@@ -82,11 +87,19 @@ fn lost_to_tool(isolation: Isolation, status: ExitStatus) -> Option<Ended> {
 }
 
 /// What the supervisor is to do.
-fn order(job: &Job) -> Result<Order, SandboxError> {
+fn order(job: &Job) -> Result<(Order, Option<Group>), SandboxError> {
     if job.command.is_empty() {
         return Err(SandboxError::NoCommand);
     }
     let sight = Sight::of(job)?;
+    let user = tool_user(job.isolation, &sight.root, &job.view);
+    let changes_user = user == ToolUser::Unprivileged;
+    if changes_user {
+        let prepared = job.tool.iter().filter(|tool| tool.writable).map(|tool| &tool.path);
+        for folder in prepared.chain([&sight.root]) {
+            give_to_unprivileged(folder).map_err(|source| SandboxError::NotGiven { folder: folder.clone(), source })?;
+        }
+    }
     let dir = seen_root(job.isolation, &sight.root).join(&sight.dir);
     let mut env: Vec<(OsString, OsString)> = job.env.iter().map(|(name, value)| (name.into(), value.clone())).collect();
     env.retain(|(name, _)| name != "PWD");
@@ -95,40 +108,56 @@ fn order(job: &Job) -> Result<Order, SandboxError> {
     let unavailable = |why: &str| SandboxError::Unavailable { required: job.isolation, why: why.to_owned() };
     let (start, exec) = match job.isolation {
         Isolation::Bubblewrap => {
-            let program = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
-            (Start::Bubblewrap, bubblewrap::command(program, job, &sight, env))
+            let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
+            (Start::Bubblewrap, bubblewrap::command(bubblewrap, job, &sight, &user, env))
         }
         Isolation::Landlock => {
             available().landlock.as_ref().map_err(|why| unavailable(why))?;
-            (confined(&sight), plain(env))
+            (confined(&sight, changes_user), plain(env))
         }
-        Isolation::Process => (Start::Launched, plain(env)),
+        Isolation::Process => (Start::Launched { changes_user }, plain(env)),
     };
-    Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks: tasks(job.limits.processes) }))
+    let most = most_tasks(job.limits.processes);
+    let group = cgroup::tree().ok().map(|tree| Group::make(tree, &job.limits, most)).transpose();
+    let group = group.map_err(SandboxError::ControlGroup)?;
+    let membership = group.as_ref().map(Group::membership);
+    let tasks = tasks_before(changes_user).map(|before| before + most);
+    Ok((Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks, group: membership }), group))
 }
 
 #[cfg(target_os = "linux")]
-fn confined(sight: &Sight) -> Start {
-    Start::Confined(super::confine::rules(sight))
+fn confined(sight: &Sight, changes_user: bool) -> Start {
+    Start::Confined { rules: super::confine::rules(sight), changes_user }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn confined(_: &Sight) -> Start {
-    Start::Launched
+fn confined(_: &Sight, changes_user: bool) -> Start {
+    Start::Launched { changes_user }
 }
 
-/// How many processes and threads the user may have. The system counts all of a user's, of other trials and outside Karat, so
-/// this is far above the limit of one tool: a last wall behind the supervisor, which counts exactly but not at every moment.
-/// The system lets root pass.
-fn tasks(processes: usize) -> Option<u64> {
+/// How many processes and threads a tool may have before the system refuses more. This is far above the limit on its processes: a
+/// last wall behind the supervisor, which counts exactly but not at every moment.
+fn most_tasks(processes: usize) -> u64 {
+    16 * processes.max(256) as u64
+}
+
+/// How many processes and threads the tool's user had before the first tool was started, for the system counts all of a user's;
+/// `None` for root, whom it lets pass.
+fn tasks_before(changes_user: bool) -> Option<u64> {
     static BEFORE: OnceLock<u64> = OnceLock::new();
-    let before = || *BEFORE.get_or_init(processes::tasks_of_user);
-    (!rustix::process::geteuid().is_root()).then(|| before() + 16 * processes.max(256) as u64)
+    let own = rustix::process::geteuid();
+    let user = if changes_user { UNPRIVILEGED } else { own.as_raw() };
+    (changes_user || !own.is_root()).then(|| *BEFORE.get_or_init(|| processes::tasks_of_user(user)))
 }
 
 /// How the tool ended, unless Karat itself wished it to.
 fn ended(how: &How, job: &Job, stderr: &Captured) -> Option<Ended> {
     Some(match how {
+        // What changes the user before the tool is there speaks for it where it cannot be started.
+        How::Exited(126 | 127) if stderr.bytes.starts_with(NOT_EXECUTED) && job.isolation == Isolation::Bubblewrap => {
+            let why = String::from_utf8_lossy(stderr.bytes.strip_prefix(NOT_EXECUTED).unwrap_or_default()).into_owned();
+            Ended::NotStarted(why.lines().next().unwrap_or_default().to_owned())
+        }
         How::Exited(code) => Ended::Exited(*code),
         How::Signalled(signal) => Ended::Signalled(*signal),
         How::Overran(resource) => Ended::Overran(*resource),

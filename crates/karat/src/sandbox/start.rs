@@ -2,6 +2,8 @@
 
 use super::job::this_executable;
 use super::order::{Exec, Launch, Order, Start};
+#[cfg(target_os = "linux")]
+use super::user::UNPRIVILEGED;
 use super::{bubblewrap, channel};
 use rustix::process::Pid;
 use std::io::{self, Read};
@@ -28,12 +30,15 @@ impl Started {
     }
 }
 
-/// Starts a tool, or says why that is impossible.
-pub(super) fn start(how: Start, exec: Exec) -> Result<Started, String> {
+/// Starts a tool, or says why that is impossible. `announce` hears of its first process before the tool itself runs: a tool may
+/// end this process as the first thing it does.
+pub(super) fn start(how: Start, exec: Exec, announce: &dyn Fn(Pid)) -> Result<Started, String> {
     match how {
-        Start::Launched => start_launcher(Launch { exec, rules: None }),
-        Start::Bubblewrap => start_bubblewrap(exec).map_err(|error| error.to_string()),
-        Start::Confined(rules) => start_launcher(Launch { exec, rules: Some(rules) }),
+        Start::Launched { changes_user } => start_launcher(Launch { exec, rules: None, changes_user }, announce),
+        Start::Bubblewrap => start_bubblewrap(exec, announce).map_err(|error| error.to_string()),
+        Start::Confined { rules, changes_user } => {
+            start_launcher(Launch { exec, rules: Some(rules), changes_user }, announce)
+        }
     }
 }
 
@@ -56,9 +61,33 @@ pub(super) fn become_tool(launch: &Launch) -> String {
 #[cfg(target_os = "linux")]
 fn restrict(launch: &Launch) -> Result<(), String> {
     use rustix::process::{Signal, set_parent_process_death_signal};
-    // Should the supervisor be ended from outside, the tool goes with it.
+    use rustix::thread::CapabilitySet;
+    // Without capabilities, root owns its files and nothing more. With them, it could read the environment of any process past
+    // the rules on files: the kernel lets whoever may measure performance read memory.
+    for capability in CapabilitySet::all().iter() {
+        // Who has none to give up is refused, and has nothing to lose.
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+    if launch.changes_user {
+        become_unprivileged().map_err(|error| format!("root's rights could not be given up: {error}"))?;
+    }
+    // Should the supervisor be ended from outside, the tool goes with it. A change of user would undo this, so it comes after.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
-    launch.rules.as_ref().map_or(Ok(()), super::confine::restrict)
+    match &launch.rules {
+        Some(rules) => super::confine::restrict(rules),
+        // Where no filter can be made, limits alone are what there is.
+        None => super::filter::probe().map_or(Ok(()), |()| super::filter::apply(super::filter::Sockets::Any)),
+    }
+}
+
+/// Gives up root for good. The launcher has one thread, so what holds for its thread holds for the process.
+#[cfg(target_os = "linux")]
+fn become_unprivileged() -> rustix::io::Result<()> {
+    use rustix::process::{Gid, Uid};
+    let (user, group) = (Uid::from_raw(UNPRIVILEGED), Gid::from_raw(UNPRIVILEGED));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -81,11 +110,11 @@ fn spawn(command: &mut Command) -> Result<Pid, String> {
     Ok(Pid::from_child(&child))
 }
 
-fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
+fn start_bubblewrap(mut exec: Exec, announce: &dyn Fn(Pid)) -> io::Result<Started> {
     let (status, theirs) = io::pipe()?;
     let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
-    let filter = filter()?;
-    for (at, file) in [(bubblewrap::STATUS, &theirs), (bubblewrap::FILTER, &filter)] {
+    let filters = filters()?;
+    for (at, file) in bubblewrap::FILTERS.into_iter().zip(&filters).chain([(bubblewrap::STATUS, &theirs)]) {
         // Nothing else is started by this process, so nothing else can inherit it.
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
         if let Some(number) = exec.command.get_mut(at) {
@@ -94,30 +123,38 @@ fn start_bubblewrap(mut exec: Exec) -> io::Result<Started> {
     }
     // A group of its own, which can be ended as one.
     let started = command(&exec).and_then(|mut command| spawn(command.process_group(0)));
-    Ok(Started { main: started.map_err(io::Error::other)?, bubblewrap: Some(status) })
+    let main = started.map_err(io::Error::other)?;
+    // Whatever runs in there by now sees no supervisor.
+    announce(main);
+    Ok(Started { main, bubblewrap: Some(status) })
 }
 
-/// A file to read the filter from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
+/// Files to read the filters from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.
 #[cfg(target_os = "linux")]
-fn filter() -> io::Result<OwnedFd> {
-    let bytes = super::filter::bytes(super::filter::NETWORK).map_err(io::Error::other)?;
-    let (read, mut write) = io::pipe()?;
-    // It is far smaller than what a pipe holds, so nobody need read yet.
-    io::Write::write_all(&mut write, &bytes)?;
-    Ok(read.into())
+fn filters() -> io::Result<Vec<OwnedFd>> {
+    use super::filter::{NETWORK, Sockets};
+    let filters = super::filter::bytes(Sockets::Families(NETWORK)).map_err(io::Error::other)?;
+    let file = |bytes: &Vec<u8>| -> io::Result<OwnedFd> {
+        let (read, mut write) = io::pipe()?;
+        // It is far smaller than what a pipe holds, so nobody need read yet.
+        io::Write::write_all(&mut write, bytes)?;
+        Ok(read.into())
+    };
+    filters.iter().map(file).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn filter() -> io::Result<OwnedFd> {
+fn filters() -> io::Result<Vec<OwnedFd>> {
     Err(io::Error::other("bubblewrap is for Linux"))
 }
 
-fn start_launcher(launch: Launch) -> Result<Started, String> {
+fn start_launcher(launch: Launch, announce: &dyn Fn(Pid)) -> Result<Started, String> {
     let (ours, theirs) = channel::pair().map_err(|error| error.to_string())?;
     let mut launcher = Command::new(this_executable().map_err(|error| error.to_string())?);
     launcher.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
     let main = spawn(&mut launcher)?;
     drop(launcher);
+    announce(main);
     let said = channel::send(ours.as_fd(), &Order::Launch(launch))
         .and_then(|()| channel::receive::<String>(ours.as_fd()))
         .map_err(|error| error.to_string())?;

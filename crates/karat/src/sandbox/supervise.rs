@@ -1,12 +1,13 @@
 //! The supervising process: starts one tool, watches what it uses, and outlives everything it started.
 
+use super::cgroup::Membership;
 use super::channel;
 use super::job::{LONGEST, Limits, Resource};
-use super::order::{How, Order, Report, Said, Watch, Wish};
+use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Rlimit, Signal, WaitStatus};
+use rustix::process::{Pid, Rlimit, Signal, WaitStatus};
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
@@ -55,10 +56,32 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     if let Err(error) = prepare(&order) {
         return not_started(format!("its limits could not be set: {error}"));
     }
-    match start::start(order.start, order.exec) {
-        Ok(started) => follow(started, &order.limits, channel, begun),
+    // Where nobody listens, waiting is over soon.
+    let announce = |main: Pid| drop(channel::send(channel, &Said::Started(main.as_raw_nonzero().get())));
+    match start_in_group(order.start, order.exec, order.group.as_ref(), &announce) {
+        Ok(started) => {
+            let report = follow(started, &order.limits, channel, begun);
+            let out_of_memory = order.group.is_some_and(|group| group.ran_out_of_memory());
+            let by_kernel = out_of_memory && matches!(report.how, How::Signalled(_) | How::Exited(_));
+            if by_kernel { Report { how: How::Overran(Resource::Memory), ..report } } else { report }
+        }
         Err(why) => not_started(why),
     }
+}
+
+/// Starts a tool in its control group, in which this process is only for that moment: it must outlive what the group may not.
+fn start_in_group(
+    start: Start,
+    exec: Exec,
+    group: Option<&Membership>,
+    announce: &dyn Fn(Pid),
+) -> Result<Started, String> {
+    let Some(group) = group else { return start::start(start, exec, announce) };
+    let failed = |error: std::io::Error| format!("its control group could not be used: {error}");
+    group.enter().map_err(failed)?;
+    let started = start::start(start, exec, announce);
+    group.leave().map_err(failed)?;
+    started
 }
 
 /// Makes this process fit to be the parent of a tool. Limits are inherited.
@@ -67,7 +90,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // Bubblewrap may have to be privileged to set things up, and sees to this itself.
-        if !matches!(order.start, super::order::Start::Bubblewrap) {
+        if !matches!(order.start, Start::Bubblewrap) {
             rustix::thread::set_no_new_privs(true)?;
         }
     }
@@ -91,8 +114,6 @@ fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<(
 fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Instant) -> Report {
     // Among thousands of processes, the one that is to end them must get its turn. Who may not ask for it goes without.
     let _ = rustix::process::setpriority_process(None, -15);
-    // Where nobody listens, waiting is over soon.
-    let _ = channel::send(channel, &Said::Started(started.main.as_raw_nonzero().get()));
     let (why, status) = wait(&started, limits, channel);
     let wall = begun.elapsed();
     let in_bubblewrap = started.bubblewrap.is_some();

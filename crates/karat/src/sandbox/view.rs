@@ -1,12 +1,10 @@
 //! What a job may see, with every path resolved: links followed, what is not there left out, what lies in a secret dropped.
 
 use super::job::{Job, SandboxError, ToolFolder};
+use super::system::is_system;
 use std::path::{Path, PathBuf};
 
-/// Masked whatever a job says: homes, sockets of daemons, and the temporary files of others.
-pub(super) const ALWAYS_MASKED: [&str; 6] = ["/home", "/root", "/run", "/var/run", "/tmp", "/var/tmp"];
-
-/// The resolved view of a job.
+/// The resolved view of a job. What neither the system nor this names is absent.
 #[derive(Debug)]
 pub(super) struct Sight {
     /// The trial's own folder.
@@ -15,15 +13,13 @@ pub(super) struct Sight {
     pub(super) dir: PathBuf,
     /// What the tool's set-up prepared.
     pub(super) tool: Option<ToolFolder>,
-    /// Masked files and folders, none within another.
-    pub(super) masked: Vec<PathBuf>,
-    /// Readable though masked.
-    pub(super) exposed: Vec<PathBuf>,
-    /// Links that lead to something exposed: what they lead to, and where they lie.
+    /// Readable beside the system.
+    pub(super) readable: Vec<PathBuf>,
+    /// Links that lead to something readable: what they lead to, and where they lie.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
     /// Writable beside the trial's own folder.
     pub(super) writable: Vec<PathBuf>,
-    /// Masked whatever else is said, none within another.
+    /// Absent whatever else is said, none within another.
     pub(super) secret: Vec<PathBuf>,
     /// Whether the network may be used.
     pub(super) network: bool,
@@ -37,7 +33,8 @@ impl Sight {
         let Ok(dir) = dir.strip_prefix(&root).map(Path::to_owned) else {
             return Err(SandboxError::Outside { dir, root });
         };
-        let secret = outermost(job.view.secret.iter().filter_map(|path| path.canonicalize().ok()));
+        let secret = job.view.secret.iter().chain(&copies_of_karat(&job.view.readable)).cloned().collect::<Vec<_>>();
+        let secret = outermost(secret.iter().filter_map(|path| path.canonicalize().ok()));
         let tool = match &job.tool {
             Some(tool) => Some(ToolFolder { path: existing(&tool.path)?, writable: tool.writable }),
             None => None,
@@ -47,23 +44,25 @@ impl Sight {
                 return Err(SandboxError::SecretInside { secret: secret.clone(), root: given.clone() });
             }
         }
-        let masked = masked(&job.view.masked);
         let open = |path: &PathBuf| !within(path, &secret);
-        let exposed = job.view.exposed.iter().filter_map(|path| path.canonicalize().ok()).filter(open).collect();
-        let links = job.view.exposed.iter().filter_map(|path| link(path)).filter(|(to, at)| open(to) && open(at));
-        let links = links.collect();
+        // Names are looked up through a file that often leads elsewhere.
+        let resolver = job.view.network.then(|| PathBuf::from("/etc/resolv.conf"));
+        let asked = || job.view.readable.iter().chain(&resolver);
+        let readable = asked().filter_map(|path| path.canonicalize().ok());
+        let readable = outermost(readable.filter(|path| open(path) && !is_system(path)));
+        let links = asked().filter_map(|path| link(path)).filter(|(to, at)| open(to) && open(at));
+        let links = links.filter(|(_, at)| !is_system(at) && !within(at, &readable)).collect();
         let writable: Vec<PathBuf> = job.view.writable.iter().map(|path| existing(path)).collect::<Result<_, _>>()?;
         let writable = writable.into_iter().filter(open).collect();
-        Ok(Self { root, dir, tool, masked, exposed, links, writable, secret, network: job.view.network })
+        Ok(Self { root, dir, tool, readable, links, writable, secret, network: job.view.network })
     }
 }
 
-/// What is masked when `asked` is asked for, none within another.
-pub(super) fn masked(asked: &[PathBuf]) -> Vec<PathBuf> {
-    let always = ALWAYS_MASKED.iter().map(Path::new);
-    let there = asked.iter().map(PathBuf::as_path).chain(always).filter_map(|path| path.canonicalize().ok());
-    // Where the home is the root of everything, as in some containers, masking it would leave nothing to run.
-    outermost(there.filter(|path| path.parent().is_some()))
+/// Programs of Karat's name in what a tool sees. They carry the suites that come with Karat, goldens included.
+fn copies_of_karat(readable: &[PathBuf]) -> Vec<PathBuf> {
+    let of_system = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/usr/local/sbin", "/bin", "/sbin"].map(PathBuf::from);
+    let beside = readable.iter().chain(&of_system).flat_map(|folder| [folder.join("karat"), folder.join("bin/karat")]);
+    beside.filter(|copy| copy.is_file()).collect()
 }
 
 /// Whether a path is one of `folders` or lies below one.
@@ -76,7 +75,7 @@ fn existing(path: &Path) -> Result<PathBuf, SandboxError> {
 }
 
 /// The paths that lie below no other of them.
-fn outermost(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+pub(super) fn outermost(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut paths: Vec<_> = paths.collect();
     // A folder comes before all that lies in it.
     paths.sort();

@@ -7,7 +7,7 @@ use crate::format::judge::JudgeConfigV1;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
 use crate::judge::providers;
 use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
-use crate::sandbox::{available, exposures, locate_program, seen_root};
+use crate::sandbox::{available, find_installation, locate_program, seen_root};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -216,10 +216,9 @@ fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<
         ("LANG".to_owned(), "C.UTF-8".into()),
     ]);
     env.extend(around.path.map(|path| ("PATH".to_owned(), path.to_owned())));
-    let masked: Vec<PathBuf> = around.home.into_iter().chain([around.scratch]).map(Path::to_owned).collect();
     let needs = program.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
-    let mut exposed: Vec<PathBuf> = program.expose.clone();
-    exposed.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| exposures(&program, &masked)));
+    let mut readable: Vec<PathBuf> = program.expose.clone();
+    readable.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| find_installation(&program)));
     let words = program.version.iter().skip(1).map(OsString::from);
     let job = Job {
         command: [found.into()].into_iter().chain(words).collect(),
@@ -227,7 +226,7 @@ fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<
         root: root.to_owned(),
         dir: root.to_owned(),
         tool: None,
-        view: View { masked, exposed, ..View::default() },
+        view: View { readable, ..View::default() },
         limits: Limits { time: PATIENCE, output: LONGEST_OUTPUT, ..Limits::default() },
         isolation,
     };

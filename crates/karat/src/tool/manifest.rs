@@ -86,6 +86,8 @@ pub struct Program {
     pub expose: Vec<PathBuf>,
     /// What it may write beside its checkout.
     pub writable: Vec<PathBuf>,
+    /// Whether files that its words name by their full path are readable for it: yes in what the user names, no in a suite.
+    pub files_anywhere: bool,
 }
 
 impl Program {
@@ -345,6 +347,7 @@ impl Check<'_> {
             network: raw.network,
             expose: self.places("expose", &raw.expose),
             writable: self.places("writable", &raw.writable),
+            files_anywhere: self.context.files_anywhere,
         }
     }
 

@@ -210,7 +210,12 @@ fn the_report_says_which_isolation_was_in_force() {
     let report = project.json("report latest --json");
     let isolation = &report["measured"]["isolation"];
     assert_eq!(isolation["patterns"], "nothing is executed");
-    assert_eq!(isolation["net"], format!("{}, network allowed", isolation["it"].as_str().unwrap()));
+    let [it, net] = ["it", "net"].map(|tool| isolation[tool].as_str().unwrap());
+    assert!(net.contains(", network allowed") && !it.contains("network allowed"), "{it}\n{net}");
+    // What is shown to a tool without anybody's asking is listed.
+    let program = project.path("tools").canonicalize().unwrap().join("it.sh");
+    assert_eq!(it.contains(&format!("sees its installation {}", program.display())), sandboxed(), "{it}");
+    assert!(it.contains("limits by "), "{it}");
     let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process").expect(0);
     assert!(
         loose.err.contains("only loosely isolated") && loose.out.contains("isolation · it: process"),
@@ -312,4 +317,63 @@ fn no_open_file_of_ours_reaches_a_tool() {
         // Three streams, and the folder that `ls` is listing.
         assert_eq!(out, "0 1 2 3 ", "{}", isolation.as_str());
     }
+}
+
+/// A link, a first line or a setting that set-up left in the tool's folder shows no file of the user's.
+#[test]
+fn what_set_up_made_shows_nothing_private() {
+    if !sandboxed() {
+        return skipped("no sandbox can be had here, so nothing is hidden from a tool");
+    }
+    let project = with_cases(1).with("private/lib/key", "marker-5512").with("private/bin/run", "#!/bin/sh\n");
+    std::fs::set_permissions(project.path("private/bin/run"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let private = project.path("private").canonicalize().unwrap();
+    let looks = format!("cat {0}/lib/key $KARAT_TOOL_DIR/lib/key 2>/dev/null; {FINDS_IT}", private.display());
+    let made = [
+        format!("ln -s {0}/lib {{tool_dir}}/lib; ln -s {0}/bin/run {{tool_dir}}/bin/other", private.display()),
+        format!("ln -s {0}/lib {{tool_dir}}/lib; echo 'home = {0}/bin' > {{tool_dir}}/pyvenv.cfg", private.display()),
+        format!(
+            "ln -s {0} {{tool_dir}}/lib; printf '#!{0}/bin/run\\n' > {{tool_dir}}/bin/it; chmod 755 {{tool_dir}}/bin/it",
+            private.display()
+        ),
+        format!("ln -sf {0}/bin/run {{tool_dir}}/bin/it", private.display()),
+    ];
+    project.write("looks.sh", format!("#!/bin/sh\n{looks}\n"));
+    for made in made {
+        let script = project.path("looks.sh").canonicalize().unwrap();
+        let setup =
+            format!("mkdir {{tool_dir}}/bin; cp \"$1\" {{tool_dir}}/bin/it; chmod 755 {{tool_dir}}/bin/it; {made}");
+        let manifest = serde_json::json!({
+            "command": ["{tool_dir}/bin/it", "{checkout}", "{output}"],
+            "setup": ["sh", "-c", setup, "sh", script],
+            "format": "karat",
+        });
+        let lines: Vec<String> =
+            manifest.as_object().unwrap().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        project.write("tools/it.toml", lines.join("\n"));
+        let ran = project.run("run suite --tool tools/it.toml --trials 1 --json -q");
+        assert!(!ran.out.contains("private") && ran.err.is_empty() || ran.code == Some(5), "{made}: {}", ran.out);
+        project.ok("store export latest --whole -o whole.jsonl");
+        assert!(!project.read("whole.jsonl").contains("marker-5512"), "{made}");
+    }
+}
+
+/// A file that the user names in a tool's command is readable for it. One that a suite names is not.
+#[test]
+fn a_suite_cannot_have_a_file_read_by_naming_it() {
+    if !sandboxed() {
+        return skipped("no sandbox can be had here, so nothing is hidden from a tool");
+    }
+    let project = with_cases(1).with("notes.txt", "marker-5513\n");
+    let notes = project.path("notes.txt").canonicalize().unwrap();
+    let manifest = format!("command = [\"cat\", \"{}\"]\nformat = \"karat\"\n", notes.display());
+    project.write("tools/it.toml", &manifest);
+    project.run("run suite --tool tools/it.toml --trials 1 -q");
+    let read = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+    assert_eq!(read, "marker-5513\n");
+    project.write("suite/karat.toml", format!("[suite]\nname = \"small\"\n[tools.own]\n{manifest}"));
+    project.run("run suite --trials 1 -q");
+    let complained = project.ok("store show latest --trial own case-1 1 --artifact stderr");
+    assert!(complained.contains("No such file") || complained.contains("ermission denied"), "{complained}");
 }

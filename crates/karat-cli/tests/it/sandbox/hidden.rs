@@ -1,15 +1,16 @@
 //! A tool can never read the goldens.
 
 use super::*;
-use karat::sandbox::{exposures, locate_program};
+use karat::sandbox::{find_installation, locate_program};
 use std::os::unix::fs::symlink;
 
-/// A folder outside `/tmp` and all homes, where everything can be read unless it is masked.
+/// A folder outside `/tmp` and all homes.
 fn elsewhere() -> TempDir {
     let folder = tempfile::Builder::new().prefix("karat-suite").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::write(folder.path().join("golden.yaml"), "the answer").unwrap();
     std::fs::create_dir(folder.path().join("part")).unwrap();
     std::fs::write(folder.path().join("part/golden.yaml"), "the answer").unwrap();
+    open_to_all(folder.path());
     folder
 }
 
@@ -39,10 +40,6 @@ fn secret(path: &Path) -> View {
     View { secret: vec![path.to_owned()], ..View::default() }
 }
 
-fn masked(path: &Path) -> View {
-    View { masked: vec![path.to_owned()], ..View::default() }
-}
-
 const READS: [&str; 7] = [
     "cat $secret/golden.yaml $secret/part/golden.yaml; echo done",
     "cat /proc/1/root/$secret/golden.yaml; cat /proc/self/root/$secret/golden.yaml; echo done",
@@ -54,19 +51,18 @@ const READS: [&str; 7] = [
 ];
 
 #[test]
-fn neither_secrets_nor_masked_folders_can_be_read() {
+fn neither_secrets_nor_what_nobody_named_can_be_read() {
     for script in READS {
         check_hidden(script, secret);
-        check_hidden(script, masked);
+        check_hidden(script, |_| View::default());
     }
 }
 
 #[test]
 fn nothing_exposes_a_secret() {
     let script = "cat $secret/golden.yaml $secret/part/golden.yaml; echo done";
-    let with = |exposed: &[&Path], path: &Path| View {
-        exposed: exposed.iter().map(|path| path.to_path_buf()).collect(),
-        masked: vec![path.parent().unwrap().to_owned()],
+    let with = |readable: &[&Path], path: &Path| View {
+        readable: readable.iter().map(|path| path.to_path_buf()).collect(),
         ..secret(path)
     };
     check_hidden(script, |path| with(&[path], path));
@@ -89,23 +85,23 @@ fn a_planted_link_leads_nowhere() {
 }
 
 #[test]
-fn parts_of_a_masked_folder_can_be_exposed() {
+fn what_is_named_can_be_read_and_nothing_beside_it() {
     each_apart(|isolation| {
         let home = elsewhere();
         let path = settle(&home);
         symlink(path.join("part"), path.join("link")).unwrap();
         let script =
             "cat $home/golden.yaml; cat $home/part/golden.yaml; cat $home/link/golden.yaml; echo x > $home/part/x";
-        for exposed in [path.join("part"), path.join("link")] {
+        for readable in [path.join("part"), path.join("link")] {
             let mut trial = Trial::new(isolation, script);
             trial.job.env.insert("home".into(), path.clone().into());
-            trial.job.view = View { exposed: vec![exposed.clone()], ..masked(&path) };
+            trial.job.view = View { readable: vec![readable.clone()], ..View::default() };
             let printed = text(&trial.run().stdout.bytes);
-            let by_link = exposed.ends_with("link") || isolation == Isolation::Landlock;
+            let by_link = readable.ends_with("link") || isolation == Isolation::Landlock;
             assert_eq!(
                 printed,
                 if by_link { "the answerthe answer" } else { "the answer" },
-                "{isolation:?} {exposed:?}"
+                "{isolation:?} {readable:?}"
             );
             assert!(!path.join("part/x").exists());
         }
@@ -113,7 +109,7 @@ fn parts_of_a_masked_folder_can_be_exposed() {
 }
 
 #[test]
-fn homes_and_temporary_files_of_others_are_masked_unasked() {
+fn homes_and_temporary_files_of_others_are_absent() {
     each_apart(|isolation| {
         let other = tempfile::tempdir().unwrap();
         std::fs::write(other.path().join("secret"), "the answer").unwrap();
@@ -153,7 +149,7 @@ fn limits_alone_hide_nothing() {
     assert!(suite.path().join("new").exists());
 }
 
-/// A program below a masked folder runs once what it needs is exposed, and not before.
+/// A program in a home runs once its installation can be read, and not before.
 #[test]
 fn a_program_in_a_home_runs_with_what_it_needs() {
     use std::os::unix::fs::PermissionsExt;
@@ -179,9 +175,8 @@ fn a_program_in_a_home_runs_with_what_it_needs() {
         let program = locate_program("tool".as_ref(), path.join("bin").as_os_str()).unwrap();
         let mut trial = Trial::new(isolation, "");
         trial.job.command = vec![program.clone().into()];
-        trial.job.view = masked(&path);
         assert!(matches!(trial.run().ended, Ended::NotStarted(_)), "{isolation:?}");
-        trial.job.view.exposed = exposures(&program, &trial.job.view.masked);
+        trial.job.view.readable = find_installation(&program);
         let finished = trial.run();
         assert_eq!(text(&finished.stdout.bytes), "data\n", "{isolation:?}: {}", text(&finished.stderr.bytes));
     });
@@ -194,5 +189,17 @@ fn names_are_looked_up_where_the_network_is_allowed() {
         let mut trial = Trial::new(isolation, "cat /etc/resolv.conf");
         trial.job.view.network = true;
         assert_eq!(text(&trial.run().stdout.bytes), there, "{isolation:?}");
+    });
+}
+
+/// What lies on a machine beside its programs: accounts, settings of services, other people's data, sources.
+#[test]
+fn private_places_of_the_machine_are_absent() {
+    each_apart(|isolation| {
+        let script = "for f in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /etc/sudoers /root/.bashrc /home /srv /opt /mnt /media \
+                      /boot /var/lib /var/log /var/mail /var/spool /usr/src /usr/local/src; do \
+                      head -c 1 $f >/dev/null 2>&1 && echo read $f; ls -A $f/ 2>/dev/null | head -n 1 | sed \"s|^|$f: |\"; done; echo done";
+        let finished = Trial::new(isolation, script).run();
+        assert_eq!(text(&finished.stdout.bytes), "done\n", "{isolation:?}");
     });
 }

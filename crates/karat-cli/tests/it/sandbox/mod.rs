@@ -5,9 +5,12 @@ mod hidden;
 mod hostile;
 mod limits;
 mod plain;
+mod table;
 
 use crate::project::skipped;
-use karat::sandbox::{Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, View, available, run, seen_root};
+use karat::sandbox::{
+    Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, ToolUser, View, available, run, seen_root, tool_user,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -113,4 +116,15 @@ fn survivors(marker: &str) -> Vec<String> {
 fn next_is_fine(isolation: Isolation) {
     let finished = Trial::new(isolation, "cat a.txt").run();
     assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "a\n".to_owned()));
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
+}
+
+/// Lets every user read and write a path, so that what keeps a tool of root's from it is the isolation and not its user.
+fn open_to_all(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
 }

@@ -97,6 +97,17 @@ fn what_a_tool_writes_is_there_afterwards() {
     });
 }
 
+/// Programs share memory and semaphores between their processes by files there.
+#[test]
+fn places_for_temporary_files_can_be_written_to() {
+    if available().why_not(Isolation::Bubblewrap).is_some() {
+        return skipped("there is no bubblewrap, which makes these places anew");
+    }
+    let script = "for at in /tmp /var/tmp /dev/shm; do echo x > $at/karat-new && rm $at/karat-new && ls -A $at; done";
+    let finished = Trial::new(Isolation::Bubblewrap, script).run();
+    assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "trial\n".to_owned()));
+}
+
 #[test]
 fn time_is_measured() {
     each(|isolation| {

@@ -1,0 +1,204 @@
+//! A control group for each trial, where this process was given a tree to make groups in. The kernel then counts exactly what is
+//! otherwise measured from time to time, and counts what cannot be measured: memory of files without a name, and threads.
+
+use super::job::Limits;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a group must be able to limit.
+const CONTROLLERS: [&str; 2] = ["memory", "pids"];
+/// The group that this process moves to, since one with limited groups below it holds no processes itself.
+const OWN: &str = "karat";
+/// How long the kernel may take to let go of the last process of a group.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where groups can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tree {
+    /// The group they are made in.
+    parent: PathBuf,
+    /// The group that this process is in.
+    home: PathBuf,
+}
+
+/// What belongs in the line about isolation: who counts memory and processes.
+pub fn describe_limits() -> String {
+    match tree() {
+        Ok(_) => "limits by cgroup".to_owned(),
+        Err(why) => format!("limits by sampling ({why})"),
+    }
+}
+
+/// Where groups can be made, or why they cannot. Found once.
+pub(super) fn tree() -> Result<&'static Tree, &'static str> {
+    static FOUND: OnceLock<Result<Tree, &'static str>> = OnceLock::new();
+    FOUND.get_or_init(|| find(Path::new("/proc/self"))).as_ref().map_err(|why| *why)
+}
+
+fn find(process: &Path) -> Result<Tree, &'static str> {
+    const ABSENT: &str = "no cgroup v2";
+    let groups = fs::read_to_string(process.join("cgroup")).unwrap_or_default();
+    let mounts = fs::read_to_string(process.join("mounts")).unwrap_or_default();
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/")).ok_or(ABSENT)?;
+    let is_mount = |fields: &Vec<&str>| fields.get(2) == Some(&"cgroup2");
+    let mount = mounts.lines().map(|line| line.split(' ').collect()).find(is_mount).ok_or(ABSENT)?;
+    let top = mount.get(1).ok_or(ABSENT)?;
+    enable(&Path::new(top).join(own), std::process::id())
+}
+
+/// Makes a group fit to have limited groups in it. Only one that belongs to this process alone is changed.
+fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
+    let has_both = |file: &str| {
+        let text = fs::read_to_string(group.join(file)).unwrap_or_default();
+        CONTROLLERS.iter().all(|name| text.split_whitespace().any(|word| word == *name))
+    };
+    if !has_both("cgroup.controllers") {
+        return Err("no cgroup v2 controllers");
+    }
+    if has_both("cgroup.subtree_control") {
+        return Ok(Tree { parent: group.to_owned(), home: group.to_owned() });
+    }
+    let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let is_own = processes.split_whitespace().eq([process.to_string().as_str()]);
+    // The machine's own group is the one without a type.
+    if !is_own || !group.join("cgroup.type").exists() {
+        return Err("the cgroup is shared");
+    }
+    let home = group.join(OWN);
+    let moved = || -> io::Result<()> {
+        fs::create_dir_all(&home)?;
+        fs::write(home.join("cgroup.procs"), process.to_string())?;
+        fs::write(group.join("cgroup.subtree_control"), CONTROLLERS.map(|name| format!("+{name}")).join(" "))
+    };
+    if moved().is_err() {
+        let _ = fs::write(group.join("cgroup.procs"), process.to_string());
+        let _ = fs::remove_dir(&home);
+        return Err("the cgroup is read-only");
+    }
+    Ok(Tree { parent: group.to_owned(), home })
+}
+
+/// The group of one trial. It goes with this value, and everything in it.
+pub(super) struct Group {
+    path: PathBuf,
+    home: PathBuf,
+}
+
+impl Group {
+    /// Makes a group with the limits of a trial.
+    pub(super) fn make(tree: &Tree, limits: &Limits, tasks: u64) -> io::Result<Self> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = tree.parent.join(format!("{OWN}-{}-{number}", std::process::id()));
+        fs::create_dir(&path)?;
+        let group = Self { path, home: tree.home.clone() };
+        fs::write(group.path.join("memory.max"), limits.memory.to_string())?;
+        fs::write(group.path.join("pids.max"), tasks.to_string())?;
+        // Kernels without swap have no such file, and ending one process of many would be told as that one's failure.
+        let _ = fs::write(group.path.join("memory.swap.max"), "0");
+        let _ = fs::write(group.path.join("memory.oom.group"), "1");
+        Ok(group)
+    }
+
+    /// The group for another process to enter.
+    pub(super) fn membership(&self) -> Membership {
+        Membership { group: self.path.clone(), home: self.home.clone() }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let begun = Instant::now();
+        let _ = fs::write(self.path.join("cgroup.kill"), "1");
+        while fs::remove_dir(&self.path).is_err() && self.path.exists() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// A group that a process enters, and the one it came from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Membership {
+    group: PathBuf,
+    home: PathBuf,
+}
+
+impl Membership {
+    /// Moves this process into the group, so that what it starts is born there.
+    pub(super) fn enter(&self) -> io::Result<()> {
+        fs::write(self.group.join("cgroup.procs"), "0")
+    }
+
+    /// Moves this process back; what it started stays.
+    pub(super) fn leave(&self) -> io::Result<()> {
+        fs::write(self.home.join("cgroup.procs"), "0")
+    }
+
+    /// Whether the kernel has ended something in the group for want of memory.
+    pub(super) fn ran_out_of_memory(&self) -> bool {
+        let events = fs::read_to_string(self.group.join("memory.events")).unwrap_or_default();
+        let ended = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        ended.is_some_and(|count| count.trim() != "0")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with the files that the kernel has in a group.
+    fn group(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            fs::write(folder.path().join(name), content).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn only_a_group_of_its_own_is_changed() {
+        let both = ("cgroup.controllers", "cpu memory pids\n");
+        let check = |files: &[(&str, &str)], expect: Result<&str, &str>, enabled: &str| {
+            let folder = group(files);
+            let found = enable(folder.path(), 7);
+            assert_eq!(
+                found.as_ref().map(|tree| tree.home.strip_prefix(folder.path()).unwrap()).map_err(|why| *why),
+                expect.map(Path::new)
+            );
+            let written = fs::read_to_string(folder.path().join("cgroup.subtree_control")).unwrap_or_default();
+            assert_eq!(written, enabled);
+        };
+        let shared = Err("the cgroup is shared");
+        check(&[], Err("no cgroup v2 controllers"), "");
+        check(&[("cgroup.controllers", "memory cpu")], Err("no cgroup v2 controllers"), "");
+        check(&[both, ("cgroup.subtree_control", "pids memory")], Ok(""), "pids memory");
+        check(&[both, ("cgroup.type", "domain"), ("cgroup.procs", "7\n8\n")], shared, "");
+        check(&[both, ("cgroup.procs", "7\n")], shared, "");
+    }
+
+    #[test]
+    fn a_group_carries_the_limits_of_its_trial() {
+        let folder = group(&[]);
+        let tree = Tree { parent: folder.path().to_owned(), home: folder.path().to_owned() };
+        let limits = Limits { memory: 4096, ..Limits::default() };
+        let group = Group::make(&tree, &limits, 50).unwrap();
+        let read = |name: &str| fs::read_to_string(group.path.join(name)).unwrap();
+        assert_eq!([read("memory.max"), read("pids.max"), read("memory.swap.max")], ["4096", "50", "0"]);
+        let membership = group.membership();
+        membership.enter().unwrap();
+        assert_eq!(read("cgroup.procs"), "0");
+        membership.leave().unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("cgroup.procs")).unwrap(), "0");
+        for (events, expect) in [("max 3\noom_kill 0\n", false), ("oom 1\noom_kill 2\n", true), ("", false)] {
+            fs::write(group.path.join("memory.events"), events).unwrap();
+            assert_eq!(membership.ran_out_of_memory(), expect, "{events}");
+        }
+        // A folder that is no group of the kernel's holds files, and is not removed with them.
+        fs::remove_dir_all(&group.path).unwrap();
+    }
+}
