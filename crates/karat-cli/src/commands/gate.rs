@@ -26,14 +26,26 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         super::metrics::named(id)?;
     }
     let stated = stated(args)?;
-    let report = sources::report(&args.report, &args.store)?;
+    let (report, digest) = sources::report_and_digest(&args.report, &args.store)?;
+    if let Some(expected) = args.digest.as_ref().filter(|expected| **expected != digest) {
+        return Err(Failure::bad_input(format!(
+            "{} has the digest {digest}, and --digest demands {expected}: it is not the file that was pinned; find out who \
+             changed it, or pin the new one",
+            args.report
+        )));
+    }
     let tools = sources::tools(&report, &args.tools, &args.report)?;
     let demands = demands(args, stated, &report)?;
-    let gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
+    let mut gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
+    gate.digest = Some(digest);
     if args.json {
         print_json(&gate)?;
     } else {
         print(&draw(&gate, &look()))?;
+        // A run's report holds its times, so that its digest says nothing to a person; a file is what CI passes on.
+        if let Some(digest) = gate.digest.as_ref().filter(|_| Path::new(&args.report).is_file()) {
+            print(&format!("{}: {digest}\n", karat::diagnostic::harmless(&args.report)))?;
+        }
     }
     let drawn = [
         Drawing { extension: "json", draw: &|| drawings::json(&gate) },

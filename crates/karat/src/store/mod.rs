@@ -29,6 +29,7 @@ mod schema;
 mod scratch;
 mod sessions;
 mod sink;
+mod tables;
 mod tools;
 mod trials;
 mod verify;
