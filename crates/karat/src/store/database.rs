@@ -2,7 +2,7 @@
 //! BIGINT, DOUBLE PRECISION and BLOB for types. Another database takes this seat by another file like this one.
 
 use super::error::StoreError;
-use super::tables::{Field, ROW_HASH, ROW_HASH_LEN, RowHasher, Table};
+use super::tables::{ARTIFACTS, Field, ROW_HASH, ROW_HASH_LEN, RowHasher, Table};
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection, TypeInfo, ValueRef};
 use std::path::{Path, PathBuf};
@@ -130,13 +130,14 @@ impl Database {
         Ok(rows.into_iter().map(|row| row.check(table).map(|()| row)).collect())
     }
 
-    /// Every row of a table by its place in the file, so many at once, without a look at any index or hash.
+    /// Every row of a table by its place in the file, without a look at any index or hash.
     fn walk(
         &mut self,
         table: &Table,
-        at_once: usize,
         tell: &mut dyn FnMut(&mut Self, i64, &Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        // An artifact may be as large as anything that is kept.
+        let at_once = if *table == ARTIFACTS { 1 } else { 64 };
         let sql = format!(
             "SELECT {}, rowid FROM {} WHERE rowid > $1 ORDER BY rowid LIMIT {at_once}",
             table.all_columns(),
@@ -162,9 +163,7 @@ impl Database {
     /// The rows of a table that are not what was stored, as messages name them.
     pub(super) fn damaged_rows(&mut self, table: &Table) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
-        // Each of these may be as large as anything that is kept.
-        let at_once = if table.name == "artifacts" { 1 } else { 64 };
-        self.walk(table, at_once, &mut |_, _, row| {
+        self.walk(table, &mut |_, _, row| {
             if row.check(table).is_err() {
                 found.push(row.name(table));
             }
@@ -176,7 +175,7 @@ impl Database {
     /// Gives every row of a table that has no hash its own.
     pub(super) fn hash_rows(&mut self, table: &Table) -> Result<(), StoreError> {
         let sql = format!("UPDATE {} SET {ROW_HASH} = $1 WHERE rowid = $2", table.name);
-        self.walk(table, 1, &mut |database, place, row| {
+        self.walk(table, &mut |database, place, row| {
             if row.bytes(table.columns.len())?.is_empty() {
                 let hash = row.hash(table)?;
                 database.execute_made(sql.clone(), vec![hash.to_vec().into(), place.into()])?;
@@ -520,10 +519,11 @@ impl Row {
 
     /// Refuses a row that is not what was stored.
     fn check(&self, table: &Table) -> Result<(), StoreError> {
-        if self.hash(table)?.as_slice() == self.bytes(table.columns.len())? {
-            return Ok(());
+        // A row that cannot even be hashed is as damaged as one with another hash.
+        match (self.hash(table), self.bytes(table.columns.len())) {
+            (Ok(hash), Ok(stored)) if hash.as_slice() == stored => Ok(()),
+            _ => Err(self.damage(row_damage(&self.name(table), table))),
         }
-        Err(self.damage(row_damage(&self.name(table), table)))
     }
 
     /// The hash of what the row holds now.
@@ -613,6 +613,7 @@ fn meaning(file: &Path, error: sqlx::Error) -> StoreError {
     match code {
         5 | 6 => StoreError::InUse { file },
         3 | 8 | 14 => StoreError::ReadOnly { file, detail },
+        10 => StoreError::Disk { file, detail },
         11 | 26 => StoreError::Damaged { file, detail },
         13 => StoreError::Full { file },
         19 => StoreError::Conflict { file, detail },
