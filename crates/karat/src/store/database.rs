@@ -2,7 +2,7 @@
 //! BIGINT, DOUBLE PRECISION and BLOB for types. Another database takes this seat by another file like this one.
 
 use super::error::StoreError;
-use super::tables::{ARTIFACTS, Field, ROW_HASH, ROW_HASH_LEN, RowHasher, Table};
+use super::tables::{ARTIFACTS, Field, ROW_HASH, ROW_HASH_LEN, Table};
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection, TypeInfo, ValueRef};
 use std::path::{Path, PathBuf};
@@ -206,8 +206,8 @@ impl Database {
     /// Inserts many rows with few statements, which is several times faster than one statement a row.
     pub(super) fn insert(&mut self, table: &Table, mut rows: Vec<Vec<Value>>, taken: Taken) -> Result<(), StoreError> {
         for row in &mut rows {
-            let hash = table.hash(row);
-            row.push(hash.into());
+            let hash = table.hash(row.iter().map(Value::field));
+            row.push(hash.to_vec().into());
         }
         // Few sizes of statements, so that each is prepared once and kept.
         for size in [128, 16, 1] {
@@ -245,7 +245,7 @@ impl Database {
                 }
             }
             let changed = changes.iter().map(|(_, value)| value.clone());
-            let values = changed.chain([table.hash(&all).into()]).chain(key).collect();
+            let values = changed.chain([table.hash(all.iter().map(Value::field)).to_vec().into()]).chain(key).collect();
             self.execute_made(sql.clone(), values)?;
         }
         Ok(rows.len() as u64)
@@ -433,6 +433,18 @@ pub(super) enum Value {
     Bytes(Vec<u8>),
 }
 
+impl Value {
+    fn field(&self) -> Field<'_> {
+        match self {
+            Self::Null => Field::Null,
+            Self::Int(number) => Field::Int(*number),
+            Self::Real(number) => Field::Real(*number),
+            Self::Text(text) => Field::Text(text.as_bytes()),
+            Self::Bytes(bytes) => Field::Bytes(bytes),
+        }
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -528,11 +540,8 @@ impl Row {
 
     /// The hash of what the row holds now.
     fn hash(&self, table: &Table) -> Result<[u8; ROW_HASH_LEN], StoreError> {
-        let mut hasher = RowHasher::new(table);
-        for column in 0..table.columns.len() {
-            hasher.add(self.stored(column)?);
-        }
-        Ok(hasher.finish())
+        let fields = (0..table.columns.len()).map(|column| self.stored(column)).collect::<Result<Vec<_>, _>>()?;
+        Ok(table.hash(fields))
     }
 
     /// What the row holds, column by column.
