@@ -133,6 +133,7 @@ Examples:
   karat gate latest --no-worse-than main.json --metric recall --margin 0.05
   karat gate latest --rules gate.toml --max-cost 5 -o gate.xml
   karat gate latest --min f1=0.6 --require-judge-licence
+  karat gate report.json --min f1=0.6 --digest blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262
 
 A demand is held against an interval, not a number: it holds where the whole interval does, and fails where none of it does.
 Exit codes: 0 all hold · 1 one fails · 3 none fails, and one cannot be told. With GITHUB_STEP_SUMMARY the summary gets a table.")]

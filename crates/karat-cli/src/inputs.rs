@@ -5,11 +5,12 @@ use crate::exit::Failure;
 use crate::terminal::{note, notes};
 use karat::document::{Segment, Syntax, decode_bytes, schema_of};
 use karat::format::assessment::{self, AssessmentReportV1};
-use karat::format::report::{ReportV1, SCHEMA, ToolV1};
+use karat::format::report::{ReportV1, SCHEMA};
 use karat::import::drive::{Kind, kind_of, read_all};
 use karat::import::placement::{How, Placed, Placement, place};
 use karat::import::rule_map::RuleMap;
 use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
+use karat::plausibility::{self, Violation};
 use karat::profile::{Override, ProfileError, parse_set, resolve};
 use karat::recorded::{NamedLines, read_judgements, read_trials};
 use karat::report::number::count;
@@ -245,6 +246,11 @@ pub(crate) fn judgements(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgeme
 
 /// A report that was written to a file, whole and of this version.
 pub(crate) fn report(path: &Path) -> Result<ReportV1, Failure> {
+    Ok(report_and_bytes(path)?.0)
+}
+
+/// A report, and the bytes it was read from.
+pub(crate) fn report_and_bytes(path: &Path) -> Result<(ReportV1, Vec<u8>), Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
     // Reading it the quick way first: only a broken report needs its faults named one by one.
@@ -259,12 +265,17 @@ pub(crate) fn report(path: &Path) -> Result<ReportV1, Failure> {
         let message = format!("{shown}: the schema is {:?}, and this version reads {SCHEMA:?}", report.schema);
         return Err(Failure::bad_input(message));
     }
-    let cases = |tool: &ToolV1| tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case));
-    if let Some(tool) = report.tools.iter().find(|tool| cases(tool)) {
-        let message = format!("{shown}: the cases of the tool {:?} are not those of the report", tool.tool);
-        return Err(Failure::bad_input(message));
+    plausible(&shown, &plausibility::check_report(&report))?;
+    Ok((report, bytes))
+}
+
+/// Refuses a file with values that no scoring gives.
+pub(crate) fn plausible(file: &str, violations: &[Violation]) -> Result<(), Failure> {
+    if violations.is_empty() {
+        return Ok(());
     }
-    Ok(report)
+    let told = plausibility::refusal(file, violations);
+    Err(Failure::bad_input(told.lines().map(karat::diagnostic::harmless).collect::<Vec<_>>().join("\n")))
 }
 
 /// The report of an assessment; none where the file is something else, or not there.
@@ -284,12 +295,16 @@ pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Fail
         return Err(Failure::bad_input(format!("{shown}: the schema is {schema:?}, and this version reads {known:?}")));
     }
     // Reading it the quick way first, as other reports.
-    if let Ok(report) = serde_json::from_slice(&bytes) {
-        return Ok(Some(report));
-    }
-    let schema = schema_of::<AssessmentReportV1>();
-    let decoded = decode_bytes::<AssessmentReportV1>(&shown, &bytes, Syntax::Json, &schema);
-    decoded.whole().map(|(report, _)| Some(report)).map_err(|faults| Failure::Faults(faults.into()))
+    let report: AssessmentReportV1 = match serde_json::from_slice(&bytes) {
+        Ok(report) => report,
+        Err(_) => {
+            let schema = schema_of::<AssessmentReportV1>();
+            let decoded = decode_bytes::<AssessmentReportV1>(&shown, &bytes, Syntax::Json, &schema);
+            decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0
+        }
+    };
+    plausible(&shown, &plausibility::check_assessment(&report))?;
+    Ok(Some(report))
 }
 
 /// Tells what was noticed on the way.

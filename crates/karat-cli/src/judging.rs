@@ -6,6 +6,7 @@ use crate::progress::Judging;
 use crate::signals::cancel_on_signals;
 use crate::store_place;
 use karat::format::probe::ProbeV1;
+use karat::format::report::{JudgeV1, ReportV1};
 use karat::judge::asking::{AskError, Asked, Desk, ask};
 use karat::judge::labels::{extras_heard, labels_as_judgements};
 use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
@@ -82,6 +83,25 @@ pub(crate) fn sit(mut sitting: Sitting<'_>, work: &mut Work) -> Result<(), Failu
     work.spent = asked.spent;
     work.notes.extend(asked.notes);
     Ok(())
+}
+
+/// Ends in failure where a model answered fewer than half of its questions: what it left open counts as no match, and the
+/// figures say more of the judge than of the tools.
+pub(crate) fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<(), Failure> {
+    let incomplete = |judge: &&JudgeV1| {
+        report.measured.judges.contains_key(&judge.judge) && 2 * judge.unjudged.min(judge.asked) > judge.asked
+    };
+    let Some(judge) = report.judges.iter().find(incomplete).filter(|_| !allowed) else { return Ok(()) };
+    let (name, answered) = (&judge.judge, judge.asked - judge.unjudged.min(judge.asked));
+    Err(Failure::Message(
+        Exit::Failed,
+        format!(
+            "the judge {name} answered {answered} of {} questions, and the others count as no match; the report says why. Its \
+             answers are kept: raise its budget or mend what failed and score again, or accept the report as it is with \
+             --allow-incomplete-judging",
+            judge.asked
+        ),
+    ))
 }
 
 /// The rules with the judge that will be asked: for a plan, before anything is run. What is missing to ask is told now.

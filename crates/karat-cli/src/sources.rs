@@ -28,6 +28,12 @@ pub(crate) fn source(reference: &str, store: &StorePlace) -> Result<Source, Fail
 
 /// A report by file or by run; a run must be finished.
 pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Failure> {
+    Ok(report_and_digest(reference, store)?.0)
+}
+
+/// The same, and a hash of the bytes that it was read from, as `blake3:HEX`.
+pub(crate) fn report_and_digest(reference: &str, store: &StorePlace) -> Result<(ReportV1, String), Failure> {
+    let digest = |bytes: &[u8]| format!("blake3:{}", karat::content_hash(bytes));
     let folder = store.folder.as_deref();
     if !store_place::names_run(reference, folder) {
         let path = Path::new(reference);
@@ -35,7 +41,8 @@ pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Fa
             let message = format!("{reference} is a baseline, which holds too little for this; give a report or a run");
             return Err(Failure::bad_input(message));
         }
-        return inputs::report(path);
+        let (report, bytes) = inputs::report_and_bytes(path)?;
+        return Ok((report, digest(&bytes)));
     }
     let mut store = store_place::open(folder)?;
     let (info, report) = stored::report(&mut store, reference)?;
@@ -46,7 +53,11 @@ pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Fa
             info.short_id, info.planned, info.short_id
         )));
     }
-    Ok(report)
+    let bytes = match store.report(&info.id)? {
+        Some(bytes) => bytes,
+        None => serde_json::to_vec(&report).map_err(|error| Failure::io("the report", error.into()))?,
+    };
+    Ok((report, digest(&bytes)))
 }
 
 /// What people call it: a run's name or short id, or the name of a file without its extension.
@@ -129,12 +140,6 @@ fn baseline(path: &Path) -> Result<BaselineV1, Failure> {
             format!("{shown}: the schema is {:?}, and this version reads {:?}", read.schema, baseline::SCHEMA);
         return Err(Failure::bad_input(message));
     }
-    for tool in &read.tools {
-        let mut seen = std::collections::BTreeSet::new();
-        if let Some(twice) = tool.cases.iter().find(|case| !seen.insert(&case.case)) {
-            let message = format!("{shown}: the case {:?} stands twice under {:?}", twice.case, tool.tool);
-            return Err(Failure::bad_input(format!("{message}; write the baseline anew")));
-        }
-    }
+    inputs::plausible(&shown, &karat::plausibility::check_baseline(&read))?;
     Ok(read)
 }

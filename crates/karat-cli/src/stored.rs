@@ -86,7 +86,11 @@ pub(crate) fn report(store: &mut Store, reference: &str) -> Result<(RunInfo, Rep
     if let Some(bytes) = store.report(&info.id)? {
         let report = serde_json::from_slice(&bytes);
         let unread = |error| Failure::bad_input(format!("the report of run {}: {error}", info.short_id));
-        return Ok((info.clone(), report.map_err(unread)?));
+        let report: ReportV1 = report.map_err(unread)?;
+        // A run may have come from another store, with whatever report it was given there.
+        let violations = karat::plausibility::check_report(&report);
+        inputs::plausible(&format!("the report of run {}", info.short_id), &violations)?;
+        return Ok((info, report));
     }
     let mut run = run(store, reference)?;
     let mut work = run.work(run.profile(&RuleArgs::default())?, None);

@@ -15,6 +15,7 @@ pub mod git;
 pub mod import;
 pub mod ingest;
 pub mod judge;
+pub mod plausibility;
 pub mod power;
 pub mod profile;
 pub mod ranking;
@@ -31,3 +32,8 @@ pub mod suite;
 pub mod tool;
 pub mod trec;
 pub mod whole_file;
+
+/// The hash that content is known by: BLAKE3, in hex.
+pub fn content_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

@@ -81,6 +81,9 @@ pub(crate) struct GateArgs {
     /// Let fewer than 30 cases meet a demand.
     #[arg(long)]
     pub(crate) allow_small_n: bool,
+    /// Refuse a report whose bytes have another hash, as blake3:HEX; `karat gate` prints it of every file.
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    pub(crate) digest: Option<String>,
     /// Demands from a file (.toml), besides those given here.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
@@ -198,4 +201,12 @@ fn margin(text: &str) -> Result<f64, String> {
         Ok(margin) if (0.0..=1.0).contains(&margin) => Ok(margin),
         _ => Err("expected a number from 0 to 1".to_owned()),
     }
+}
+
+/// A hash as `karat gate` prints it.
+fn digest(text: &str) -> Result<String, String> {
+    let hash = text.strip_prefix("blake3:").map(str::to_ascii_lowercase);
+    let whole = |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = hash.filter(whole).ok_or_else(|| "expected blake3: and 64 hexadecimal digits".to_owned())?;
+    Ok(format!("blake3:{hash}"))
 }

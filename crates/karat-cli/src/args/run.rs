@@ -66,6 +66,9 @@ pub(crate) struct RunArgs {
     pub(crate) allow: Vec<Allowance>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+    /// End with 0 though a model that judges answered fewer than half of its questions, as when its budget ran out.
+    #[arg(long)]
+    pub(crate) allow_incomplete_judging: bool,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     /// Where random numbers start from; taken from the data where absent.

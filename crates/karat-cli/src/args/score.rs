@@ -29,6 +29,9 @@ pub(crate) struct ScoreArgs {
     pub(crate) tools: Vec<String>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+    /// End with 0 though a model that judges answered fewer than half of its questions, as when its budget ran out.
+    #[arg(long)]
+    pub(crate) allow_incomplete_judging: bool,
     /// Write what the judges said to a file of judgements (.jsonl), each member of a panel for itself.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_judgements: Option<PathBuf>,

@@ -5,7 +5,7 @@ use crate::args::GateArgs;
 use crate::drawings::{self, Drawing};
 use crate::exit::{Exit, Failure};
 use crate::sources::{self, Source};
-use crate::terminal::{look, print, print_json};
+use crate::terminal::{look, print, print_json, tell};
 use crate::{outputs, store_place};
 use karat::comparison::Side;
 use karat::format::gate::{BoundV1, DemandsV1, HeldV1};
@@ -26,14 +26,26 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         super::metrics::named(id)?;
     }
     let stated = stated(args)?;
-    let report = sources::report(&args.report, &args.store)?;
+    let (report, digest) = sources::report_and_digest(&args.report, &args.store)?;
+    if let Some(expected) = args.digest.as_ref().filter(|expected| **expected != digest) {
+        return Err(Failure::bad_input(format!(
+            "{} has the digest {digest}, and --digest demands {expected}: it is not the file that was pinned; find out who \
+             changed it, or pin the new one",
+            args.report
+        )));
+    }
     let tools = sources::tools(&report, &args.tools, &args.report)?;
     let demands = demands(args, stated, &report)?;
-    let gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
+    let mut gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
+    gate.digest = Some(digest);
     if args.json {
         print_json(&gate)?;
     } else {
         print(&draw(&gate, &look()))?;
+        // A file is what CI passes on, and what somebody may want to pin.
+        if let Some(digest) = gate.digest.as_ref().filter(|_| Path::new(&args.report).is_file()) {
+            tell(&format!("{} is {digest}", karat::diagnostic::harmless(&args.report)));
+        }
     }
     let drawn = [
         Drawing { extension: "json", draw: &|| drawings::json(&gate) },

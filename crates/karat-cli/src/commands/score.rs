@@ -51,6 +51,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
         next_steps(args, &scoring.report);
     }
+    judging::refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }

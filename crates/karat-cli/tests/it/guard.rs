@@ -121,6 +121,52 @@ fn a_report_that_does_not_hang_together_is_refused() {
     report["tools"][0]["cases"].as_array_mut().unwrap().pop();
     project.write("r.json", report.to_string());
     project.run("report r.json").says(4, &["are not those of the report"]);
+    // Everybody who reads a report refuses what no scoring gives, and says where it stands.
+    project.ok("score starter --json -o good.json");
+    let check = |pointer: &str, value: serde_json::Value, expect: &[&str]| {
+        let mut report = project.json("score starter --json");
+        *report.pointer_mut(pointer).unwrap() = value;
+        project.write("r.json", report.to_string());
+        let all: Vec<&str> = [&["r.json has", "help: make the file again"], expect].concat();
+        for line in
+            ["report r.json", "compare good.json r.json", "gate r.json --min f1=0.1", "baseline write r.json -o b.json"]
+        {
+            project.run(line).says(4, &all);
+        }
+    };
+    check(
+        "/tools/0/metrics/f1/value",
+        json!(7.5),
+        &["tools[0].metrics.f1.value: it is 7.5, and must lie between 0 and 1"],
+    );
+    check(
+        "/tools/0/metrics/f1/value",
+        json!(0.987),
+        &["tools[0].metrics.f1.value", "the cases of the file come to", "a difference of"],
+    );
+    check(
+        "/tools/0/metrics/f1/ci",
+        json!([0.9, 0.1]),
+        &["tools[0].metrics.f1.ci: the interval 0.9 … 0.1 is upside down"],
+    );
+    check("/tools/0/metrics/f1/n", json!(9999), &["tools[0].metrics.f1.n: it is 9999, and there are"]);
+    check("/tools/0/counts/tp", json!(9999), &["tools[0].counts.tp: it is 9999, and the trials come to"]);
+    check("/tools/0/cases/0/trials/0/tp", json!(77), &["tools[0].cases[0].trials[0].tp: it is 77", "required golden"]);
+    check(
+        "/tools/1/tool",
+        project.json("score starter --json")["tools"][0]["tool"].clone(),
+        &["tools[1]", "stands twice"],
+    );
+    check("/suite/cases", json!(1), &["suite.cases: it is 1"]);
+    project.run("gate good.json --min f1=0.99 --digest blake3:12").says(2, &["64 hexadecimal digits"]);
+    let gate = project.run("gate good.json --max f1=1 --allow-small-n --json");
+    let digest = serde_json::from_str::<serde_json::Value>(&gate.out).unwrap()["digest"].as_str().unwrap().to_owned();
+    assert_eq!(digest, format!("blake3:{}", karat::content_hash(&std::fs::read(project.path("good.json")).unwrap())));
+    let pinned = project.run(&format!("gate good.json --max f1=1 --allow-small-n --digest {digest}"));
+    assert_eq!((pinned.code, pinned.err.contains(&digest)), (gate.code, true), "{}", pinned.err);
+    project.write("good.json", project.read("good.json") + "\n");
+    let line = format!("gate good.json --max f1=1 --allow-small-n --digest {digest}");
+    project.run(&line).says(4, &["good.json has the digest blake3:", "it is not the file that was pinned"]);
     // A profile value that this version does not know is no reason to refuse a report.
     let mut report = project.json("score starter --json");
     report["profile"]["a_later_value"] = json!(7);

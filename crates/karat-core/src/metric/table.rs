@@ -102,6 +102,18 @@ pub struct Metric {
     pub rests_on: RestsOn,
 }
 
+impl Metric {
+    /// The least and the most that a value can be.
+    pub fn range(&self) -> (f64, f64) {
+        match self.unit {
+            "share" | "score" => (0.0, 1.0),
+            "difference" => (-1.0, 1.0),
+            // Counts for each case have no end.
+            _ => (0.0, f64::MAX),
+        }
+    }
+}
+
 /// One row: track, tier, id, title, direction, unit = formula / denominator unless undefined; aggregation, what it rests on.
 macro_rules! metrics {
     ($($track:ident: $($tier:literal $id:ident $title:literal $direction:ident $unit:literal = $formula:literal / $denominator:literal
@@ -475,6 +487,8 @@ mod tests {
         for (i, metric) in METRICS.iter().enumerate() {
             let said = [metric.formula, metric.denominator, metric.undefined_when, metric.unit, metric.title];
             assert!(said.iter().all(|text| !text.is_empty()), "{}", metric.id);
+            let bounded = ["share", "score", "difference", "findings per case"];
+            assert!(bounded.contains(&metric.unit), "{}: what range has {}?", metric.id, metric.unit);
             assert!(METRICS[..i].iter().all(|other| other.id != metric.id), "{} stands twice", metric.id);
             let place = |metric: &Metric| (metric.track, metric.tier);
             assert!(i == 0 || place(&METRICS[i - 1]) <= place(metric), "{} stands out of its tier", metric.id);

@@ -123,6 +123,47 @@ pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result
     Ok(ToolCases::Sums { rows, columns: recipe.columns(), value: recipe.value })
 }
 
+/// What the cases of a side come to, for each of these metrics that can be computed from what the side keeps: its figure, or none
+/// where the cases give none. Means over the parts of a suite are left out of account.
+pub fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>) -> BTreeMap<String, Option<f64>> {
+    let side = Side { over_parts: BTreeSet::new(), ..side.clone() };
+    let totals = Totals::new(&side);
+    // A report of an older version, or a made-up one, may state nothing that sums could be taken of.
+    let has_sums = !totals.sums.is_empty();
+    let figure = |id: &String| {
+        let recipe = Recipe::new(&[&side], id).ok()?;
+        let stated = match recipe.basis {
+            Basis::Values | Basis::Spread(_) => true,
+            _ => has_sums && recipe.columns.keys().any(|name| totals.sums.contains_key(name.as_str())),
+        };
+        stated.then(|| (id.clone(), recipe.total_figure(&totals)))
+    };
+    ids.filter_map(figure).collect()
+}
+
+/// What all cases of a side add up to.
+struct Totals<'s> {
+    /// By metric: how many cases have a value, the sum of these values, and of their squares.
+    values: BTreeMap<&'s str, [f64; 3]>,
+    sums: BTreeMap<&'s str, f64>,
+}
+
+impl<'s> Totals<'s> {
+    fn new(side: &'s Side) -> Self {
+        let (mut values, mut sums) = (BTreeMap::new(), BTreeMap::new());
+        for case in side.cases.values() {
+            for (id, value) in &case.values {
+                let total = values.entry(id.as_str()).or_insert([0.0; 3]);
+                *total = [total[0] + 1.0, total[1] + value, total[2] + value * value];
+            }
+            for (name, sum) in &case.sums {
+                *sums.entry(name.as_str()).or_insert(0.0) += sum;
+            }
+        }
+        Self { values, sums }
+    }
+}
+
 /// A case of a side, where trials of it count.
 fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
     side.cases.get(name).filter(|case| case.counted)
@@ -250,6 +291,26 @@ impl Recipe {
         let Some(parts) = &self.parts else { return sums };
         let own = parts.of_case.get(name).into_iter().flatten();
         own.flat_map(|part| sums.iter().map(move |(column, sum)| (part * self.width + column, *sum))).collect()
+    }
+
+    /// The figure of all cases together, where it is not a mean over parts of the suite.
+    fn total_figure(&self, totals: &Totals<'_>) -> Option<f64> {
+        let moments = |id: &str| totals.values.get(id).copied().unwrap_or_default();
+        let columns = match self.basis {
+            Basis::Values => {
+                let [n, sum, _] = moments(&self.id);
+                vec![sum, n]
+            }
+            Basis::Spread(of) => moments(of).to_vec(),
+            _ => {
+                let mut columns = vec![0.0; self.width];
+                for (name, at) in &self.columns {
+                    columns[*at] = totals.sums.get(name.as_str()).copied().unwrap_or(0.0);
+                }
+                columns
+            }
+        };
+        (self.value)(&columns).filter(|value| value.is_finite())
     }
 
     /// The figure of all cases of a side.

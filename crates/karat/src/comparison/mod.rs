@@ -6,7 +6,7 @@ mod pairing;
 mod ranks;
 mod side;
 
-pub use measure::Needed;
+pub use measure::{Needed, recomputed};
 pub use pairing::Refusal;
 pub use ranks::{ranking, ranks};
 pub use side::{CaseSide, Kept, Side, profile_digest};

@@ -66,6 +66,9 @@ pub struct GateV1 {
     pub profile: String,
     /// How many cases the suite has.
     pub cases: usize,
+    /// A hash of the bytes that the report was read from, as `blake3:HEX`, which `--digest` pins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// What came of it all: fails where any demand does, else inconclusive where any is.
     pub outcome: HeldV1,
     /// Every demand.

@@ -72,6 +72,7 @@ pub fn hold(report: &ReportV1, tools: &[&ToolV1], demands: &Demands) -> Result<G
         suite: report.suite.name.clone(),
         profile: report.profile.name.clone(),
         cases: report.cases.len(),
+        digest: None,
         outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(HeldV1::Holds),
         demands: all,
         warnings,

@@ -24,6 +24,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Asks a provider.
@@ -79,6 +80,8 @@ pub struct Tally {
     pub tokens_out: u64,
     /// What it cost this time, where prices are known.
     pub usd: Option<f64>,
+    /// Questions that were in flight when somebody who asked them before was stopped, and may have been paid twice.
+    pub sent_before: u64,
     /// What the provider did not take, in any of the answers.
     pub adapted: Adapted,
 }
@@ -95,6 +98,7 @@ impl std::ops::AddAssign<&Tally> for Tally {
         if let Some(usd) = other.usd {
             *self.usd.get_or_insert(0.0) += usd;
         }
+        self.sent_before += other.sent_before;
         self.adapted.merge(other.adapted.clone());
     }
 }
@@ -388,7 +392,7 @@ impl Flow<'_> {
             Ok(first) => {
                 let batch: Vec<Message> =
                     std::iter::once(first).chain(receiver.try_iter()).take(LARGEST_BATCH).collect();
-                self.take(batch)
+                self.take(batch, false)
             }
             Err(RecvTimeoutError::Timeout) => self.bury(receiver),
             // This side holds a sender itself.
@@ -397,13 +401,14 @@ impl Flow<'_> {
     }
 
     /// Keeps what is to be kept, and then tells of it.
-    fn take(&mut self, batch: Vec<Message>) -> Result<(), EngineError> {
-        let (mut done, mut fatal) = (Vec::new(), None);
+    fn take(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
+        let (mut done, mut sending, mut fatal) = (Vec::new(), Vec::new(), None);
         for message in batch {
             match message {
                 Message::Retrying { question, failures, wait, why } => {
                     (self.tell)(EngineEvent::Retrying { question: &question, failures, wait, why: &why });
                 }
+                Message::Sending(key, go) => sending.push((key, go)),
                 Message::Done(key, exchange) => done.push((key, *exchange)),
                 Message::Fatal(why) => fatal = Some(why),
             }
@@ -414,13 +419,32 @@ impl Flow<'_> {
             if !lasting.is_empty() {
                 self.ledger.put(&lasting).map_err(EngineError::Ledger)?;
             }
+            let settled: Vec<&LedgerKey> = done.iter().map(|(key, _)| key).collect();
+            if !settled.is_empty() {
+                self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
+            }
         }
+        self.let_go(sending, stopped)?;
         for (key, exchange) in done {
             self.settle(&key, exchange);
         }
         let fatal = fatal.or_else(|| self.asking.opening.hopeless());
         let provider = || self.engine.provider.id().provider.clone();
         fatal.map_or(Ok(()), |why| Err(EngineError::Provider { provider: provider(), why }))
+    }
+
+    /// Notes in the ledger what is about to be sent, and lets it be sent; nothing is any more once somebody asked to stop.
+    fn let_go(&mut self, sending: Vec<(LedgerKey, oneshot::Sender<()>)>, stopped: bool) -> Result<(), EngineError> {
+        if sending.is_empty() || stopped {
+            return Ok(());
+        }
+        let keys: Vec<&LedgerKey> = sending.iter().map(|(key, _)| key).collect();
+        self.tally.sent_before += self.ledger.mark_sent(&keys).map_err(EngineError::Ledger)?;
+        for (_, go) in sending {
+            // Whoever was given up meanwhile sends nothing.
+            let _ = go.send(());
+        }
+        Ok(())
     }
 
     /// Tells everybody who waits for an exchange.
@@ -463,7 +487,7 @@ impl Flow<'_> {
     fn give_up(&mut self, receiver: &Receiver<Message>) -> Result<(), EngineError> {
         self.abandon();
         let came_back = receiver.try_iter().collect();
-        self.take(came_back)?;
+        self.take(came_back, true)?;
         self.waiting = 0;
         for (_, pending) in std::mem::take(&mut self.pending) {
             for waiting in pending.waiting {
@@ -479,7 +503,7 @@ impl Flow<'_> {
         let silent: Vec<LedgerKey> =
             self.pending.iter().filter(|(_, p)| ended(p)).map(|(key, _)| key.clone()).collect();
         // What is finished has sent its word before, so anything that is not in the channel by now will never be.
-        self.take(receiver.try_iter().collect())?;
+        self.take(receiver.try_iter().collect(), false)?;
         for key in silent {
             if let Some(pending) = self.pending.get(&key) {
                 let why = "asking ended without an answer, which is a defect of Karat".to_owned();

@@ -167,6 +167,17 @@ pub trait Ledger {
 
     /// Keeps exchanges; on return they are durable. What is there already stays as it is.
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError>;
+
+    /// Notes that questions are about to be sent, and tells how many of them were noted before and never settled: whoever sent
+    /// those was stopped meanwhile, and may have paid for answers that nobody has seen.
+    fn mark_sent(&mut self, _keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
+        Ok(0)
+    }
+
+    /// Forgets that questions were sent: something came of them, or they failed for good.
+    fn forget_sent(&mut self, _keys: &[&LedgerKey]) -> Result<(), LedgerError> {
+        Ok(())
+    }
 }
 
 /// Why a ledger cannot go on.

@@ -1,9 +1,10 @@
 //! Bytes kept under their hash, each once however many trials left them.
 
 use super::Store;
-use super::database::{Database, Insert, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::naming::RunId;
+use super::tables::{ARTIFACTS, TRIAL_ARTIFACTS};
 use crate::run::record::TrialKey;
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -26,27 +27,28 @@ impl Store {
     pub fn artifacts(&mut self, run: &RunId, key: &TrialKey) -> Result<Vec<ArtifactInfo>, StoreError> {
         let values: Vec<Value> =
             vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into()];
-        let rows = self.database.query(
-            "SELECT x.name, x.hash, a.size FROM trial_artifacts x JOIN artifacts a ON a.hash = x.hash \
-             WHERE x.run_id = $1 AND x.tool = $2 AND x.case_id = $3 AND x.number = $4 \
-             AND x.attempt = (SELECT MAX(attempt) FROM trials t WHERE t.run_id = $1 AND t.tool = $2 \
-             AND t.case_id = $3 AND t.number = $4) ORDER BY x.name",
-            values,
-        )?;
-        let info = |row: &super::database::Row| {
-            Ok(ArtifactInfo { name: row.text(0)?, hash: row.text(1)?, size: u64::try_from(row.int(2)?).unwrap_or(0) })
-        };
-        rows.iter().map(info).collect()
+        let latest = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = \
+                      (SELECT MAX(t.attempt) FROM trials t WHERE t.run_id = $1 AND t.tool = $2 AND t.case_id = $3 \
+                      AND t.number = $4) ORDER BY name";
+        let mut infos = Vec::new();
+        for row in self.database.select(&TRIAL_ARTIFACTS, latest, values)? {
+            let (name, hash) = (row.text(5)?, row.text(6)?);
+            let size = u64::try_from(self.artifact_row(&hash)?.int(1)?).unwrap_or(0);
+            infos.push(ArtifactInfo { name, hash, size });
+        }
+        Ok(infos)
     }
 
     /// The bytes kept under a hash. They are what was stored, or there is an error.
     pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>, StoreError> {
-        let sql = "SELECT size, coding, content FROM artifacts WHERE hash = $1";
-        let Some(row) = self.database.query_one(sql, vec![hash.into()])? else {
-            return Err(StoreError::NoArtifact { hash: hash.to_owned() });
-        };
-        unpack(hash, row.int(0)?, &row.text(1)?, row.bytes(2)?)
+        let row = self.artifact_row(hash)?;
+        unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?)
             .map_err(|detail| StoreError::Damaged { file: self.database.file().to_owned(), detail })
+    }
+
+    fn artifact_row(&mut self, hash: &str) -> Result<Row, StoreError> {
+        let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.into()])?;
+        row.ok_or_else(|| StoreError::NoArtifact { hash: hash.to_owned() })
     }
 }
 
@@ -108,13 +110,11 @@ impl Packer {
 
 /// Puts artifacts into the database; what is there already stays.
 pub(super) fn keep(database: &mut Database, packed: Vec<Packed>) -> Result<(), StoreError> {
-    const INTO: Insert =
-        Insert { into: "artifacts (hash, size, coding, content)", columns: 4, tail: "ON CONFLICT (hash) DO NOTHING" };
     let row = |packed: Packed| {
         let size = i64::try_from(packed.size).unwrap_or(i64::MAX);
         vec![packed.hash.into(), size.into(), packed.coding.into(), packed.content.into()]
     };
-    database.insert(&INTO, packed.into_iter().map(row).collect())
+    database.insert(&ARTIFACTS, packed.into_iter().map(row).collect(), Taken::Keep)
 }
 
 /// The bytes as they were; the size and the hash must be what was written down.

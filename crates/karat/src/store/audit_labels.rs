@@ -3,7 +3,8 @@
 use super::Store;
 use super::database::{Row, Value};
 use super::error::StoreError;
-use super::label_log::{self, Again, Entry, Kind, Said, Statements, TakenLabels, statements};
+use super::label_log::{self, Again, Entry, Kind, Said, TakenLabels};
+use super::tables::{self, Table};
 use crate::judge::labels::{AuditKey, AuditLabel, NewAuditLabel, ShownAudit, class_named};
 
 /// Labels of audited findings.
@@ -15,7 +16,8 @@ impl Kind for OfAudits {
     type Shown = ShownAudit;
     const ABOUT: &'static str = "audited finding";
     const OF: &'static str = " of an audited finding";
-    const SQL: Statements = statements!("audit_labels", "finding", "", "", "audit_texts", "shown", "$2");
+    const LABELS: &'static Table = &tables::AUDIT_LABELS;
+    const TEXTS: &'static Table = &tables::AUDIT_TEXTS;
 
     fn said(new: &NewAuditLabel) -> Said<'_> {
         Said {

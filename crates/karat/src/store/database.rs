@@ -2,8 +2,9 @@
 //! BIGINT, DOUBLE PRECISION and BLOB for types. Another database takes this seat by another file like this one.
 
 use super::error::StoreError;
+use super::tables::{ARTIFACTS, Field, ROW_HASH, ROW_HASH_LEN, Table};
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
-use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection};
+use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection, TypeInfo, ValueRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,20 +86,16 @@ impl Database {
         self.access
     }
 
-    /// Runs a statement, and tells how many rows it changed.
+    /// Runs a statement, and tells how many rows it changed. Rows that are kept are written by [`Self::insert`] and
+    /// [`Self::update`] alone, which give them their hash.
     pub(super) fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64, StoreError> {
-        let (arguments, connection) = (self.arguments(values)?, live(&mut self.connection, &self.file)?);
-        let result = self.runtime.block_on(sqlx::query_with(sql, arguments).execute(connection));
-        result.map(|done| done.rows_affected()).map_err(|error| meaning(&self.file, error))
+        self.execute_made(sql.to_owned(), values)
     }
 
-    /// The rows of a question.
+    /// The rows of a question about how many rows there are, or of the database itself; what rows hold is read by
+    /// [`Self::select`].
     pub(super) fn query(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
-        let (arguments, connection) = (self.arguments(values)?, live(&mut self.connection, &self.file)?);
-        let result = self.runtime.block_on(sqlx::query_with(sql, arguments).fetch_all(connection));
-        let rows = result.map_err(|error| meaning(&self.file, error))?;
-        let file: Arc<Path> = self.file.as_path().into();
-        Ok(rows.into_iter().map(|row| Row { row, file: Arc::clone(&file) }).collect())
+        self.query_made(sql.to_owned(), values)
     }
 
     /// The only row of a question, where there is one.
@@ -106,21 +103,166 @@ impl Database {
         Ok(self.query(sql, values)?.into_iter().next())
     }
 
+    /// Rows of a table with all their columns, each checked against its hash. What comes after the name of the table, such as
+    /// `WHERE id = $1`, says which ones.
+    pub(super) fn select(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.select_each(table, tail, values)?.into_iter().collect()
+    }
+
+    /// The first of these rows.
+    pub(super) fn select_one(
+        &mut self,
+        table: &Table,
+        tail: &str,
+        values: Vec<Value>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.select(table, tail, values)?.into_iter().next())
+    }
+
+    /// The same rows, or what is wrong with each.
+    pub(super) fn select_each(
+        &mut self,
+        table: &Table,
+        tail: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+        let rows = self.query_made(format!("SELECT {} FROM {} {tail}", table.all_columns(), table.name), values)?;
+        Ok(rows.into_iter().map(|row| row.check(table).map(|()| row)).collect())
+    }
+
+    /// Every row of a table by its place in the file, without a look at any index or hash.
+    fn walk(
+        &mut self,
+        table: &Table,
+        tell: &mut dyn FnMut(&mut Self, i64, &Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        // An artifact may be as large as anything that is kept.
+        let at_once = if *table == ARTIFACTS { 1 } else { 64 };
+        let sql = format!(
+            "SELECT {}, rowid FROM {} WHERE rowid > $1 ORDER BY rowid LIMIT {at_once}",
+            table.all_columns(),
+            table.name
+        );
+        let mut after = i64::MIN;
+        loop {
+            let rows = self.query_made(sql.clone(), vec![after.into()])?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in &rows {
+                let place = row.int(table.columns.len() + 1)?;
+                if place <= after {
+                    return Err(row.damage(format!("the rows of the table `{}` are out of order", table.name)));
+                }
+                after = place;
+                tell(self, place, row)?;
+            }
+        }
+    }
+
+    /// The rows of a table that are not what was stored, as messages name them.
+    pub(super) fn damaged_rows(&mut self, table: &Table) -> Result<Vec<String>, StoreError> {
+        let mut found = Vec::new();
+        self.walk(table, &mut |_, _, row| {
+            if row.check(table).is_err() {
+                found.push(row.name(table));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Gives every row of a table that has no hash its own.
+    pub(super) fn hash_rows(&mut self, table: &Table) -> Result<(), StoreError> {
+        let sql = format!("UPDATE {} SET {ROW_HASH} = $1 WHERE rowid = $2", table.name);
+        self.walk(table, &mut |database, place, row| {
+            if row.bytes(table.columns.len())?.is_empty() {
+                let hash = row.hash(table)?;
+                database.execute_made(sql.clone(), vec![hash.to_vec().into(), place.into()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Where rows are missing from tables whose rows are counted: within what, how many there are, and the number of the last.
+    pub(super) fn gaps(&mut self, table: &Table) -> Result<Vec<(String, i64, i64)>, StoreError> {
+        let Some((column, within)) = table.counted else { return Ok(Vec::new()) };
+        let sql = format!(
+            "SELECT {within}, COUNT(*), MAX({column}) FROM {} GROUP BY 1 HAVING COUNT(*) <> MAX({column})",
+            table.name
+        );
+        let rows = self.query_made(sql, Vec::new())?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.int(1)?, row.int(2)?))).collect()
+    }
+
+    /// The next number of a table whose rows are counted as a whole.
+    pub(super) fn next_number(&mut self, table: &Table) -> Result<i64, StoreError> {
+        let column = table.columns[0];
+        let rows = self.query_made(format!("SELECT MAX({column}) FROM {}", table.name), Vec::new())?;
+        let last = rows.first().map(|row| row.int_or_null(0)).transpose()?.flatten();
+        Ok(last.unwrap_or(0) + 1)
+    }
+
     /// Inserts many rows with few statements, which is several times faster than one statement a row.
-    pub(super) fn insert(&mut self, into: &Insert, mut rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
+    pub(super) fn insert(&mut self, table: &Table, mut rows: Vec<Vec<Value>>, taken: Taken) -> Result<(), StoreError> {
+        for row in &mut rows {
+            let hash = table.hash(row.iter().map(Value::field));
+            row.push(hash.to_vec().into());
+        }
         // Few sizes of statements, so that each is prepared once and kept.
         for size in [128, 16, 1] {
             while rows.len() >= size {
                 let rest = rows.split_off(size);
                 let values: Vec<Value> = rows.into_iter().flatten().collect();
-                let (arguments, sql) = (self.arguments(values)?, into.sql(size));
-                let connection = live(&mut self.connection, &self.file)?;
-                let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
-                self.runtime.block_on(query.execute(connection)).map_err(|error| meaning(&self.file, error))?;
+                self.execute_made(insertion(table, size, taken), values)?;
                 rows = rest;
             }
         }
         Ok(())
+    }
+
+    /// Changes columns of the rows that a condition picks, and tells how many they are. Each is checked before and has the hash
+    /// of its new content after.
+    pub(super) fn update(
+        &mut self,
+        table: &Table,
+        condition: &str,
+        values: Vec<Value>,
+        changes: &[(&'static str, Value)],
+    ) -> Result<u64, StoreError> {
+        let rows = self.select(table, condition, values)?;
+        let columns = changes.iter().map(|(column, _)| *column).chain([ROW_HASH]);
+        let set: Vec<String> = columns.zip(1..).map(|(column, place)| format!("{column} = ${place}")).collect();
+        let keys = table.columns[..table.key].iter().zip(set.len() + 1..);
+        let keys: Vec<String> = keys.map(|(column, place)| format!("{column} = ${place}")).collect();
+        let sql = format!("UPDATE {} SET {} WHERE {}", table.name, set.join(", "), keys.join(" AND "));
+        for row in &rows {
+            let mut all = row.values(table)?;
+            let key = all[..table.key].to_vec();
+            for (column, value) in changes {
+                if let Some(place) = table.columns.iter().position(|own| own == column) {
+                    all[place] = value.clone();
+                }
+            }
+            let changed = changes.iter().map(|(_, value)| value.clone());
+            let values = changed.chain([table.hash(all.iter().map(Value::field)).to_vec().into()]).chain(key).collect();
+            self.execute_made(sql.clone(), values)?;
+        }
+        Ok(rows.len() as u64)
+    }
+
+    fn execute_made(&mut self, sql: String, values: Vec<Value>) -> Result<u64, StoreError> {
+        let (arguments, connection) = (self.arguments(values)?, live(&mut self.connection, &self.file)?);
+        let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection));
+        result.map(|done| done.rows_affected()).map_err(|error| meaning(&self.file, error))
+    }
+
+    fn query_made(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        let (arguments, connection) = (self.arguments(values)?, live(&mut self.connection, &self.file)?);
+        let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).fetch_all(connection));
+        let rows = result.map_err(|error| meaning(&self.file, error))?;
+        let file: Arc<Path> = self.file.as_path().into();
+        Ok(rows.into_iter().map(|row| Row { row, file: Arc::clone(&file) }).collect())
     }
 
     /// Runs a script of several statements.
@@ -135,6 +277,18 @@ impl Database {
     pub(super) fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.check_writable()?;
         self.within("BEGIN IMMEDIATE", "COMMIT", work)
+    }
+
+    /// Does as [`Self::write`] does, and outlives the process, but perhaps no power cut: for what is written often and whose loss
+    /// is no damage.
+    pub(super) fn write_quickly<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.script("PRAGMA synchronous = NORMAL")?;
+        let result = self.write(work);
+        self.script("PRAGMA synchronous = FULL")?;
+        result
     }
 
     /// Does as [`Self::write`] does, and waits far longer for its turn: for what must not be lost because another process is
@@ -249,22 +403,24 @@ impl Drop for Database {
     }
 }
 
-/// Where many rows go.
-pub(super) struct Insert {
-    /// The table and its columns: `trials (run_id, tool)`.
-    pub(super) into: &'static str,
-    /// How many columns that are.
-    pub(super) columns: usize,
-    /// What follows the values, such as `ON CONFLICT (hash) DO NOTHING`.
-    pub(super) tail: &'static str,
+/// What becomes of a row whose key is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// None of the rows is inserted.
+    Refuse,
+    /// What is there stays, and the row is left out.
+    Keep,
 }
 
-impl Insert {
-    /// Values without numbers, since the database looks every number up among all others.
-    fn sql(&self, rows: usize) -> String {
-        let row = format!("({})", vec!["?"; self.columns].join(", "));
-        format!("INSERT INTO {} VALUES {} {}", self.into, vec![row.as_str(); rows].join(", "), self.tail)
-    }
+/// Values without numbers, since the database looks every number up among all others.
+fn insertion(table: &Table, rows: usize, taken: Taken) -> String {
+    let row = format!("({})", vec!["?"; table.columns.len() + 1].join(", "));
+    let tail = match taken {
+        Taken::Refuse => "",
+        Taken::Keep => " ON CONFLICT DO NOTHING",
+    };
+    let rows = vec![row.as_str(); rows].join(", ");
+    format!("INSERT INTO {} ({}) VALUES {rows}{tail}", table.name, table.all_columns())
 }
 
 /// A value handed to a statement.
@@ -275,6 +431,18 @@ pub(super) enum Value {
     Real(f64),
     Text(String),
     Bytes(Vec<u8>),
+}
+
+impl Value {
+    fn field(&self) -> Field<'_> {
+        match self {
+            Self::Null => Field::Null,
+            Self::Int(number) => Field::Int(*number),
+            Self::Real(number) => Field::Real(*number),
+            Self::Text(text) => Field::Text(text.as_bytes()),
+            Self::Bytes(bytes) => Field::Bytes(bytes),
+        }
+    }
 }
 
 impl From<&str> for Value {
@@ -361,6 +529,65 @@ impl Row {
         u32::try_from(number).map_err(|_| self.damage(format!("{number} stands where a count should")))
     }
 
+    /// Refuses a row that is not what was stored.
+    fn check(&self, table: &Table) -> Result<(), StoreError> {
+        // A row that cannot even be hashed is as damaged as one with another hash.
+        match (self.hash(table), self.bytes(table.columns.len())) {
+            (Ok(hash), Ok(stored)) if hash.as_slice() == stored => Ok(()),
+            _ => Err(self.damage(row_damage(&self.name(table), table))),
+        }
+    }
+
+    /// The hash of what the row holds now.
+    fn hash(&self, table: &Table) -> Result<[u8; ROW_HASH_LEN], StoreError> {
+        let fields = (0..table.columns.len()).map(|column| self.stored(column)).collect::<Result<Vec<_>, _>>()?;
+        Ok(table.hash(fields))
+    }
+
+    /// What the row holds, column by column.
+    fn values(&self, table: &Table) -> Result<Vec<Value>, StoreError> {
+        let value = |column: usize| {
+            Ok(match self.stored(column)? {
+                Field::Null => Value::Null,
+                Field::Int(number) => Value::Int(number),
+                Field::Real(number) => Value::Real(number),
+                Field::Text(_) => Value::Text(self.text(column)?),
+                Field::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            })
+        };
+        (0..table.columns.len()).map(value).collect()
+    }
+
+    /// A value as the file holds it, whatever the column should hold.
+    fn stored(&self, column: usize) -> Result<Field<'_>, StoreError> {
+        let raw = self.field(self.row.try_get_raw(column))?;
+        if raw.is_null() {
+            return Ok(Field::Null);
+        }
+        Ok(match raw.type_info().name() {
+            "INTEGER" => Field::Int(self.field(self.row.try_get_unchecked(column))?),
+            "REAL" => Field::Real(self.field(self.row.try_get_unchecked(column))?),
+            "TEXT" => Field::Text(self.field(self.row.try_get_unchecked(column))?),
+            _ => Field::Bytes(self.field(self.row.try_get_unchecked(column))?),
+        })
+    }
+
+    /// The row as messages name it: by the columns that tell it from all others.
+    fn name(&self, table: &Table) -> String {
+        let part = |(place, column): (usize, &&str)| {
+            let value = match self.stored(place) {
+                Ok(Field::Int(number)) => number.to_string(),
+                Ok(Field::Text(text) | Field::Bytes(text)) => {
+                    String::from_utf8_lossy(text).chars().take(80).collect::<String>()
+                }
+                Ok(Field::Real(number)) => number.to_string(),
+                Ok(Field::Null) | Err(_) => "?".to_owned(),
+            };
+            format!("{column}={value}")
+        };
+        table.columns[..table.key].iter().enumerate().map(part).collect::<Vec<_>>().join(" ")
+    }
+
     fn field<T>(&self, got: Result<T, sqlx::Error>) -> Result<T, StoreError> {
         got.map_err(|error| self.damage(error.to_string()))
     }
@@ -368,6 +595,11 @@ impl Row {
     fn damage(&self, detail: String) -> StoreError {
         StoreError::Damaged { file: self.file.to_path_buf(), detail }
     }
+}
+
+/// How a row that is not what was stored is told of.
+pub(super) fn row_damage(row: &str, table: &Table) -> String {
+    format!("the row {row} of the table `{}` is not what was stored: its hash does not fit its content", table.name)
 }
 
 fn live<'c>(connection: &'c mut Option<SqliteConnection>, file: &Path) -> Result<&'c mut SqliteConnection, StoreError> {
@@ -390,6 +622,7 @@ fn meaning(file: &Path, error: sqlx::Error) -> StoreError {
     match code {
         5 | 6 => StoreError::InUse { file },
         3 | 8 | 14 => StoreError::ReadOnly { file, detail },
+        10 => StoreError::Disk { file, detail },
         11 | 26 => StoreError::Damaged { file, detail },
         13 => StoreError::Full { file },
         19 => StoreError::Conflict { file, detail },
@@ -404,6 +637,29 @@ impl Database {
         let sql = AssertSqlSafe(format!("PRAGMA busy_timeout = {}", short.as_millis()));
         self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
         self.patience = long;
+    }
+
+    /// Runs a script that a test makes up.
+    pub(super) fn script_made(&mut self, sql: String) {
+        let connection = self.connection.as_mut().unwrap();
+        self.runtime.block_on(sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection)).unwrap();
+    }
+
+    /// The columns that a table has now.
+    pub(super) fn columns(&mut self, table: &str) -> Vec<String> {
+        let rows = self.query_made(format!("SELECT name FROM pragma_table_info('{table}')"), Vec::new()).unwrap();
+        rows.iter().map(|row| row.text(0).unwrap()).collect()
+    }
+
+    /// Gives every row the hash of what it holds now, as if it had been stored so.
+    pub(super) fn rehash(&mut self) {
+        for name in ["labels", "extra_labels", "audit_labels", "probes"] {
+            self.execute_made(format!("DROP TRIGGER IF EXISTS {name}_are_never_overwritten"), Vec::new()).unwrap();
+        }
+        for table in super::tables::TABLES {
+            self.execute_made(format!("UPDATE {} SET {ROW_HASH} = x''", table.name), Vec::new()).unwrap();
+            self.hash_rows(table).unwrap();
+        }
     }
 
     /// The database grows to so many pages and no further, as on a disk that is full.

@@ -39,6 +39,17 @@ pub enum StoreError {
         /// The database.
         file: PathBuf,
     },
+    /// The disk does not do what it is told.
+    #[error(
+        "{} cannot be read or written ({detail}). What was saved before is safe; look after the disk, its quota and its limits, and go on",
+        file.display()
+    )]
+    Disk {
+        /// The database.
+        file: PathBuf,
+        /// How that shows.
+        detail: String,
+    },
     /// The store can be read and not written.
     #[error(
         "{} cannot be written ({detail}). Nothing was changed; make the folder and its files writable, or name another with --store DIR",

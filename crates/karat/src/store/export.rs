@@ -4,6 +4,7 @@ use super::Store;
 use super::error::StoreError;
 use super::naming::RunId;
 use super::planned::Planned;
+use super::tables::TRIALS;
 use super::trials::{described, key};
 use crate::run::record::TrialKey;
 use serde::Serialize;
@@ -43,12 +44,12 @@ impl Store {
     /// The latest attempts in the order of the plan. Only an index is read, which may be whole where the trials are not.
     fn in_order(&mut self, run: &RunId, exported: &mut Exported) -> Result<Vec<(TrialKey, u32)>, StoreError> {
         let rows = self.database.query(
-            "SELECT tool, case_id, number, MAX(attempt) FROM trials WHERE run_id = $1 \
-             GROUP BY tool, case_id, number ORDER BY tool, case_id, number",
+            "SELECT run_id, tool, case_id, number, MAX(attempt) FROM trials WHERE run_id = $1 \
+             GROUP BY run_id, tool, case_id, number ORDER BY tool, case_id, number",
             vec![run.into()],
         )?;
         let mut order =
-            rows.iter().map(|row| Ok((key(row)?, row.count(3)?))).collect::<Result<Vec<_>, StoreError>>()?;
+            rows.iter().map(|row| Ok((key(row)?, row.count(4)?))).collect::<Result<Vec<_>, StoreError>>()?;
         match self.plan(run) {
             Ok(plan) => {
                 let planned = Planned::of(&plan);
@@ -68,9 +69,9 @@ impl Store {
             file: file.clone(),
             detail: format!("{} cannot be read ({detail})", described(key, attempt)),
         };
-        let row = self.database.query_one(
-            "SELECT tool, case_id, number, attempt, outcome, line, detail FROM trials \
-             WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5",
+        let row = self.database.select_one(
+            &TRIALS,
+            "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5",
             vec![run.into(), tool, case, key.number.into(), attempt.into()],
         );
         let row = match row {
@@ -81,6 +82,6 @@ impl Store {
         };
         // A line that is no trial must not get into a submission.
         self.stored(&row)?;
-        row.text(5)
+        row.text(7)
     }
 }

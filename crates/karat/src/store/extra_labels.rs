@@ -3,7 +3,8 @@
 use super::Store;
 use super::database::{Row, Value};
 use super::error::StoreError;
-use super::label_log::{self, Again, Entry, Kind, Said, Statements, TakenLabels, is_yes, statements};
+use super::label_log::{self, Again, Entry, Kind, Said, TakenLabels, is_yes};
+use super::tables::{self, Table};
 use crate::judge::labels::{ExtraKey, ExtraLabel, NewExtraLabel, ShownExtra, said};
 
 /// Labels of extras.
@@ -15,7 +16,8 @@ impl Kind for OfExtras {
     type Shown = ShownExtra;
     const ABOUT: &'static str = "extra";
     const OF: &'static str = " of an extra";
-    const SQL: Statements = statements!("extra_labels", "extra", "", "", "extra_texts", "shown", "$2");
+    const LABELS: &'static Table = &tables::EXTRA_LABELS;
+    const TEXTS: &'static Table = &tables::EXTRA_TEXTS;
 
     fn said(new: &NewExtraLabel) -> Said<'_> {
         Said {

@@ -103,8 +103,10 @@ impl Store {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let before: Value = now_ms().saturating_sub(age).into();
         if !dry_run {
-            let sql = "DELETE FROM ledger WHERE created_ms < $1";
-            return self.database.write(|database| database.execute(sql, vec![before]));
+            return self.database.write(|database| {
+                database.execute("DELETE FROM sent_questions WHERE sent_ms < $1", vec![before.clone()])?;
+                database.execute("DELETE FROM ledger WHERE created_ms < $1", vec![before])
+            });
         }
         let row = self.database.query_one("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
         row.map_or(Ok(0), |row| Ok(row.count(0)?.into()))

@@ -1,10 +1,11 @@
 //! What judges said of a run's trials.
 
 use super::Store;
-use super::database::{Database, Insert, Row, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::naming::RunId;
 use super::runs::exists;
+use super::tables::JUDGEMENTS;
 use crate::format::judgement::JudgementV1;
 
 impl Store {
@@ -25,19 +26,18 @@ impl Store {
     /// What judges said of a run, in the order in which it was given.
     pub fn judgements(&mut self, run: &RunId) -> Result<Vec<JudgementV1>, StoreError> {
         let rows = self.judgement_rows(run)?;
-        rows.iter().map(|row| self.judgement(run, row)).collect()
+        rows.into_iter().map(|row| self.judgement(run, &row?)).collect()
     }
 
-    /// The rows of a run's judgements in their order: position, line.
-    pub(super) fn judgement_rows(&mut self, run: &RunId) -> Result<Vec<Row>, StoreError> {
-        let sql = "SELECT position, line FROM judgements WHERE run_id = $1 ORDER BY position";
-        self.database.query(sql, vec![run.into()])
+    /// The rows of a run's judgements in their order, or what is wrong with each.
+    pub(super) fn judgement_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+        self.database.select_each(&JUDGEMENTS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])
     }
 
     /// A judgement from its row.
     pub(super) fn judgement(&self, run: &RunId, row: &Row) -> Result<JudgementV1, StoreError> {
-        let number = row.int(0)?;
-        let judgement: JudgementV1 = self.parsed(&row.text(1)?, || format!("judgement {number} of the run {run}"))?;
+        let number = row.int(1)?;
+        let judgement: JudgementV1 = self.parsed(row.str(2)?, || format!("judgement {number} of the run {run}"))?;
         check(&judgement).map_err(|reason| StoreError::Damaged {
             file: self.database.file().to_owned(),
             detail: format!("judgement {number} of the run {run} is none: {reason}"),
@@ -48,9 +48,8 @@ impl Store {
 
 /// Inserts the judgements of a run that has none.
 pub(super) fn insert(database: &mut Database, run: &RunId, lines: Vec<String>) -> Result<(), StoreError> {
-    const INTO: Insert = Insert { into: "judgements (run_id, position, line)", columns: 3, tail: "" };
     let row = |(position, line): (i64, String)| -> Vec<Value> { vec![run.into(), position.into(), line.into()] };
-    database.insert(&INTO, (1..).zip(lines).map(row).collect())
+    database.insert(&JUDGEMENTS, (1..).zip(lines).map(row).collect(), Taken::Refuse)
 }
 
 /// Refuses what the schema allows and no judgement can say.

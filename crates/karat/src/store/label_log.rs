@@ -4,9 +4,10 @@
 //! revision, and so is a withdrawal; the last row of an annotator about the same thing is what counts. A kind states its columns
 //! and how a row becomes a label; everything else is done once, here.
 
-use super::database::{Database, Row, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::moment::{now_ms, shown};
+use super::tables::Table;
 use crate::judge::labels::{Annotator, Source};
 use karat_core::ids::CaseId;
 use serde::Serialize;
@@ -34,89 +35,6 @@ pub struct TakenLabels {
     /// How many the annotator had said before; nothing was changed.
     pub were_here: usize,
 }
-
-/// The statements of a kind. All read rows in the same order of columns, those of the kind last.
-pub(super) struct Statements {
-    pub(super) all: &'static str,
-    pub(super) last: &'static str,
-    pub(super) latest: &'static str,
-    pub(super) moment: &'static str,
-    pub(super) add: &'static str,
-    pub(super) see: &'static str,
-    pub(super) seen: &'static str,
-    pub(super) seen_like: &'static str,
-}
-
-/// The statements for a table of labels, the column of its keys, the table of what was seen, and the columns of either that only
-/// this kind has.
-macro_rules! statements {
-    ($labels:literal, $key:literal, $own:literal, $own_marks:literal, $texts:literal, $shown:literal, $shown_marks:literal) => {
-        Statements {
-            all: concat!(
-                "SELECT sequence, ",
-                $key,
-                ", case_id, annotator, decision, note, picked_with_probability, made_ms, \
-                 source, revision",
-                $own,
-                " FROM ",
-                $labels,
-                " ORDER BY sequence"
-            ),
-            last: concat!(
-                "SELECT sequence, ",
-                $key,
-                ", case_id, annotator, decision, note, picked_with_probability, made_ms, \
-                 source, revision",
-                $own,
-                " FROM ",
-                $labels,
-                " WHERE ",
-                $key,
-                " = $1 AND annotator = $2 \
-                 ORDER BY revision DESC LIMIT 1"
-            ),
-            latest: concat!(
-                "SELECT sequence, ",
-                $key,
-                ", case_id, annotator, decision, note, picked_with_probability, made_ms, \
-                 source, revision",
-                $own,
-                " FROM ",
-                $labels,
-                " WHERE annotator = $1 ORDER BY sequence DESC"
-            ),
-            moment: concat!("SELECT MAX(made_ms) FROM ", $labels, " WHERE annotator = $1"),
-            add: concat!(
-                "INSERT INTO ",
-                $labels,
-                " (sequence, ",
-                $key,
-                ", case_id, annotator, decision, note, \
-                 picked_with_probability, made_ms, source, revision",
-                $own,
-                ") SELECT COALESCE(MAX(sequence), 0) + 1, \
-                 $1, $2, $3, $4, $5, $6, $7, $8, $9",
-                $own_marks,
-                " FROM ",
-                $labels
-            ),
-            see: concat!(
-                "INSERT INTO ",
-                $texts,
-                " (key, ",
-                $shown,
-                ") VALUES ($1, ",
-                $shown_marks,
-                ") \
-                 ON CONFLICT (key) DO NOTHING"
-            ),
-            seen: concat!("SELECT key, ", $shown, " FROM ", $texts, " ORDER BY key"),
-            // Keys are lowercase hex, so `g` comes after everything that begins so.
-            seen_like: concat!("SELECT key, ", $shown, " FROM ", $texts, " WHERE key >= $1 AND key < $2 ORDER BY key"),
-        }
-    };
-}
-pub(super) use statements;
 
 /// What every row of labels has.
 pub(super) struct Entry {
@@ -156,7 +74,10 @@ pub(super) trait Kind {
     const ABOUT: &'static str;
     /// How messages name a label of this kind after its number, such as ` of an extra`.
     const OF: &'static str;
-    const SQL: Statements;
+    /// Where labels are kept. All such tables begin with the same columns; those of the kind come last.
+    const LABELS: &'static Table;
+    /// Where what was seen is kept, under its key.
+    const TEXTS: &'static Table;
 
     fn said(new: &Self::New) -> Said<'_>;
     /// What was seen, as the columns of its table after the key.
@@ -195,8 +116,9 @@ pub(super) fn add<K: Kind>(database: &mut Database, new: &K::New, again: Again) 
 
 /// Now, or just after what the annotator said last: what is said at once has one moment, and nothing else has it.
 fn moment<K: Kind>(database: &mut Database, new: &K::New) -> Result<i64, StoreError> {
-    let row = database.query_one(K::SQL.moment, vec![K::said(new).annotator.as_str().into()])?;
-    let last = row.map(|row| row.int_or_null(0)).transpose()?.flatten();
+    let newest = "WHERE annotator = $1 ORDER BY made_ms DESC LIMIT 1";
+    let row = database.select_one(K::LABELS, newest, vec![K::said(new).annotator.as_str().into()])?;
+    let last = row.map(|row| row.int(7)).transpose()?;
     Ok(last.map_or_else(now_ms, |last| now_ms().max(last.saturating_add(1))))
 }
 
@@ -231,7 +153,7 @@ pub(super) fn take<K: Kind>(
 pub(super) fn history<K: Kind>(database: &mut Database) -> Result<Vec<K::Kept>, StoreError> {
     let mut labels: Vec<K::Kept> = Vec::new();
     let mut latest: HashMap<(String, Annotator), usize> = HashMap::new();
-    for row in database.query(K::SQL.all, Vec::new())? {
+    for row in database.select(K::LABELS, "ORDER BY sequence", Vec::new())? {
         let entry = entry::<K>(database, &row)?;
         let (about, made_ms) = ((entry.key.clone(), entry.annotator.clone()), entry.made_ms);
         let before = match kept::<K>(database, entry, &row)? {
@@ -252,7 +174,8 @@ pub(super) fn history<K: Kind>(database: &mut Database) -> Result<Vec<K::Kept>, 
 /// What anybody has labelled and whose key begins like this.
 pub(super) fn seen_like<K: Kind>(database: &mut Database, beginning: &str) -> Result<Vec<K::Shown>, StoreError> {
     let values = vec![beginning.into(), format!("{beginning}g").into()];
-    let rows = database.query(K::SQL.seen_like, values)?;
+    // Keys are lowercase hex, so `g` comes after everything that begins so.
+    let rows = database.select(K::TEXTS, "WHERE key >= $1 AND key < $2 ORDER BY key", values)?;
     rows.iter().map(|row| seen::<K>(database, row)).collect()
 }
 
@@ -272,7 +195,8 @@ pub(super) fn last_said<K: Kind>(
 ) -> Result<Option<LastSaid>, StoreError> {
     let mut found: Option<LastSaid> = None;
     let mut passed: HashSet<String> = HashSet::new();
-    for row in database.query(K::SQL.latest, vec![annotator.as_str().into()])? {
+    let latest = "WHERE annotator = $1 ORDER BY sequence DESC";
+    for row in database.select(K::LABELS, latest, vec![annotator.as_str().into()])? {
         let entry = entry::<K>(database, &row)?;
         let (key, made_ms, source) = (entry.key.clone(), entry.made_ms, entry.source);
         // Only the last row about a thing says how things stand.
@@ -301,12 +225,12 @@ pub(super) fn withdraw<K: Kind>(
 ) -> Result<(), StoreError> {
     let moment = now_ms();
     for key in keys {
-        let row = database.query_one(K::SQL.last, vec![key.as_str().into(), annotator.as_str().into()])?;
-        let Some(row) = row else { continue };
+        let Some(row) = last_row::<K>(database, key, annotator)? else { continue };
         let before = entry::<K>(database, &row)?;
         let (case, revision) = (before.case.clone(), before.revision);
         let Some(label) = kept::<K>(database, before, &row)? else { continue };
         let mut values: Vec<Value> = vec![
+            database.next_number(K::LABELS)?.into(),
             key.as_str().into(),
             case.as_str().into(),
             annotator.as_str().into(),
@@ -318,7 +242,7 @@ pub(super) fn withdraw<K: Kind>(
             (revision + 1).into(),
         ];
         values.extend(K::own_of_withdrawal(&label));
-        database.execute(K::SQL.add, values)?;
+        database.insert(K::LABELS, vec![values], Taken::Refuse)?;
     }
     Ok(())
 }
@@ -326,9 +250,9 @@ pub(super) fn withdraw<K: Kind>(
 /// Everything that was seen and everything that was said read; what is wrong with it comes as damage.
 pub(super) fn check<K: Kind>(database: &mut Database, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
     let mut all: HashMap<String, K::Shown> = HashMap::new();
-    for row in database.query(K::SQL.seen, Vec::new())? {
-        match seen::<K>(database, &row) {
-            Ok(shown) => drop(all.insert(row.text(0)?, shown)),
+    for row in database.select_each(K::TEXTS, "ORDER BY key", Vec::new())? {
+        match row.and_then(|row| Ok((row.text(0)?, seen::<K>(database, &row)?))) {
+            Ok((key, shown)) => drop(all.insert(key, shown)),
             Err(error) => found(error),
         }
     }
@@ -339,9 +263,9 @@ pub(super) fn check<K: Kind>(database: &mut Database, found: &mut dyn FnMut(Stor
         stands: bool,
     }
     let mut trails: HashMap<(String, Annotator), Trail> = HashMap::new();
-    for row in database.query(K::SQL.all, Vec::new())? {
-        let entry = match entry::<K>(database, &row) {
-            Ok(entry) => entry,
+    for row in database.select_each(K::LABELS, "ORDER BY sequence", Vec::new())? {
+        let (row, entry) = match row.and_then(|row| entry::<K>(database, &row).map(|entry| (row, entry))) {
+            Ok(read) => read,
             Err(error) => {
                 found(error);
                 continue;
@@ -378,12 +302,17 @@ type Before<K> = (Option<(Entry, <K as Kind>::Kept)>, i64);
 
 fn last<K: Kind>(database: &mut Database, new: &K::New) -> Result<Before<K>, StoreError> {
     let said = K::said(new);
-    let values = vec![said.key.as_str().into(), said.annotator.as_str().into()];
-    let Some(row) = database.query_one(K::SQL.last, values)? else { return Ok((None, 0)) };
+    let Some(row) = last_row::<K>(database, &said.key, said.annotator)? else { return Ok((None, 0)) };
     let before = entry::<K>(database, &row)?;
     let revision = before.revision;
     let label = kept::<K>(database, entry::<K>(database, &row)?, &row)?;
     Ok((label.map(|label| (before, label)), revision))
+}
+
+/// The last row of an annotator about a thing.
+fn last_row<K: Kind>(database: &mut Database, key: &str, annotator: &Annotator) -> Result<Option<Row>, StoreError> {
+    let last = format!("WHERE {} = $1 AND annotator = $2 ORDER BY revision DESC LIMIT 1", K::LABELS.columns[1]);
+    database.select_one(K::LABELS, &last, vec![key.into(), annotator.as_str().into()])
 }
 
 fn refusal<K: Kind>(before: &Entry, kept: &K::Kept) -> StoreError {
@@ -402,8 +331,9 @@ fn insert<K: Kind>(database: &mut Database, new: &K::New, revision: i64, moment:
         return Err(StoreError::BadLabel { about: said.key.chars().take(12).collect(), reason });
     }
     let seen = std::iter::once(said.key.as_str().into()).chain(K::seen(new));
-    database.execute(K::SQL.see, seen.collect())?;
+    database.insert(K::TEXTS, vec![seen.collect()], Taken::Keep)?;
     let mut values: Vec<Value> = vec![
+        database.next_number(K::LABELS)?.into(),
         said.key.as_str().into(),
         said.case.as_str().into(),
         said.annotator.as_str().into(),
@@ -415,7 +345,7 @@ fn insert<K: Kind>(database: &mut Database, new: &K::New, revision: i64, moment:
         revision.into(),
     ];
     values.extend(K::own(new));
-    database.execute(K::SQL.add, values).map(|_| ())
+    database.insert(K::LABELS, vec![values], Taken::Refuse)
 }
 
 /// What every row has; whether it counts depends on those that follow.

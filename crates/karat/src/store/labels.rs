@@ -5,7 +5,8 @@ use super::audit_labels::OfAudits;
 use super::database::{Row, Value};
 use super::error::StoreError;
 use super::extra_labels::OfExtras;
-use super::label_log::{self, Again, Entry, Kind, LastSaid, Said, Statements, TakenLabels, is_yes, statements};
+use super::label_log::{self, Again, Entry, Kind, LastSaid, Said, TakenLabels, is_yes};
+use super::tables::{self, Table};
 use crate::judge::labels::{Annotator, Answer, Label, LabelKind, Labels, NewLabel, NewLabels, Pair, PairKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,15 +20,8 @@ impl Kind for OfPairs {
     type Shown = Pair;
     const ABOUT: &'static str = "pair";
     const OF: &'static str = "";
-    const SQL: Statements = statements!(
-        "labels",
-        "pair",
-        ", golden, partial, confidence",
-        ", $10, $11, $12",
-        "label_pairs",
-        "known, reported",
-        "$2, $3"
-    );
+    const LABELS: &'static Table = &tables::LABELS;
+    const TEXTS: &'static Table = &tables::LABEL_PAIRS;
 
     fn said(new: &NewLabel) -> Said<'_> {
         Said {

@@ -5,16 +5,17 @@ mod file;
 pub use file::TakenExchanges;
 
 use super::Store;
-use super::database::{Database, Insert, Row, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::tables::{LEDGER, SENT_QUESTIONS};
 use crate::judge::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
 use std::collections::BTreeMap;
 
 /// So many keys are looked up with one statement; the last ones of a question are filled up with a key that is there.
 const KEYS: usize = 32;
 
-const GET: &str = "SELECT key, exchange FROM ledger WHERE key IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+const GET: &str = "WHERE key IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
      $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
 
 impl Store {
@@ -41,8 +42,7 @@ impl Store {
 
     /// The exchanges that were made last, the newest first, each with when that was.
     pub fn ledger_newest(&mut self, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
-        let sql = "SELECT key, exchange, created_ms FROM ledger ORDER BY created_ms DESC, key LIMIT $1";
-        let rows = self.database.query(sql, vec![most.into()])?;
+        let rows = self.database.select(&LEDGER, "ORDER BY created_ms DESC, key LIMIT $1", vec![most.into()])?;
         rows.iter().map(|row| made(&self.database, row)).collect()
     }
 
@@ -50,8 +50,7 @@ impl Store {
     pub fn ledger_like(&mut self, beginning: &str, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
         // Keys are lowercase hex, so `g` comes after everything that begins so.
         let values = vec![beginning.into(), format!("{beginning}g").into(), most.into()];
-        let sql = "SELECT key, exchange, created_ms FROM ledger WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3";
-        let rows = self.database.query(sql, values)?;
+        let rows = self.database.select(&LEDGER, "WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3", values)?;
         rows.iter().map(|row| made(&self.database, row)).collect()
     }
 
@@ -62,15 +61,20 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut after = String::new();
         loop {
-            let sql = "SELECT key, exchange FROM ledger WHERE key > $1 ORDER BY key LIMIT 256";
-            let rows = self.database.query(sql, vec![after.as_str().into()])?;
+            let next = "WHERE key > $1 ORDER BY key LIMIT 256";
+            let rows = self.database.select_each(&LEDGER, next, vec![after.as_str().into()])?;
             if rows.is_empty() {
                 return Ok(());
             }
+            // What is damaged is passed by, whatever its key.
+            let keys = "SELECT MAX(key) FROM (SELECT key FROM ledger WHERE key > $1 ORDER BY key LIMIT 256) AS next";
+            let last = self.database.query_one(keys, vec![after.as_str().into()])?;
             for row in rows {
-                let (key, text) = (row.text(0)?, row.text(1)?);
-                tell(exchange(&self.database, &key, &text))?;
-                after = key;
+                tell(row.and_then(|row| made(&self.database, &row).map(|(_, exchange)| exchange)))?;
+            }
+            match last.map(|row| row.text(0)).transpose()? {
+                Some(last) if last > after => after = last,
+                _ => return Ok(()),
             }
         }
     }
@@ -80,7 +84,7 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
     let mut found = BTreeMap::new();
     for group in keys.chunks(KEYS) {
         let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
-        for row in database.query(GET, padded.map(|key| key.as_str().into()).collect())? {
+        for row in database.select(&LEDGER, GET, padded.map(|key| key.as_str().into()).collect())? {
             let (key, text) = (row.text(0)?, row.text(1)?);
             let exchange = exchange(database, &key, &text)?;
             found.insert(key, exchange);
@@ -90,8 +94,6 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
 }
 
 fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreError> {
-    const INTO: Insert =
-        Insert { into: "ledger (key, exchange, created_ms)", columns: 3, tail: "ON CONFLICT (key) DO NOTHING" };
     let now = now_ms();
     let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
         let text = serde_json::to_string(exchange)
@@ -99,7 +101,7 @@ fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreE
         Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
     };
     let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-    database.insert(&INTO, rows)
+    database.insert(&LEDGER, rows, Taken::Keep)
 }
 
 /// An exchange, and when it was made.
@@ -139,6 +141,29 @@ impl Ledger for Store {
 
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
         Ok(self.ledger_put(exchanges)?)
+    }
+
+    fn mark_sent(&mut self, keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
+        let now = now_ms();
+        Ok(self.database.write_quickly(|database| {
+            let mut before = 0;
+            for key in keys {
+                let own = || vec![key.as_str().into()];
+                before += u64::from(database.select_one(&SENT_QUESTIONS, "WHERE key = $1", own())?.is_some());
+            }
+            let rows = keys.iter().map(|key| vec![key.as_str().into(), now.into()]).collect();
+            database.insert(&SENT_QUESTIONS, rows, Taken::Keep)?;
+            Ok(before)
+        })?)
+    }
+
+    fn forget_sent(&mut self, keys: &[&LedgerKey]) -> Result<(), LedgerError> {
+        Ok(self.database.write_quickly(|database| {
+            for key in keys {
+                database.execute("DELETE FROM sent_questions WHERE key = $1", vec![key.as_str().into()])?;
+            }
+            Ok(())
+        })?)
     }
 }
 
@@ -211,6 +236,7 @@ mod tests {
             let text = serde_json::to_string(&exchange(key, "")).unwrap();
             store.database.execute(sql, vec![key.into(), text.into(), made.into()]).unwrap();
         }
+        store.database.rehash();
         let keys = |found: Vec<(i64, Exchange)>| -> Vec<String> {
             found.iter().map(|(made, exchange)| format!("{} {made}", exchange.key)).collect()
         };
@@ -228,6 +254,7 @@ mod tests {
         let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
             let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, 0)";
             store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
+            store.database.rehash();
             let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();
             let error = store.ledger_get_many(&[&wanted]).unwrap_err().to_string();
             assert!(error.contains("is damaged") && error.contains(expect), "{error}");

@@ -29,6 +29,7 @@ mod schema;
 mod scratch;
 mod sessions;
 mod sink;
+mod tables;
 mod tools;
 mod trials;
 mod verify;
@@ -234,7 +235,7 @@ fn unwritable(path: PathBuf, source: std::io::Error) -> StoreError {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             StoreError::ReadOnly { file: path, detail: source.to_string() }
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { file: path },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => StoreError::Full { file: path },
         _ => StoreError::Io { path, source },
     }
 }

@@ -9,10 +9,12 @@ mod line;
 mod unpack;
 
 use super::Store;
+use super::database::Taken;
 use super::error::StoreError;
 use super::judgements::insert;
 use super::naming::RunId;
-use super::runs::{RunState, exists, no_run};
+use super::runs::{RunState, exists, row};
+use super::tables::{TOOL_FACTS, TRIAL_ARTIFACTS, TRIALS};
 use crate::run::record::TrialKey;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
@@ -45,8 +47,7 @@ impl Store {
     }
 
     fn export_run_now(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
-        let row = self.database.query_one("SELECT name FROM runs WHERE id = $1", vec![run.into()])?;
-        let name = row.ok_or_else(|| no_run(run))?.text_or_null(0)?;
+        let name = row(&mut self.database, run)?.text_or_null(1)?;
         let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
         writeln!(out, "{}", self.json(&header)?).map_err(StoreError::Unwritten)?;
         let (lines, hash) = self.write_body(run, out)?;
@@ -85,11 +86,10 @@ impl Store {
             batch.keep(database)?;
             row.insert(database)?;
             for (tool, history) in tools {
-                for (position, facts) in (1_i64..).zip(history) {
-                    let values = vec![(&id).into(), tool.as_str().into(), position.into(), facts.into()];
-                    let sql = "INSERT INTO tool_facts (run_id, tool, position, facts) VALUES ($1, $2, $3, $4)";
-                    database.execute(sql, values)?;
-                }
+                let row = |(position, facts): (i64, String)| {
+                    vec![(&id).into(), tool.as_str().into(), position.into(), facts.into()]
+                };
+                database.insert(&TOOL_FACTS, (1..).zip(history).map(row).collect(), Taken::Refuse)?;
             }
             batch.insert(database, &id)?;
             insert(database, &id, judgements)
@@ -101,10 +101,10 @@ impl Store {
     fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String), StoreError> {
         let mut body = Body { out, seal: Seal::of(run.as_str()) };
         let hashes = self.write_run(run, &mut body)?;
-        let sql = "SELECT tool, facts FROM tool_facts WHERE run_id = $1 ORDER BY tool, position";
-        for row in self.database.query(sql, vec![run.into()])? {
-            let facts = self.raw(&row.text(1)?)?;
-            body.line(&self.json(&LineV1::Tool { name: row.text(0)?, facts })?)?;
+        for row in self.fact_rows(run)? {
+            let row = row?;
+            let facts = self.raw(row.str(3)?)?;
+            body.line(&self.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
         }
         for hash in hashes {
             let bytes = self.artifact(&hash)?;
@@ -112,7 +112,7 @@ impl Store {
         }
         self.write_trials(run, &mut body)?;
         for row in self.judgement_rows(run)? {
-            let judgement = self.raw(&row.text(1)?)?;
+            let judgement = self.raw(row?.str(2)?)?;
             body.line(&self.json(&LineV1::Judgement(judgement))?)?;
         }
         Ok(body.seal.told())
@@ -120,41 +120,37 @@ impl Store {
 
     /// Writes the run's own line, and tells the hashes of all bytes that the run refers to.
     fn write_run(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<BTreeSet<String>, StoreError> {
-        let sql = "SELECT created_ms, ended_ms, state, karat, snapshot, report, plan FROM runs WHERE id = $1";
-        let row = self.database.query_one(sql, vec![run.into()])?.ok_or_else(|| no_run(run))?;
+        let row = row(&mut self.database, run)?;
         // Nobody works on a run that travels.
-        let state = row.text(2)?;
+        let state = row.text(4)?;
         let state = if state == RunState::Running.as_str() { RunState::Stopped.as_str().to_owned() } else { state };
         let line = RunV1 {
-            created_ms: row.int(0)?,
-            ended_ms: row.int_or_null(1)?,
+            created_ms: row.int(2)?,
+            ended_ms: row.int_or_null(3)?,
             state,
-            karat: row.text(3)?,
-            snapshot: row.text(4)?,
-            report: row.text_or_null(5)?,
-            plan: self.raw(&row.text(6)?)?,
+            karat: row.text(12)?,
+            snapshot: row.text(7)?,
+            report: row.text_or_null(10)?,
+            plan: self.raw(row.str(8)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
         body.line(&self.json(&LineV1::Run(line))?)?;
-        let sql = "SELECT DISTINCT hash FROM trial_artifacts WHERE run_id = $1";
-        for row in self.database.query(sql, vec![run.into()])? {
-            hashes.insert(row.text(0)?);
+        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
+            hashes.insert(row.text(6)?);
         }
         Ok(hashes)
     }
 
     fn write_trials(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<(), StoreError> {
-        let sql = "SELECT tool, case_id, number, attempt, name, hash FROM trial_artifacts WHERE run_id = $1";
         let mut links: BTreeMap<(TrialKey, u32), BTreeMap<String, String>> = BTreeMap::new();
-        for row in self.database.query(sql, vec![run.into()])? {
-            let key = (super::trials::key(&row)?, row.count(3)?);
-            links.entry(key).or_default().insert(row.text(4)?, row.text(5)?);
+        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
+            let key = (super::trials::key(&row)?, row.count(4)?);
+            links.entry(key).or_default().insert(row.text(5)?, row.text(6)?);
         }
-        let sql = "SELECT tool, case_id, number, attempt, line, detail FROM trials WHERE run_id = $1 ORDER BY position";
-        for row in self.database.query(sql, vec![run.into()])? {
-            let attempt = row.count(3)?;
+        for row in self.database.select(&TRIALS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])? {
+            let attempt = row.count(4)?;
             let artifacts = links.remove(&(super::trials::key(&row)?, attempt)).unwrap_or_default();
-            let (trial, detail) = (self.raw(&row.text(4)?)?, self.raw(&row.text(5)?)?);
+            let (trial, detail) = (self.raw(row.str(7)?)?, self.raw(row.str(8)?)?);
             body.line(&self.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
         Ok(())

@@ -1,45 +1,44 @@
 //! How judges did on probes: rows that are added, and never changed or removed.
 
 use super::Store;
-use super::database::{Database, Row};
+use super::database::{Database, Row, Taken};
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::tables::PROBES;
 use crate::format::probe::ProbeV1;
 use crate::judge::identity::{JudgeId, JudgeKey};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-const ADD: &str = "INSERT INTO probes (sequence, judge, identity, scorecard, made_ms) \
-     SELECT COALESCE(MAX(sequence), 0) + 1, $1, $2, $3, $4 FROM probes";
-
 impl Store {
     /// Keeps what came of probing a judge; on return it is durable. What came of it before stays.
     pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<(), StoreError> {
-        let values = vec![
-            judge.key().as_str().into(),
-            written(&self.database, judge)?.into(),
-            written(&self.database, scorecard)?.into(),
-            now_ms().into(),
-        ];
-        self.database.write(|database| database.execute(ADD, values)).map(|_| ())
+        let (identity, scorecard) = (written(&self.database, judge)?, written(&self.database, scorecard)?);
+        self.database.write(|database| add(database, [judge.key().as_str(), &identity, &scorecard]))
     }
 
     /// What came of probing a judge the last time.
     pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>, StoreError> {
-        let sql = "SELECT sequence, scorecard FROM probes WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
-        let row = self.database.query_one(sql, vec![judge.as_str().into()])?;
-        row.map(|row| parsed(&self.database, &row, 1, "scorecard")).transpose()
+        let newest = "WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
+        let row = self.database.select_one(&PROBES, newest, vec![judge.as_str().into()])?;
+        row.map(|row| parsed(&self.database, &row, 3, "scorecard")).transpose()
     }
 
     /// Every probe read; what is wrong with them comes as damage.
     pub(super) fn check_probes(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
-        let sql = "SELECT sequence, scorecard, identity, judge FROM probes ORDER BY sequence";
-        for row in self.database.query(sql, Vec::new())? {
-            if let Err(error) = parsed::<ProbeV1>(&self.database, &row, 1, "scorecard") {
+        for row in self.database.select_each(&PROBES, "ORDER BY sequence", Vec::new())? {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    found(error);
+                    continue;
+                }
+            };
+            if let Err(error) = parsed::<ProbeV1>(&self.database, &row, 3, "scorecard") {
                 found(error);
             }
             match parsed::<JudgeId>(&self.database, &row, 2, "judge") {
-                Ok(judge) if judge.key().as_str() != row.text(3)? => {
+                Ok(judge) if judge.key().as_str() != row.str(1)? => {
                     found(damaged(&self.database, format!("probe {} lies under another judge's key", row.int(0)?)));
                 }
                 Ok(_) => {}
@@ -48,6 +47,13 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Adds a row: who the judge is, by key and in full, and what came of it.
+fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Result<(), StoreError> {
+    let sequence = database.next_number(&PROBES)?;
+    let row = vec![sequence.into(), judge.into(), identity.into(), scorecard.into(), now_ms().into()];
+    database.insert(&PROBES, vec![row], Taken::Refuse)
 }
 
 fn written(database: &Database, value: &impl Serialize) -> Result<String, StoreError> {
@@ -106,10 +112,7 @@ mod tests {
     fn damage_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
-        let add = |store: &mut Store, values: [&str; 3]| {
-            let [judge, identity, scorecard] = values;
-            store.database.execute(ADD, vec![judge.into(), identity.into(), scorecard.into(), 0_i64.into()]).unwrap();
-        };
+        let add = |store: &mut Store, values: [&str; 3]| super::add(&mut store.database, values).unwrap();
         let (id, card) = (json!(judge("m")).to_string(), json!(scorecard(1)).to_string());
         add(&mut store, [judge("m").key().as_str(), &id, "{"]);
         add(&mut store, [judge("n").key().as_str(), &id, &card]);

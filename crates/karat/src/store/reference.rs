@@ -4,18 +4,31 @@ use super::Store;
 use super::error::StoreError;
 use super::moment::shown;
 use super::naming::{LATEST, RunId};
-use super::runs::{RunInfo, infos};
+use super::runs::{RunInfo, no_run, outcomes, sound_infos};
 use crate::document::suggest;
 
 impl Store {
     /// The run that a person means.
     pub fn find(&mut self, reference: &str) -> Result<RunInfo, StoreError> {
-        choose(self.runs()?, reference)
+        let id = self.identify(reference)?;
+        self.database.read(|database| {
+            let (runs, _) = sound_infos(database)?;
+            let mut run = runs.into_iter().find(|run| run.id == id).ok_or_else(|| no_run(&id))?;
+            run.outcomes = outcomes(database, &id)?;
+            Ok(run)
+        })
     }
 
-    /// The id of the run that a person means. No trial is looked at, so it is found where trials are damaged.
+    /// The id of the run that a person means. No trial is looked at, so it is found where trials are damaged, and by its id or
+    /// name where other runs are.
     pub fn identify(&mut self, reference: &str) -> Result<RunId, StoreError> {
-        choose(infos(&mut self.database)?, reference).map(|run| run.id)
+        let (runs, damage) = sound_infos(&mut self.database)?;
+        match (choose(runs, reference), damage) {
+            // The newest may be the one that is damaged.
+            (Ok(_), Some(damage)) if reference.trim().eq_ignore_ascii_case(LATEST) => Err(damage),
+            (Err(_), Some(damage)) => Err(damage),
+            (found, _) => found.map(|run| run.id),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::Store;
 use super::artifacts::{Packed, keep};
-use super::database::{Database, Row, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::moment::now_ms;
 use super::naming::{RunId, check_name, short_ids};
 use super::planned::Planned;
+use super::tables::RUNS;
 use crate::format::run::PlanV1;
 use karat_core::trial::Outcome;
 use serde::Serialize;
@@ -129,21 +130,21 @@ impl Store {
         self.database.insist(|database| {
             exists(database, run)?;
             keep(database, report.into_iter().collect())?;
-            let values = vec![run.into(), state.as_str().into(), ended.into(), hash.into()];
-            database.execute("UPDATE runs SET state = $2, ended_ms = $3, report = $4 WHERE id = $1", values).map(|_| ())
+            let changes = [("state", state.as_str().into()), ("ended_ms", ended.into()), ("report", hash.into())];
+            database.update(&RUNS, "WHERE id = $1", vec![run.into()], &changes).map(|_| ())
         })
     }
 
     /// Lets a run that has ended go on. Its report, no longer true, is dropped.
     pub fn reopen(&mut self, run: &RunId) -> Result<(), StoreError> {
-        let sql = "UPDATE runs SET state = 'running', ended_ms = NULL, report = NULL WHERE id = $1";
-        self.change(run, sql, vec![run.into()])
+        let running = RunState::Running.as_str().into();
+        self.change(run, &[("state", running), ("ended_ms", Value::Null), ("report", Value::Null)])
     }
 
     /// All runs, the newest first.
     pub fn runs(&mut self) -> Result<Vec<RunInfo>, StoreError> {
         self.database.read(|database| {
-            let mut outcomes = outcomes(database)?;
+            let mut outcomes = all_outcomes(database)?;
             let mut runs = infos(database)?;
             for run in &mut runs {
                 run.outcomes = outcomes.remove(run.id.as_str()).unwrap_or_default();
@@ -159,34 +160,24 @@ impl Store {
 
     /// How the trials of a run ended, the latest attempt of each.
     pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
-        let rows = self.database.query(
-            "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
-             WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
-             GROUP BY outcome",
-            vec![run.into()],
-        )?;
-        let counted = |row: &Row| Ok((outcome(&self.database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
-        rows.iter().map(counted).collect()
+        outcomes(&mut self.database, run)
     }
 
     /// What a run was going to do.
     pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
-        let row = self.database.query_one("SELECT plan FROM runs WHERE id = $1", vec![run.into()])?;
-        let text = row.ok_or_else(|| no_run(run))?.text(0)?;
+        let text = row(&mut self.database, run)?.text(8)?;
         self.parsed(&text, || format!("the plan of the run {run}"))
     }
 
     /// The suite as it was when the run began.
     pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>, StoreError> {
-        let row = self.database.query_one("SELECT snapshot FROM runs WHERE id = $1", vec![run.into()])?;
-        let hash = row.ok_or_else(|| no_run(run))?.text(0)?;
+        let hash = row(&mut self.database, run)?.text(7)?;
         self.artifact(&hash)
     }
 
     /// The report a run ended with.
     pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
-        let row = self.database.query_one("SELECT report FROM runs WHERE id = $1", vec![run.into()])?;
-        let hash = row.ok_or_else(|| no_run(run))?.text_or_null(0)?;
+        let hash = row(&mut self.database, run)?.text_or_null(10)?;
         hash.map(|hash| self.artifact(&hash)).transpose()
     }
 
@@ -209,8 +200,9 @@ impl Store {
     }
 
     /// Changes the row of a run.
-    pub(super) fn change(&mut self, run: &RunId, sql: &'static str, values: Vec<Value>) -> Result<(), StoreError> {
-        let changed = self.database.insist(|database| database.execute(sql, values))?;
+    pub(super) fn change(&mut self, run: &RunId, changes: &[(&'static str, Value)]) -> Result<(), StoreError> {
+        let update = |database: &mut Database| database.update(&RUNS, "WHERE id = $1", vec![run.into()], changes);
+        let changed = self.database.insist(update)?;
         if changed == 0 { Err(no_run(run)) } else { Ok(()) }
     }
 }
@@ -237,7 +229,7 @@ impl RunRow {
     pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
         if let Some(name) = &self.name {
             check_name(name)?;
-            let row = database.query_one("SELECT id FROM runs WHERE name = $1", vec![name.as_str().into()])?;
+            let row = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])?;
             if let Some(row) = row {
                 return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });
             }
@@ -254,12 +246,11 @@ impl RunRow {
             self.plan.into(),
             self.planned.into(),
             self.report.into(),
+            Value::Null,
             self.karat.into(),
             i64::from(self.imported).into(),
         ];
-        let sql = "INSERT INTO runs (id, name, created_ms, ended_ms, state, suite_name, suite_digest, snapshot, plan, \
-                   planned, report, karat, imported) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-        database.execute(sql, values).map(|_| ())
+        database.insert(&RUNS, vec![values], Taken::Refuse)
     }
 }
 
@@ -267,10 +258,15 @@ pub(super) fn no_run(run: &RunId) -> StoreError {
     StoreError::NoRun { reference: run.to_string(), hint: String::new() }
 }
 
-/// Makes sure that a run is there, and tells its state.
+/// Makes sure that a run is there, and tells its state. Its plan, which may be long, is not read: this is asked for every trial.
 pub(super) fn exists(database: &mut Database, run: &RunId) -> Result<RunState, StoreError> {
     let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
-    state(database, &row.ok_or_else(|| no_run(run))?.text(0)?)
+    state(database, row.ok_or_else(|| no_run(run))?.str(0)?)
+}
+
+/// The row of a run.
+pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row, StoreError> {
+    database.select_one(&RUNS, "WHERE id = $1", vec![run.into()])?.ok_or_else(|| no_run(run))
 }
 
 pub(super) fn state(database: &Database, text: &str) -> Result<RunState, StoreError> {
@@ -287,8 +283,20 @@ pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome, StoreE
     })
 }
 
+/// How the trials of a run ended, the latest attempt of each.
+pub(super) fn outcomes(database: &mut Database, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
+    let rows = database.query(
+        "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+         GROUP BY outcome",
+        vec![run.into()],
+    )?;
+    let counted = |row: &Row| Ok((outcome(database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
+    rows.iter().map(counted).collect()
+}
+
 /// How trials ended, for each run.
-fn outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome, u64>>, StoreError> {
+fn all_outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome, u64>>, StoreError> {
     let rows = database.query(
         "SELECT run_id, outcome, COUNT(*) FROM trials t WHERE attempt = (SELECT MAX(u.attempt) FROM trials u \
          WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
@@ -304,18 +312,25 @@ fn outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome
 }
 
 /// All runs, the newest first, as far as their own table tells of them.
-pub(super) fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
-    let rows = database.query(
-        "SELECT id, name, created_ms, ended_ms, state, suite_name, suite_digest, planned, report, scratch, karat, \
-         imported FROM runs ORDER BY created_ms DESC, id DESC",
-        Vec::new(),
-    )?;
-    let mut runs = rows.iter().map(|row| info(database, row)).collect::<Result<Vec<_>, _>>()?;
+fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
+    let (runs, damage) = sound_infos(database)?;
+    damage.map_or(Ok(runs), Err)
+}
+
+/// All runs whose rows can be read, the newest first, and what is wrong with the first that cannot.
+pub(super) fn sound_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>), StoreError> {
+    let (mut runs, mut damage) = (Vec::new(), None);
+    for row in database.select_each(&RUNS, "ORDER BY created_ms DESC, id DESC", Vec::new())? {
+        match row.and_then(|row| info(database, &row)) {
+            Ok(run) => runs.push(run),
+            Err(error) => drop(damage.get_or_insert(error)),
+        }
+    }
     let short = short_ids(runs.iter().map(|run| run.id.as_str()));
     for (run, short) in runs.iter_mut().zip(short) {
         run.short_id = short;
     }
-    Ok(runs)
+    Ok((runs, damage))
 }
 
 fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
@@ -330,11 +345,11 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
         state: state(database, &row.text(4)?)?,
         suite: row.text(5)?,
         suite_digest: row.text(6)?,
-        planned: u64::try_from(row.int(7)?).map_err(|_| damaged(format!("the run {id} plans fewer than 0 trials")))?,
+        planned: u64::try_from(row.int(9)?).map_err(|_| damaged(format!("the run {id} plans fewer than 0 trials")))?,
         outcomes: BTreeMap::new(),
-        has_report: row.text_or_null(8)?.is_some(),
-        scratch: row.text_or_null(9)?.map(PathBuf::from),
-        karat: row.text(10)?,
-        imported: row.int(11)? != 0,
+        has_report: row.text_or_null(10)?.is_some(),
+        scratch: row.text_or_null(11)?.map(PathBuf::from),
+        karat: row.text(12)?,
+        imported: row.int(13)? != 0,
     })
 }

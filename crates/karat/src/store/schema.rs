@@ -3,6 +3,7 @@
 use super::database::Database;
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::tables::TABLES;
 
 /// A step from one version to the next.
 struct Migration {
@@ -20,6 +21,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 6, sql: include_str!("sqlite/0006_extras.sql") },
     Migration { version: 7, sql: include_str!("sqlite/0007_sessions.sql") },
     Migration { version: 8, sql: include_str!("sqlite/0008_audit_labels.sql") },
+    Migration { version: 9, sql: include_str!("sqlite/0009_row_hashes.sql") },
+    Migration { version: 10, sql: include_str!("sqlite/0010_sent_questions.sql") },
 ];
 
 /// The version this program writes.
@@ -49,27 +52,32 @@ pub(super) fn understood(database: &mut Database) -> Result<i64, StoreError> {
     Ok(found)
 }
 
-/// Brings a store to the known version, a transaction for each step.
+/// Brings a store to the known version, in one transaction. Rows that had no hash have one then.
 pub(super) fn migrate(database: &mut Database) -> Result<(), StoreError> {
-    for migration in MIGRATIONS {
-        if understood(database)? >= migration.version {
-            continue;
+    if understood(database)? == known() {
+        return Ok(());
+    }
+    database.write(|database| {
+        // Another process may have been faster while this one waited for its turn.
+        if understood(database)? == known() {
+            return Ok(());
         }
-        database.write(|database| {
-            // Another process may have been faster while this one waited for its turn.
-            if understood(database)? >= migration.version {
-                return Ok(());
-            }
-            if migration.version == 1 {
-                database.script(
-                    "CREATE TABLE karat_schema (version BIGINT NOT NULL PRIMARY KEY, applied_ms BIGINT NOT NULL)",
-                )?;
-            }
-            database.script(migration.sql)?;
-            let values = vec![migration.version.into(), now_ms().into()];
-            database.execute("INSERT INTO karat_schema (version, applied_ms) VALUES ($1, $2)", values)?;
-            Ok(())
-        })?;
+        migrate_to(database, known())?;
+        TABLES.iter().try_for_each(|table| database.hash_rows(table))
+    })
+}
+
+/// Takes every step up to a version.
+pub(super) fn migrate_to(database: &mut Database, version: i64) -> Result<(), StoreError> {
+    let found = understood(database)?;
+    if found == 0 {
+        let sql = "CREATE TABLE karat_schema (version BIGINT NOT NULL PRIMARY KEY, applied_ms BIGINT NOT NULL)";
+        database.script(sql)?;
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found && migration.version <= version) {
+        database.script(migration.sql)?;
+        let values = vec![migration.version.into(), now_ms().into()];
+        database.execute("INSERT INTO karat_schema (version, applied_ms) VALUES ($1, $2)", values)?;
     }
     Ok(())
 }

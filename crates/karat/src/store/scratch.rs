@@ -3,8 +3,10 @@
 //! Every folder is remembered until it is gone from the disk, whatever became of its run.
 
 use super::Store;
+use super::database::{Database, Taken, Value};
 use super::error::StoreError;
 use super::naming::RunId;
+use super::tables::{RUNS, SCRATCH_FOLDERS};
 use crate::checkout::remove_tree;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,13 +27,13 @@ impl Store {
                 .map_err(|source| super::unwritable(folder.clone(), source))?;
         }
         let text = scratch.as_ref().map(|folder| folder.to_string_lossy().into_owned());
-        let values = vec![run.into(), text.clone().into()];
-        self.change(run, "UPDATE runs SET scratch = $2 WHERE id = $1", values)?;
+        self.change(run, &[("scratch", text.clone().into())])?;
         // The folder in use stays remembered even when the run is done with it: deleting it may fail.
         let (Some(folder), Some(text)) = (scratch, text) else { return Ok(()) };
-        let sql = "INSERT INTO scratch_folders (folder, run_id) VALUES ($1, $2) \
-                   ON CONFLICT (folder) DO UPDATE SET run_id = excluded.run_id";
-        self.database.insist(|database| database.execute(sql, vec![text.into(), run.into()]))?;
+        self.database.insist(|database| {
+            forget(database, &text)?;
+            database.insert(&SCRATCH_FOLDERS, vec![vec![text.into(), run.into()]], Taken::Refuse)
+        })?;
         for (left, owner) in self.scratch_folders()? {
             if owner == *run && left != folder && discard(&left, run).is_ok() {
                 self.forget_scratch(&left)?;
@@ -42,8 +44,7 @@ impl Store {
 
     /// Every folder that may still be there, with the run it belongs or belonged to.
     pub(super) fn scratch_folders(&mut self) -> Result<Vec<(PathBuf, RunId)>, StoreError> {
-        let sql = "SELECT folder, run_id FROM scratch_folders ORDER BY folder";
-        let rows = self.database.query(sql, Vec::new())?;
+        let rows = self.database.select(&SCRATCH_FOLDERS, "ORDER BY folder", Vec::new())?;
         let mut folders = Vec::new();
         for row in rows {
             let folder = PathBuf::from(row.text(0)?);
@@ -57,10 +58,15 @@ impl Store {
     pub(super) fn forget_scratch(&mut self, folder: &Path) -> Result<(), StoreError> {
         let text = folder.to_string_lossy().into_owned();
         self.database.insist(|database| {
-            database.execute("UPDATE runs SET scratch = NULL WHERE scratch = $1", vec![text.as_str().into()])?;
-            database.execute("DELETE FROM scratch_folders WHERE folder = $1", vec![text.into()]).map(|_| ())
+            let unused = [("scratch", Value::Null)];
+            database.update(&RUNS, "WHERE scratch = $1", vec![text.as_str().into()], &unused)?;
+            forget(database, &text)
         })
     }
+}
+
+fn forget(database: &mut Database, folder: &str) -> Result<(), StoreError> {
+    database.execute("DELETE FROM scratch_folders WHERE folder = $1", vec![folder.into()]).map(|_| ())
 }
 
 /// Whether a folder has the mark of a run. Without it, it is no folder of ours.

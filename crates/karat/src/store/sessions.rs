@@ -1,8 +1,10 @@
 //! Documents that were taken apart, kept under the name of a session.
 
 use super::Store;
+use super::database::Taken;
 use super::error::StoreError;
 use super::moment::now_ms;
+use super::tables::{SESSION_DOCUMENTS, SESSIONS};
 use crate::format::session::IngestedV1;
 use crate::ingest::{self, Document};
 use serde::Serialize;
@@ -21,11 +23,10 @@ pub struct SessionInfo {
 impl Store {
     /// The document of that name and content in a session; none where it was never kept, or by a reader of another version.
     pub fn session_document(&mut self, session: &str, name: &str, hash: &str) -> Result<Option<Document>, StoreError> {
-        let sql =
-            "SELECT document FROM session_documents WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
+        let own = "WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
         let values = vec![session.into(), name.into(), hash.into(), ingest::VERSION.into()];
-        let Some(row) = self.database.query_one(sql, values)? else { return Ok(None) };
-        let read = serde_json::from_str::<IngestedV1>(&row.text(0)?).map_err(|error| error.to_string());
+        let Some(row) = self.database.select_one(&SESSION_DOCUMENTS, own, values)? else { return Ok(None) };
+        let read = serde_json::from_str::<IngestedV1>(row.str(4)?).map_err(|error| error.to_string());
         let read = read.and_then(|kept| kept.into_document(name).ok_or_else(|| "its format is not known".to_owned()));
         read.map(Some).map_err(|why| self.bad_document(session, name, &why))
     }
@@ -47,25 +48,22 @@ impl Store {
             ]);
         }
         self.database.write(|database| {
-            let begin = "INSERT INTO sessions (id, created_ms) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
-            database.execute(begin, vec![session.into(), now.into()])?;
-            for row in rows {
-                let keep = "INSERT INTO session_documents (session, name, hash, reader, document, kept_ms) \
-                            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (session, name, hash, reader) DO NOTHING";
-                database.execute(keep, row)?;
-            }
-            Ok(())
+            database.insert(&SESSIONS, vec![vec![session.into(), now.into()]], Taken::Keep)?;
+            database.insert(&SESSION_DOCUMENTS, rows, Taken::Keep)
         })
     }
 
     /// All sessions, the newest last.
     pub fn sessions(&mut self) -> Result<Vec<SessionInfo>, StoreError> {
-        let sql = "SELECT id, created_ms, (SELECT COUNT(*) FROM session_documents WHERE session = sessions.id) \
-                   FROM sessions ORDER BY created_ms, id";
-        let info = |row: &super::database::Row| {
-            Ok(SessionInfo { id: row.text(0)?, created_ms: row.int(1)?, documents: row.count(2)? as usize })
-        };
-        self.database.query(sql, Vec::new())?.iter().map(info).collect()
+        let mut infos = Vec::new();
+        for row in self.database.select(&SESSIONS, "ORDER BY created_ms, id", Vec::new())? {
+            let (id, created_ms) = (row.text(0)?, row.int(1)?);
+            let sql = "SELECT COUNT(*) FROM session_documents WHERE session = $1";
+            let held = self.database.query_one(sql, vec![id.as_str().into()])?;
+            let documents = held.map_or(Ok(0), |row| row.count(0))? as usize;
+            infos.push(SessionInfo { id, created_ms, documents });
+        }
+        Ok(infos)
     }
 
     /// Removes a session and all that it holds; whether it was there.
@@ -78,9 +76,16 @@ impl Store {
 
     /// Every kept document read; what is wrong with them comes as damage.
     pub(super) fn check_sessions(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
-        for row in self.database.query("SELECT session, name, document FROM session_documents", Vec::new())? {
+        for row in self.database.select_each(&SESSION_DOCUMENTS, "", Vec::new())? {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    found(error);
+                    continue;
+                }
+            };
             let (session, name) = (row.text(0)?, row.text(1)?);
-            if let Err(error) = serde_json::from_str::<IngestedV1>(&row.text(2)?) {
+            if let Err(error) = serde_json::from_str::<IngestedV1>(row.str(4)?) {
                 found(self.bad_document(&session, &name, &error.to_string()));
             }
         }
@@ -126,6 +131,7 @@ mod tests {
         store.keep_documents("s", &[(&document, "h1")]).unwrap();
         let older = "UPDATE session_documents SET reader = reader - 1";
         store.database.write(|database| database.execute(older, Vec::new())).unwrap();
+        store.database.rehash();
         assert_eq!(store.session_document("s", "a.md", "h1").unwrap(), None);
     }
 
@@ -137,6 +143,7 @@ mod tests {
         store.keep_documents("s", &[(&document, "h1")]).unwrap();
         let broken = "UPDATE session_documents SET document = '{'";
         store.database.write(|database| database.execute(broken, Vec::new())).unwrap();
+        store.database.rehash();
         let told = store.session_document("s", "a.md", "h1").unwrap_err().to_string();
         assert!(told.contains("the document a.md of the session s cannot be read"), "{told}");
         assert_eq!(store.verify().unwrap().len(), 1);

@@ -1,10 +1,11 @@
 //! What was found out about a run's tools, each time the run began or went on.
 
 use super::Store;
-use super::database::Row;
+use super::database::{Row, Taken};
 use super::error::StoreError;
 use super::naming::RunId;
 use super::runs::exists;
+use super::tables::TOOL_FACTS;
 use crate::format::run::ToolFactsV1;
 use karat_core::ids::ToolName;
 use std::collections::BTreeMap;
@@ -16,16 +17,15 @@ impl Store {
         let facts = self.json(facts)?;
         self.database.insist(|database| {
             exists(database, run)?;
-            let sql = "SELECT position, facts FROM tool_facts WHERE run_id = $1 AND tool = $2 ORDER BY position DESC";
-            let last = database.query_one(sql, vec![run.into(), tool.as_str().into()])?;
-            let last = last.map(|row| Ok::<_, StoreError>((row.int(0)?, row.text(1)?))).transpose()?;
+            let newest = "WHERE run_id = $1 AND tool = $2 ORDER BY position DESC LIMIT 1";
+            let last = database.select_one(&TOOL_FACTS, newest, vec![run.into(), tool.as_str().into()])?;
+            let last = last.map(|row| Ok::<_, StoreError>((row.int(2)?, row.text(3)?))).transpose()?;
             if last.as_ref().is_some_and(|(_, known)| *known == facts) {
                 return Ok(());
             }
             let position = last.map_or(1, |(position, _)| position + 1);
             let values = vec![run.into(), tool.as_str().into(), position.into(), facts.into()];
-            let sql = "INSERT INTO tool_facts (run_id, tool, position, facts) VALUES ($1, $2, $3, $4)";
-            database.execute(sql, values).map(|_| ())
+            database.insert(&TOOL_FACTS, vec![values], Taken::Refuse)
         })
     }
 
@@ -38,19 +38,23 @@ impl Store {
     /// Everything that was found out about each tool, the earliest first. More than one entry means that the tool changed
     /// while the run was interrupted.
     pub fn tool_history(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, Vec<ToolFactsV1>>, StoreError> {
-        let sql = "SELECT tool, facts FROM tool_facts WHERE run_id = $1 ORDER BY tool, position";
         let mut history: BTreeMap<ToolName, Vec<ToolFactsV1>> = BTreeMap::new();
-        for row in self.database.query(sql, vec![run.into()])? {
-            let (tool, facts) = self.facts(run, &row)?;
+        for row in self.fact_rows(run)? {
+            let (tool, facts) = self.facts(run, &row?)?;
             history.entry(ToolName::new(tool)).or_default().push(facts);
         }
         Ok(history)
     }
 
-    /// A tool and its facts from the first two columns of a row.
+    /// The rows about a run's tools, or what is wrong with each.
+    pub(super) fn fact_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+        self.database.select_each(&TOOL_FACTS, "WHERE run_id = $1 ORDER BY tool, position", vec![run.into()])
+    }
+
+    /// A tool and its facts from a row.
     pub(super) fn facts(&self, run: &RunId, row: &Row) -> Result<(String, ToolFactsV1), StoreError> {
-        let tool = row.text(0)?;
-        let facts = self.parsed(&row.text(1)?, || format!("what the run {run} knows of the tool {tool}"))?;
+        let tool = row.text(1)?;
+        let facts = self.parsed(row.str(3)?, || format!("what the run {run} knows of the tool {tool}"))?;
         Ok((tool, facts))
     }
 }

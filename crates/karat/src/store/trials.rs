@@ -2,11 +2,12 @@
 
 use super::Store;
 use super::artifacts::{Packed, Packer, keep};
-use super::database::{Database, Insert, Row, Value};
+use super::database::{Database, Row, Taken, Value};
 use super::error::StoreError;
 use super::fitting;
 use super::naming::RunId;
 use super::runs::{RunState, exists, outcome};
+use super::tables::{TRIAL_ARTIFACTS, TRIALS};
 use crate::format::run::TrialDetailV1;
 use crate::format::submission::TrialV1;
 use crate::run::record::{TrialKey, TrialRecord};
@@ -53,24 +54,19 @@ impl Store {
 
     /// The latest attempt at each trial, in the order in which they finished.
     pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>, StoreError> {
-        let rows = self.database.query(
-            "SELECT tool, case_id, number, attempt, outcome, line, detail FROM trials t WHERE run_id = $1 \
-             AND attempt = (SELECT MAX(u.attempt) FROM trials u WHERE u.run_id = t.run_id AND u.tool = t.tool \
-             AND u.case_id = t.case_id AND u.number = t.number) ORDER BY position",
-            vec![run.into()],
-        )?;
+        let latest = "WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+                      WHERE u.run_id = trials.run_id AND u.tool = trials.tool AND u.case_id = trials.case_id \
+                      AND u.number = trials.number) ORDER BY position";
+        let rows = self.database.select(&TRIALS, latest, vec![run.into()])?;
         rows.iter().map(|row| self.stored(row)).collect()
     }
 
     /// Which trials are done, with the latest attempt at each and how it ended.
     pub fn done(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
-        let rows = self.database.query(
-            "SELECT tool, case_id, number, attempt, outcome FROM trials WHERE run_id = $1 \
-             ORDER BY tool, case_id, number, attempt",
-            vec![run.into()],
-        )?;
+        let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
+        let rows = self.database.select(&TRIALS, all, vec![run.into()])?;
         // A later attempt takes the place of an earlier one.
-        rows.iter().map(|row| Ok((key(row)?, (row.count(3)?, outcome(&self.database, row.str(4)?)?)))).collect()
+        rows.iter().map(|row| Ok((key(row)?, (row.count(4)?, outcome(&self.database, row.str(6)?)?)))).collect()
     }
 
     /// Every attempt that finished after a place in the order of finishing, with its own place: so many at most, 0 for the
@@ -81,24 +77,21 @@ impl Store {
         place: i64,
         most: u32,
     ) -> Result<Vec<(i64, StoredTrial)>, StoreError> {
-        let rows = self.database.query(
-            "SELECT tool, case_id, number, attempt, outcome, line, detail, position FROM trials WHERE run_id = $1 \
-             AND position > $2 ORDER BY position LIMIT $3",
-            vec![run.into(), place.into(), most.into()],
-        )?;
-        rows.iter().map(|row| Ok((row.int(7)?, self.stored(row)?))).collect()
+        let next = "WHERE run_id = $1 AND position > $2 ORDER BY position LIMIT $3";
+        let rows = self.database.select(&TRIALS, next, vec![run.into(), place.into(), most.into()])?;
+        rows.iter().map(|row| Ok((row.int(5)?, self.stored(row)?))).collect()
     }
 
-    /// A trial from its row: tool, case, number, attempt, outcome, line, detail. The line must say what the columns say.
+    /// A trial from its row. The line must say what the columns say.
     pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
-        let (key, attempt) = (key(row)?, row.count(3)?);
+        let (key, attempt) = (key(row)?, row.count(4)?);
         let what = || described(&key, attempt);
         let damaged = |reason: String| StoreError::Damaged {
             file: self.database.file().to_owned(),
             detail: format!("{} {reason}", described(&key, attempt)),
         };
-        let line: TrialV1 = self.parsed(row.str(5)?, what)?;
-        let detail: TrialDetailV1 = self.parsed(row.str(6)?, what)?;
+        let line: TrialV1 = self.parsed(row.str(7)?, what)?;
+        let detail: TrialDetailV1 = self.parsed(row.str(8)?, what)?;
         let (trial, faults) = line.into_trial();
         if let Some(fault) = faults.first() {
             return Err(damaged(format!("is no trial: {}", fault.message)));
@@ -106,7 +99,7 @@ impl Store {
         if TrialKey::of(&trial) != key {
             return Err(damaged("is stored under another's key".to_owned()));
         }
-        if trial.outcome.as_str() != row.str(4)? {
+        if trial.outcome.as_str() != row.str(6)? {
             return Err(damaged("is stored with another outcome than its own".to_owned()));
         }
         Ok(StoredTrial { trial, attempt, detail })
@@ -212,16 +205,6 @@ impl Batch {
 
     /// Inserts the trials, after all those that are there.
     pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<(), StoreError> {
-        const TRIALS: Insert = Insert {
-            into: "trials (run_id, tool, case_id, number, attempt, position, outcome, line, detail)",
-            columns: 9,
-            tail: "",
-        };
-        const LINKS: Insert = Insert {
-            into: "trial_artifacts (run_id, tool, case_id, number, attempt, name, hash)",
-            columns: 7,
-            tail: "",
-        };
         let last = database.query_one("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
         let last = last.map(|row| row.int_or_null(0)).transpose()?.flatten().unwrap_or(0);
         let row = |(position, row): (i64, TrialRow)| {
@@ -238,13 +221,13 @@ impl Batch {
             ]
         };
         let rows = (last + 1..).zip(self.trials).map(row).collect();
-        if let Err(error) = database.insert(&TRIALS, rows) {
+        if let Err(error) = database.insert(&TRIALS, rows, Taken::Refuse) {
             return Err(match error {
                 StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
                 other => other,
             });
         }
-        database.insert(&LINKS, self.links)
+        database.insert(&TRIAL_ARTIFACTS, self.links, Taken::Refuse)
     }
 }
 
@@ -260,10 +243,10 @@ fn twice(database: &mut Database, run: &RunId, keys: &BTreeSet<(TrialKey, u32)>)
     Some(StoreError::Twice { trial: described(key, *attempt) })
 }
 
-/// The key in the first three columns of a row.
+/// The key of a trial's row, which follows the run.
 pub(super) fn key(row: &Row) -> Result<TrialKey, StoreError> {
-    let (tool, case) = (ToolName::new(row.text(0)?), CaseId::new(row.text(1)?));
-    Ok(TrialKey { tool, case, number: row.count(2)? })
+    let (tool, case) = (ToolName::new(row.text(1)?), CaseId::new(row.text(2)?));
+    Ok(TrialKey { tool, case, number: row.count(3)? })
 }
 
 /// A trial as messages name it.

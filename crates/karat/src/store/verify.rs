@@ -2,14 +2,17 @@
 
 use super::Store;
 use super::artifacts::unpack;
+use super::database::row_damage;
 use super::error::StoreError;
 use super::ledger::check;
 use super::naming::RunId;
 use super::planned::Planned;
-use super::runs::RunState;
+use super::runs::{RunState, row};
+use super::tables::{ARTIFACTS, TABLES, TRIALS};
 use super::trials::key;
 use crate::format::run::PlanV1;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Something in a store that should not be so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,6 +29,9 @@ type Check = fn(&mut Store, &mut dyn FnMut(StoreError)) -> Result<(), StoreError
 /// So many problems are enough to know that the store is not sound.
 const MOST: usize = 1000;
 
+/// So many damaged rows of a table are named.
+const MOST_NAMED: usize = 20;
+
 impl Store {
     /// Reads everything in the store and tells what is wrong with it; nothing is changed.
     pub fn verify(&mut self) -> Result<Vec<Problem>, StoreError> {
@@ -33,11 +39,12 @@ impl Store {
     }
 
     fn verify_now(&mut self) -> Result<Vec<Problem>, StoreError> {
-        let mut found = Found(Vec::new());
+        let mut found = Found::default();
         let own = self.database.check();
         for sentence in found.part(own)?.unwrap_or_default() {
             found.add("database", sentence);
         }
+        self.verify_rows(&mut found)?;
         let artifacts = self.verify_artifacts(&mut found);
         found.part(artifacts)?;
         let ids = self.database.query("SELECT id FROM runs ORDER BY id", Vec::new());
@@ -60,18 +67,46 @@ impl Store {
             let done = self.verify_by(check, &mut found);
             found.part(done)?;
         }
-        found.0.truncate(MOST);
-        Ok(found.0)
+        found.problems.truncate(MOST);
+        Ok(found.problems)
+    }
+
+    /// Whether each row is what was stored, and whether any is missing where rows are counted.
+    fn verify_rows(&mut self, found: &mut Found) -> Result<(), StoreError> {
+        for table in TABLES {
+            let damaged = self.database.damaged_rows(table);
+            let damaged = found.part(damaged)?.unwrap_or_default();
+            if !damaged.is_empty() {
+                let shown = damaged.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                let more = damaged.len().saturating_sub(MOST_NAMED);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let rows = if damaged.len() == 1 { "row is" } else { "rows are" };
+                let message = format!(
+                    "{} {rows} not what was stored in the table `{}`: {shown}{more}",
+                    damaged.len(),
+                    table.name
+                );
+                found.add("damaged", message);
+                found.told.extend(damaged.iter().map(|row| row_damage(row, table)));
+            }
+            let gaps = self.database.gaps(table);
+            for (within, rows, last) in found.part(gaps)?.unwrap_or_default() {
+                let within = if within.is_empty() { String::new() } else { format!(" of {within}") };
+                let message =
+                    format!("the table `{}` has {rows} rows{within}, and the last is number {last}", table.name);
+                found.add("missing", message);
+            }
+        }
+        Ok(())
     }
 
     fn verify_artifacts(&mut self, found: &mut Found) -> Result<(), StoreError> {
         for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
             let hash = row.text(0)?;
-            let sql = "SELECT size, coding, content FROM artifacts WHERE hash = $1";
             let read = self
                 .database
-                .query_one(sql, vec![hash.as_str().into()])
-                .and_then(|row| row.map(|row| Ok((row.int(0)?, row.text(1)?, row.bytes(2)?))).transpose());
+                .select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()])
+                .and_then(|row| row.map(|row| Ok((row.int(1)?, row.text(2)?, row.bytes(3)?))).transpose());
             match found.part(read)? {
                 Some(Some((size, coding, content))) => {
                     if let Err(message) = unpack(&hash, size, &coding, content) {
@@ -108,9 +143,8 @@ impl Store {
     }
 
     fn verify_run(&mut self, run: &RunId, found: &mut Found) -> Result<(), StoreError> {
-        let sql = "SELECT state, ended_ms, created_ms, planned, suite_digest, plan FROM runs WHERE id = $1";
-        let Some(row) = self.database.query_one(sql, vec![run.into()])? else { return Ok(()) };
-        let (state, ended, created) = (row.text(0)?, row.int_or_null(1)?, row.int(2)?);
+        let row = row(&mut self.database, run)?;
+        let (state, ended, created) = (row.text(4)?, row.int_or_null(3)?, row.int(2)?);
         match RunState::parse(&state) {
             None => found.add("run", format!("the run {run} is in the state `{state}`, which is none")),
             Some(RunState::Running) if ended.is_some() => {
@@ -125,22 +159,22 @@ impl Store {
             // A clock that was set back does this, so it is told and is no reason to distrust the rest.
             found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
         }
-        let plan = self.parsed::<PlanV1>(&row.text(5)?, || format!("the plan of the run {run}"));
+        let plan = self.parsed::<PlanV1>(row.str(8)?, || format!("the plan of the run {run}"));
         let Some(plan) = found.part(plan)? else { return Ok(()) };
-        if plan.suite.digest != row.text(4)? || Planned::of(&plan).total() != row.int(3)? {
+        if plan.suite.digest != row.str(6)? || Planned::of(&plan).total() != row.int(9)? {
             found.add("run", format!("the run {run} says of its plan what the plan does not say"));
         }
-        let sql = "SELECT tool, facts FROM tool_facts WHERE run_id = $1 ORDER BY tool, position";
-        for row in self.database.query(sql, vec![run.into()])? {
+        for row in self.fact_rows(run)? {
+            let Some(row) = found.part(row)? else { continue };
             let facts = self.facts(run, &row);
             found.part(facts)?;
-            let tool = row.text(0)?;
+            let tool = row.text(1)?;
             if !plan.tools.iter().any(|planned| planned.name == tool) {
                 found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
             }
         }
         for row in self.judgement_rows(run)? {
-            let judgement = self.judgement(run, &row);
+            let judgement = row.and_then(|row| self.judgement(run, &row));
             found.part(judgement)?;
         }
         self.verify_trials(run, &plan, RunState::parse(&state), found)
@@ -155,15 +189,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let planned = Planned::of(plan);
         let mut done = std::collections::BTreeSet::new();
-        let rows = self.database.query(
-            "SELECT tool, case_id, number, attempt, outcome, line, detail FROM trials WHERE run_id = $1 \
-             ORDER BY tool, case_id, number, attempt",
-            vec![run.into()],
-        )?;
-        for row in &rows {
-            let trial = self.stored(row);
+        let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
+        for row in self.database.select_each(&TRIALS, all, vec![run.into()])? {
+            let Some(row) = found.part(row)? else { continue };
+            let trial = self.stored(&row);
             let trial = found.part(trial)?;
-            let key = key(row)?;
+            let key = key(&row)?;
             if planned.place(&key).is_none() {
                 let message =
                     format!("the plan of the run {run} has no trial {} of {} on {}", key.number, key.tool, key.case);
@@ -181,11 +212,16 @@ impl Store {
 }
 
 /// What was found so far.
-struct Found(Vec<Problem>);
+#[derive(Default)]
+struct Found {
+    problems: Vec<Problem>,
+    /// Damage that is told of already, as whoever reads the row would tell it.
+    told: HashSet<String>,
+}
 
 impl Found {
     fn add(&mut self, code: &'static str, message: String) {
-        self.0.push(Problem { code, message });
+        self.problems.push(Problem { code, message });
     }
 
     /// Damage is a problem among others, and looking goes on; anything else ends it.
@@ -193,7 +229,9 @@ impl Found {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(StoreError::Damaged { detail, .. }) => {
-                self.add("damaged", detail);
+                if !self.told.contains(&detail) {
+                    self.add("damaged", detail);
+                }
                 Ok(None)
             }
             Err(error) => Err(error),

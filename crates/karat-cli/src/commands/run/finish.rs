@@ -78,6 +78,7 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
         let message = format!("not a single trial came to a report, the first because {reason}");
         return Err(Failure::Message(Exit::Failed, message));
     }
+    judging::refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     // The program is about to end, and giving a large run's memory back piece by piece takes longer than drawing its report.
     std::mem::forget((scoring, report, run));

@@ -222,6 +222,50 @@ fn a_comparison_states_what_the_report_states() {
     assert!(missing.is_empty(), "no suite has a value of {missing:?}");
 }
 
+/// Every metric of the table has its range, and what cannot be is refused wherever it stands; so is a figure that the cases of the
+/// file do not come to.
+#[test]
+fn an_impossible_value_of_any_metric_is_refused() {
+    use karat::format::report::ReportV1;
+    use karat::plausibility::check_report;
+    use karat_core::metric::basis::{Basis, basis};
+    let project = project();
+    project.run("score . --judge none --judgements audits.jsonl --profile crb -o r.json");
+    let report: ReportV1 = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(check_report(&report), []);
+    let refused = |change: &dyn Fn(&mut karat::format::report::EstimateV1), id: &str, field: &str| {
+        let mut report = report.clone();
+        change(report.tools[1].metrics.get_mut(id).unwrap());
+        let path = format!("tools[1].metrics.{id}.{field}");
+        let found = check_report(&report);
+        assert!(found.iter().any(|violation| violation.path == path), "{path}: {found:?}");
+    };
+    let mut tried = 0;
+    for id in ids(&project) {
+        let metric = karat_core::metric::table::find(&id).unwrap();
+        let (low, high) = metric.range();
+        let Some(value) = report.tools[1].metrics.get(&id).and_then(|estimate| estimate.value) else { continue };
+        tried += 1;
+        refused(&|estimate| estimate.value = Some(low - 0.01), &id, "value");
+        refused(&|estimate| estimate.ci = Some([low - 0.5, value]), &id, "ci");
+        if high < f64::MAX {
+            refused(&|estimate| estimate.value = Some(high + 6.5), &id, "value");
+            refused(&|estimate| estimate.ci = Some([value, high + 0.1]), &id, "ci");
+        }
+        refused(&|estimate| estimate.ci = Some([value + 0.01, value]), &id, "ci");
+        refused(&|estimate| estimate.se = Some(-0.1), &id, "se");
+        refused(&|estimate| estimate.unreliable = !estimate.unreliable, &id, "unreliable");
+        if metric.aggregation != karat_core::metric::table::Aggregation::Pooled {
+            refused(&|estimate| estimate.n = CASES + 1, &id, "n");
+        }
+        if !matches!(basis(&id), Some(Basis::Whole(_))) {
+            let other = if value > (low + high.min(1.0)) / 2.0 { value - 0.05 } else { value + 0.05 };
+            refused(&|estimate| estimate.value = Some(other), &id, "value");
+        }
+    }
+    assert!(tried >= 70, "{tried}");
+}
+
 /// A tool that is as sure as it is right, and later as sure as before, and mostly wrong.
 #[test]
 fn a_gate_sees_calibration_fall() {

@@ -1,7 +1,7 @@
 //! What was answered once: told again elsewhere without a server, left alone, or asked for anew.
 
 use super::{KEY, command, lasting, nobody, project, run, sure, unkeyed};
-use crate::judge_engine::server::{Behaviour, Server};
+use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{Project, Ran};
 
 const LINE: &str = "score suite --submission it.jsonl --judge sonnet --json";
@@ -118,4 +118,63 @@ fn a_recording_is_a_judge() {
     here.write("suite/karat.toml", config);
     let told = alone(&here, &format!("{LINE} --judge-cache off")).expect(0);
     assert_eq!(lasting(&told.out), lasting(&first.out));
+}
+
+/// The cost in the report is the sum of what the ledger says, answers that had to be asked for twice included.
+#[test]
+fn the_cost_in_the_report_is_that_of_the_ledger() {
+    let project = project(20, 1);
+    let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nprice_in = 2.5\nprice_out = 10");
+    project.write("suite/karat.toml", config);
+    let behaviour = Behaviour { faults: 40, kinds: &[Fault::Prose, Fault::CutAnswer], seed: 3, ..Behaviour::GOOD };
+    let server = Server::start(behaviour);
+    for _ in 0..2 {
+        let told = super::report(&project, &server, LINE);
+        project.ok("store export --ledger -o ledger.jsonl");
+        let ledger: Vec<serde_json::Value> =
+            project.read("ledger.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(
+            ledger.iter().any(|exchange| exchange["replies"].as_array().unwrap().len() > 1),
+            "no answer was asked for twice"
+        );
+        let usd: f64 = ledger.iter().map(|exchange| exchange["usd"].as_f64().unwrap()).sum();
+        let judge = super::of_judge(&told, "sonnet");
+        assert_eq!(judge["usd"].as_f64(), Some(usd), "{judge}");
+        let tokens = |key: &str| ledger.iter().map(|exchange| exchange[key].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(judge["tokens"].as_u64(), Some(tokens("tokens_in") + tokens("tokens_out")));
+    }
+}
+
+/// A question that was on its way when Karat was killed may have been answered and paid for, and nobody has seen it.
+#[test]
+fn what_was_in_flight_at_a_kill_is_told() {
+    let project = project(4, 1);
+    let silent = Server::start(Behaviour::always(&[Fault::Silent]));
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_karat"))
+        .args(LINE.split_whitespace())
+        .current_dir(project.path(""))
+        .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", silent.port))
+        .env("ANTHROPIC_API_KEY", KEY)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = std::time::Instant::now();
+    while silent.requests() == 0 {
+        assert!(patience.elapsed().as_secs() < 60, "nothing was asked");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let sent = silent.requests();
+    let server = sure(true);
+    let told = super::warnings(&super::report(&project, &server, LINE));
+    let (_, after) = told.split_once("sonnet: ").unwrap_or_else(|| panic!("{told}"));
+    let number: u64 = after.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(number >= sent && number <= 4, "{sent} were sent: {told}");
+    assert!(told.contains("in flight when the last run stopped and may have been paid twice"), "{told}");
+    // Everything is answered now, and nothing is told any more.
+    let told = super::warnings(&super::report(&project, &server, LINE));
+    assert!(!told.contains("in flight"), "{told}");
+    project.ok("store verify");
 }

@@ -198,12 +198,13 @@ fn a_budget_holds_for_all_rounds() {
     let project = project(4, 3);
     project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 6"));
     let server = sure(false);
-    let told = report(&project, &server, "score suite --submission it.jsonl --judge sonnet --json");
+    let line = "score suite --submission it.jsonl --judge sonnet --json";
+    let told = report(&project, &server, &format!("{line} --allow-incomplete-judging"));
     assert_eq!(server.requests(), 6);
     assert!(warnings(&told).contains("the budget is spent"), "{}", warnings(&told));
     assert_eq!(told["measured"]["judges"]["sonnet"]["requests"], 6);
     // What is kept was paid for, so a second run gets further.
-    report(&project, &server, "score suite --submission it.jsonl --judge sonnet --json");
+    report(&project, &server, line);
     assert_eq!(server.requests(), 12);
 }
 
@@ -224,4 +225,25 @@ fn prices_are_told() {
         let spent = told["measured"]["judges"]["sonnet"]["usd"].as_f64().unwrap_or(0.0);
         assert!((spent - now).abs() < 1e-12, "{spent} {now}");
     }
+}
+
+/// What a judge left open counts as no match, so that most of it open is no result. The report is there all the same.
+#[test]
+fn a_judge_that_answered_less_than_half_is_a_failure() {
+    let project = project(8, 1);
+    project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 3"));
+    let server = sure(true);
+    let line = "score suite --submission it.jsonl --judge sonnet -o r.json";
+    run(&project, &server, line)
+        .says(5, &["answered 3 of 8 questions", "--allow-incomplete-judging", "raise its budget"]);
+    let told: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(of_judge(&told, "sonnet")["unjudged"], 5);
+    // Three more are answered now, which is most of them.
+    run(&project, &server, line).expect(0);
+    let other = super::project(8, 1);
+    other.write("suite/karat.toml", project.read("suite/karat.toml"));
+    run(&other, &server, &format!("{line} --allow-incomplete-judging")).expect(0);
+    let third = super::project(8, 1);
+    third.write("suite/karat.toml", project.read("suite/karat.toml"));
+    run(&third, &server, "run suite --tool replay:it.jsonl --judge sonnet --trials 1 -q").says(5, &["answered 3 of 8"]);
 }

@@ -7,6 +7,7 @@ mod outcomes;
 mod plans;
 mod real_tools;
 mod sight;
+mod writes;
 
 use crate::project::{Project, Ran};
 use serde_json::Value;

@@ -25,10 +25,10 @@ pub struct JudgeV1 {
     /// Matches of its that file, lines and words alone would not have made.
     #[serde(default)]
     pub beyond: usize,
-    /// Tokens of the replies that the answers were read from, and of what those reply to. What failed on the way is not among
-    /// them; all that was spent this time is measured.
+    /// Tokens of all replies of the exchanges that the ledger keeps, whenever they were made. Questions without an answer are not
+    /// among them; all that was spent this time is measured.
     pub tokens: u64,
-    /// What these tokens cost at the judge's prices, in USD; null where prices are not known.
+    /// What the ledger says that these exchanges cost, in USD; null where prices are not known.
     pub usd: Option<f64>,
     /// How the model chose its words, where that was not as configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

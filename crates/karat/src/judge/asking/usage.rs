@@ -82,10 +82,11 @@ pub(super) struct Usage {
     unjudged: usize,
     refused: usize,
     equal: usize,
-    tokens_in: u64,
-    tokens_out: u64,
-    /// What was answered, so that equal questions are counted once.
-    seen: BTreeSet<LedgerKey>,
+    /// What was answered, so that equal questions are counted once, with the tokens and the cost of what the ledger keeps. It
+    /// is added up in the order of keys: answers come in any order, and a sum of fractions depends on it.
+    seen: BTreeMap<LedgerKey, Paid>,
+    /// Questions that may have been paid twice.
+    sent_before: u64,
     /// Why questions failed, and how often.
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
@@ -105,17 +106,18 @@ impl Usage {
                 self.fail(&format!("it refused to answer: {why}"));
             }
         }
-        if !self.seen.insert(exchange.key.clone()) {
+        let kept = exchange.is_lasting();
+        let paid = Paid {
+            tokens_in: if kept { exchange.tokens_in } else { 0 },
+            tokens_out: if kept { exchange.tokens_out } else { 0 },
+            usd: exchange.usd.filter(|_| kept),
+        };
+        if self.seen.insert(exchange.key.clone(), paid).is_some() {
             self.equal += 1;
             return;
         }
         if !exchange.replies.is_empty() {
             *self.adapted.entry(Adapted::of(&exchange.provider.parameters)).or_default() += 1;
-        }
-        // How often a model had to be told that its answer is of no use differs from one time to the next.
-        if let Some(reply) = exchange.replies.last() {
-            self.tokens_in += reply.tokens_in;
-            self.tokens_out += reply.tokens_out;
         }
     }
 
@@ -129,6 +131,7 @@ impl Usage {
     /// Counts what a round of requests took.
     pub(super) fn spend(&mut self, tally: &Tally) {
         let spent = self.spent.get_or_insert_with(JudgeSpentV1::default);
+        self.sent_before += tally.sent_before;
         spent.from_ledger += tally.cached;
         spent.requests += tally.requests;
         spent.tokens_in += tally.tokens_in;
@@ -147,9 +150,11 @@ impl Usage {
             unjudged: self.unjudged,
             refused: self.refused,
             beyond: 0,
-            tokens: self.tokens_in + self.tokens_out,
-            // Answers come in any order, and a sum of fractions depends on it; whole tokens do not.
-            usd: judge.prices().map(|prices| prices.of(self.tokens_in, self.tokens_out)),
+            tokens: self.seen.values().map(|paid| paid.tokens_in + paid.tokens_out).sum(),
+            usd: judge.prices().map(|prices| {
+                let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.of(paid.tokens_in, paid.tokens_out));
+                self.seen.values().map(usd).sum()
+            }),
             sampling: self.sampling(),
             refused_parameters: self.refused_parameters(),
             answer_format: self.adapted.keys().map(|adapted| adapted.answer_format).max().and_then(answer_format),
@@ -196,8 +201,26 @@ impl Usage {
         let shown = |(why, n): &(&String, &usize)| {
             format!("{}: {n} of {} questions are unjudged and count as no match: {why}", judge.name, self.asked)
         };
-        reasons.iter().take(MOST).map(shown).chain(self.adapted_note(judge)).collect()
+        reasons.iter().take(MOST).map(shown).chain(self.adapted_note(judge)).chain(self.twice_note(judge)).collect()
     }
+
+    /// What was sent before and never answered, for people.
+    fn twice_note(&self, judge: &Judge) -> Option<String> {
+        let questions = match self.sent_before {
+            0 => return None,
+            1 => "1 question was".to_owned(),
+            n => format!("{n} questions were"),
+        };
+        Some(format!("{}: {questions} in flight when the last run stopped and may have been paid twice", judge.name))
+    }
+}
+
+/// What the ledger says that an exchange took.
+#[derive(Debug)]
+struct Paid {
+    tokens_in: u64,
+    tokens_out: u64,
+    usd: Option<f64>,
 }
 
 fn answer_format(format: AnswerFormat) -> Option<AnswerFormatV1> {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 /// What all questions of one call share.
 pub(super) struct Asking {
@@ -47,6 +47,8 @@ pub(super) enum Message {
         wait: Duration,
         why: String,
     },
+    /// A question is about to be sent, and waits to be let go.
+    Sending(LedgerKey, oneshot::Sender<()>),
     /// What came of a question, with the key that it goes by while it is being asked.
     Done(LedgerKey, Box<Exchange>),
     Fatal(String),
@@ -172,7 +174,7 @@ impl Asking {
         let mut slot = None;
         loop {
             let trying = tried.as_ref().map(|(adaptation, _)| adaptation);
-            let (adaptation, sent) = self.request(question, prompt, trying, &mut slot, exchange).await?;
+            let (adaptation, sent) = self.request(question, prompt, trying, &mut slot, exchange, sender).await?;
             let mut error = match sent {
                 Ok(reply) => {
                     self.adapt(tried);
@@ -235,6 +237,7 @@ impl Asking {
         trying: Option<&Adaptation>,
         slot: &mut Option<SemaphorePermit<'s>>,
         exchange: &mut Exchange,
+        sender: &Sender<Message>,
     ) -> Result<(Adaptation, Result<Reply, SendError>), Failed> {
         if slot.is_none() {
             // The slots are never closed.
@@ -244,6 +247,13 @@ impl Asking {
         let spent = || Failed::Outcome(Unjudged::Budget, "the budget is spent".to_owned(), String::new());
         let leave = leave.ok_or_else(spent)?;
         self.pace.turn().await;
+        if exchange.attempts == 0 && self.options.cache.writes() {
+            let (go, gone) = oneshot::channel();
+            let _ = sender.send(Message::Sending(exchange.key.clone(), go));
+            let stopped =
+                |_| Failed::Outcome(Unjudged::Cancelled, "it was stopped before it was sent".into(), "".into());
+            gone.await.map_err(stopped)?;
+        }
         exchange.attempts += 1;
         let limit = self.options.timeout;
         let adaptation = trying.cloned().unwrap_or_else(|| self.adaptation());

@@ -202,6 +202,7 @@ fn contradictions_are_found() {
         store.set_judgements(&run, &[judgement("f1", 0.5)]).unwrap();
         store.database.script("PRAGMA foreign_keys = OFF").unwrap();
         store.database.script(sql).unwrap();
+        store.database.rehash();
         let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
         assert!(found.iter().any(|message| message.contains(expect)), "{sql}: {found:?}");
     };
@@ -219,8 +220,15 @@ fn contradictions_are_found() {
     check("UPDATE trials SET number = 7 WHERE number = 2", "has no trial 7");
     check("UPDATE trials SET outcome = 'skipped' WHERE number = 2", "another outcome");
     check("DELETE FROM trials WHERE number = 2", "refers to one of `trials`");
-    check("INSERT INTO tool_facts SELECT id, 'omega', 1, '{\"isolation\":\"none\"}' FROM runs", "tool omega");
-    check("INSERT INTO tool_facts SELECT id, 'zeta', 1, '{' FROM runs", "knows of the tool zeta cannot be read");
+    check(
+        "INSERT INTO tool_facts (run_id, tool, position, facts) SELECT id, 'omega', 1, '{\"isolation\":\"none\"}' FROM runs",
+        "tool omega",
+    );
+    check(
+        "INSERT INTO tool_facts (run_id, tool, position, facts) SELECT id, 'zeta', 1, '{' FROM runs",
+        "knows of the tool zeta cannot be read",
+    );
+    check("DELETE FROM trials WHERE position = 3", "has 7 rows of");
     check("UPDATE judgements SET line = '{'", "judgement 1 of the run");
     check("UPDATE judgements SET line = replace(line, '0.5', '1.5')", "expected a number from 0 to 1");
     check("UPDATE judgements SET run_id = 'nobody'", "a row of `judgements`");
@@ -233,6 +241,7 @@ fn damaged_trials_are_left_out_of_an_export_and_named() {
     let run = begin(&mut store);
     store.save(&run, &all_records()).unwrap();
     store.database.script("UPDATE trials SET line = '{' WHERE tool = 'zeta' AND case_id = 'a'").unwrap();
+    store.database.rehash();
     let mut out = Vec::new();
     let exported = store.export(&run, &mut out).unwrap();
     assert_eq!((exported.trials, exported.unreadable.len()), (6, 2));

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::judge::labels::{Annotator, Answer, Label, NewLabel, Pair, Source};
-use crate::store::{Again, StoreError, TakenLabels, schema};
+use crate::store::{Again, StoreError, TakenLabels};
 use karat_core::golden::Golden;
 use karat_core::suite::Case;
 
-fn new_label(title: &str, name: &str, answer: Answer) -> NewLabel {
+pub(super) fn new_label(title: &str, name: &str, answer: Answer) -> NewLabel {
     let finding = Finding { title: Some(title.to_owned()), ..Finding::named("f1") };
     NewLabel {
         pair: Pair::of(&Case::named("a"), &Golden::named("g1"), &finding),
@@ -97,22 +97,6 @@ fn runs_go_and_labels_stay() {
 }
 
 #[test]
-fn a_store_of_the_third_version_gets_room_for_labels() {
-    let place = Place::new();
-    let mut store = place.store();
-    let run = begin(&mut store);
-    store.save(&run, &all_records()).unwrap();
-    let sql = "DROP TABLE audit_labels; DROP TABLE audit_texts; DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DELETE FROM karat_schema WHERE version > 3";
-    store.database.script(sql).unwrap();
-    drop(store);
-    let mut store = place.store();
-    assert_eq!(schema::version(&mut store.database).unwrap(), schema::known());
-    store.add_label(&new_label("t", "anna", Answer::YES), Again::Refuse).unwrap();
-    assert_eq!((store.done(&run).unwrap().len(), store.labels().unwrap().len()), (8, 1));
-    assert_eq!(store.verify().unwrap(), []);
-}
-
-#[test]
 fn damaged_labels_are_found() {
     let check = |sql: &'static str, expect: &str| {
         let place = Place::new();
@@ -122,6 +106,7 @@ fn damaged_labels_are_found() {
         store.database.script("PRAGMA foreign_keys = OFF; DROP TRIGGER labels_are_never_overwritten").unwrap();
         store.database.script("DROP TRIGGER labels_are_never_removed").unwrap();
         store.database.script(sql).unwrap();
+        store.database.rehash();
         let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
         assert!(found.iter().any(|message| message.contains(expect)), "{sql}: {found:?}");
     };

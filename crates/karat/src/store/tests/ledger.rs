@@ -7,7 +7,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-fn exchange(name: &str, said: bool) -> Exchange {
+pub(super) fn exchange(name: &str, said: bool) -> Exchange {
     let key = blake3::hash(name.as_bytes()).to_hex().to_string();
     serde_json::from_value(json!({
         "key": key, "provider": "p", "model": "m", "parameters": {"temperature": 0.1}, "template": "pair/v1",
@@ -93,9 +93,10 @@ fn a_damaged_ledger_is_told_and_the_rest_is_read() {
     let place = Place::new();
     let mut store = place.store();
     put(&mut store, &[exchange("a", true), exchange("b", true), exchange("c", true)]);
-    let sql = "INSERT INTO ledger SELECT 'x', exchange, 0 FROM ledger LIMIT 1; \
-               INSERT INTO ledger VALUES ('y', '{', 0)";
+    let sql = "INSERT INTO ledger (key, exchange, created_ms) SELECT 'x', exchange, 0 FROM ledger LIMIT 1; \
+               INSERT INTO ledger (key, exchange, created_ms) VALUES ('y', '{', 0)";
     store.database.script(sql).unwrap();
+    store.database.rehash();
     let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].contains("lies under x") && found[1].contains("the exchange y"), "{found:?}");

@@ -4,6 +4,7 @@ mod audit_labels;
 mod extra_labels;
 mod faults;
 mod gc;
+mod hashes;
 mod imports;
 mod labels;
 mod ledger;

@@ -251,31 +251,3 @@ fn of_what_is_too_large_a_part_is_kept() {
     assert_eq!(store.artifact(&artifacts[1].hash).unwrap(), printed.artifacts[0].bytes[..1000]);
     assert_eq!(store.verify().unwrap(), []);
 }
-
-/// What the first version kept is there in the next.
-#[test]
-fn a_store_of_the_first_version_is_brought_up_to_date() {
-    let place = Place::new();
-    let mut store = place.store();
-    let run = begin(&mut store);
-    store.save(&run, &all_records()).unwrap();
-    let scratch = place.folder.path().join("scratch");
-    store.set_scratch(&run, Some(&scratch)).unwrap();
-    store
-        .database
-        .script(
-            "DROP TABLE audit_labels; DROP TABLE audit_texts; DROP TABLE session_documents; DROP TABLE sessions; DROP TABLE extra_labels; DROP TABLE extra_texts; DROP TABLE probes; DROP TABLE labels; DROP TABLE label_pairs; DROP TABLE ledger; ALTER TABLE runs DROP COLUMN imported; DROP TABLE judgements; DROP TABLE tool_facts; DROP TABLE scratch_folders; \
-             CREATE TABLE run_tools (run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tool TEXT NOT NULL, \
-             facts TEXT NOT NULL, PRIMARY KEY (run_id, tool)); \
-             INSERT INTO run_tools SELECT id, 'zeta', '{\"isolation\":\"full\"}' FROM runs; \
-             DELETE FROM karat_schema WHERE version > 1",
-        )
-        .unwrap();
-    drop(store);
-    let mut store = place.store();
-    assert_eq!(store.tools(&run).unwrap()["zeta"].isolation, "full");
-    assert_eq!(store.scratch_folders().unwrap(), [(scratch, run.clone())]);
-    assert_eq!(store.judgements(&run).unwrap(), []);
-    assert_eq!(store.done(&run).unwrap().len(), 8);
-    assert_eq!(store.verify().unwrap(), []);
-}

@@ -1,0 +1,96 @@
+//! Disks that refuse to be written: each write of a run fails in turn, which is told, and the run goes on when they no longer do.
+
+use super::{parsed, with_cases};
+use crate::project::{Project, Ran};
+use serde_json::Value;
+use std::process::Command;
+
+const RUN: &[&str] = &[
+    "run",
+    "suite",
+    "--tool",
+    "replay:told.jsonl",
+    "patterns",
+    "--trials",
+    "1",
+    "--judge",
+    "local",
+    "-j",
+    "1",
+    "-q",
+    "--json",
+];
+
+fn project() -> Project {
+    let project = with_cases(3);
+    let line = |case: usize| {
+        format!(
+            "{{\"case\":\"case-{case}\",\"tool\":\"told\",\"trial\":1,\"outcome\":\"reported\",\"findings\":[{{\"id\":\"f\",\"title\":\"SQL\",\"file\":\"app.py\",\"line_start\":2}}]}}\n"
+        )
+    };
+    project.write("told.jsonl", (1..=3).map(line).collect::<String>());
+    project
+}
+
+/// Runs the command where no file can grow past so many blocks of 512 bytes: every write beyond fails, whoever makes it.
+fn limited(project: &Project, blocks: u64, arguments: &[&str]) -> Ran {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_karat")]).args(arguments).current_dir(project.path(""));
+    for name in ["KARAT_STORE", "GITHUB_STEP_SUMMARY", "KARAT_JUDGE"] {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The report without what may differ between two executions.
+fn steady(mut report: Value) -> String {
+    report.as_object_mut().unwrap().remove("measured");
+    report.to_string()
+}
+
+/// Raises the limit by so many blocks until the run ends well. Whatever failed before, the next run without a limit is whole.
+fn fail_in_turn(step: u64) {
+    let undisturbed = steady(parsed(&project().run_list(RUN)));
+    let project = project();
+    let (mut failed, mut resumed) = (0, 0);
+    for blocks in (0..).step_by(usize::try_from(step).unwrap()) {
+        let _ = std::fs::remove_dir_all(project.path(".karat"));
+        let ran = limited(&project, blocks, RUN);
+        let told = format!("{blocks} blocks: {:?} {}", ran.code, ran.err);
+        if ran.code == Some(0) {
+            assert_eq!(steady(parsed(&ran)), undisturbed, "{told}");
+            break;
+        }
+        failed += 1;
+        assert_eq!(ran.code, Some(5), "{told}");
+        assert!(!ran.err.contains("panicked") && !ran.err.contains("damaged"), "{told}");
+        assert!(ran.err.contains("cannot be") || ran.err.contains("full") || ran.err.contains("too large"), "{told}");
+        let listed = project.run("store list --json");
+        let began = listed.code == Some(0) && parsed(&listed).as_array().is_some_and(|runs| !runs.is_empty());
+        resumed += usize::from(began);
+        let again = if began { project.run("run --resume latest -q --json") } else { project.run_list(RUN) };
+        assert_eq!(again.code, Some(0), "{told}\n{}", again.err);
+        assert_eq!(steady(parsed(&again)), undisturbed, "{told}");
+        project.run("store verify").expect(0);
+    }
+    assert!(failed > 10 && resumed > 0, "{failed} writes failed, and {resumed} runs went on");
+}
+
+/// Steps of a few pages, so that both the making of the store and the run itself are met.
+#[test]
+fn whatever_write_fails_the_run_goes_on() {
+    fail_in_turn(40);
+}
+
+/// Every page in turn: `cargo test -p karat-cli --test it every_single_write -- --ignored`.
+#[test]
+#[ignore = "minutes, on demand; whatever_write_fails_the_run_goes_on takes larger steps"]
+fn every_single_write_fails_in_turn() {
+    fail_in_turn(4);
+}
