@@ -16,7 +16,7 @@ pub mod log;
 pub mod patterns;
 pub mod power;
 pub mod probe;
-pub(crate) mod quantity;
+pub mod quantity;
 pub mod ranking;
 pub mod report;
 pub mod retrieval;

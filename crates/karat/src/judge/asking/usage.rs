@@ -114,8 +114,8 @@ impl Usage {
         }
         // How often a model had to be told that its answer is of no use differs from one time to the next.
         if let Some(reply) = exchange.replies.last() {
-            self.tokens_in += reply.tokens_in;
-            self.tokens_out += reply.tokens_out;
+            self.tokens_in = self.tokens_in.saturating_add(reply.tokens_in);
+            self.tokens_out = self.tokens_out.saturating_add(reply.tokens_out);
         }
     }
 
@@ -131,8 +131,8 @@ impl Usage {
         let spent = self.spent.get_or_insert_with(JudgeSpentV1::default);
         spent.from_ledger += tally.cached;
         spent.requests += tally.requests;
-        spent.tokens_in += tally.tokens_in;
-        spent.tokens_out += tally.tokens_out;
+        spent.tokens_in = spent.tokens_in.saturating_add(tally.tokens_in);
+        spent.tokens_out = spent.tokens_out.saturating_add(tally.tokens_out);
         if let Some(usd) = tally.usd {
             *spent.usd.get_or_insert(0.0) += usd;
         }
@@ -147,7 +147,7 @@ impl Usage {
             unjudged: self.unjudged,
             refused: self.refused,
             beyond: 0,
-            tokens: self.tokens_in + self.tokens_out,
+            tokens: self.tokens_in.saturating_add(self.tokens_out),
             // Answers come in any order, and a sum of fractions depends on it; whole tokens do not.
             usd: judge.prices().map(|prices| prices.of(self.tokens_in, self.tokens_out)),
             sampling: self.sampling(),
