@@ -8,6 +8,7 @@ use karat::profile;
 use karat::tool::manifest::{Context, Manifest};
 use karat::tool::patterns::Patterns;
 use karat::tool::{catalogue, placeholders};
+use karat_core::profile::Profile;
 use std::path::Path;
 
 /// A profile is taken or refused; what is taken survives being written, and single values can be set in it.
@@ -20,6 +21,8 @@ pub fn profile(bytes: &[u8]) {
     };
     for text in [profile::to_toml(&profile), profile::to_difference(&profile)] {
         let again = profile::resolve("own.toml", &|name| (name == "own.toml").then(|| text.clone()), &[]);
+        // A file that states no name of its own is called by that of the file.
+        let again = again.map(|again| Profile { name: profile.name.clone(), ..again });
         assert_eq!(again.map_err(|error| error.to_string()).as_ref(), Ok(&profile), "{text}");
     }
     for line in text.lines() {

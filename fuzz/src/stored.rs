@@ -90,7 +90,7 @@ pub fn seed() -> Option<Vec<u8>> {
         artifacts: vec![Artifact { name: "stdout".to_owned(), bytes: vec![0, 159, b'a'] }],
     };
     store.save(&run, &scene_trials().iter().map(record).collect::<Vec<_>>()).ok()?;
-    store.finish(&run, RunState::Complete, Some(b"{}")).ok()?;
+    store.finish(&run, RunState::Stopped, Some(b"{}")).ok()?;
     let mut text = Vec::new();
     store.export_run(&run, &mut text).ok()?;
     text.flush().ok()?;

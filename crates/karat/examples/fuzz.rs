@@ -97,6 +97,7 @@ fn run(name: &str, seconds: u64, seed: u64) -> usize {
             .args(["--child", name, &left, &own_seed])
             .arg(&current)
             .env("RAYON_NUM_THREADS", "1")
+            .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null());
         let Ok(output) = command.output() else { return 1 };
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -109,15 +110,16 @@ fn run(name: &str, seconds: u64, seed: u64) -> usize {
         }
         let place = match output.status.code() {
             Some(TOO_SLOW) => format!("an input took longer than {} s", PATIENCE.as_secs()),
-            Some(PANICKED) => said.lines().find(|line| line.contains("panicked at")).unwrap_or("a panic").to_owned(),
+            Some(PANICKED) => said
+                .split_once("panicked at ")
+                .map_or("a panic", |(_, place)| place.lines().next().unwrap_or_default())
+                .to_owned(),
             _ => format!("the process ended with {}: {}", output.status, said.lines().last().unwrap_or_default()),
         };
         if places.insert(place.clone()) {
             let kept = keep(name, &current);
-            told(&format!(
-                "{name}: FOUND {place}\n{}\n  input: {kept}",
-                said.lines().take(6).collect::<Vec<_>>().join("\n")
-            ));
+            let words: Vec<String> = said.lines().take(6).map(|line| line.chars().take(300).collect()).collect();
+            told(&format!("{name}: FOUND {place}\n{}\n  input: {kept}", words.join("\n")));
         }
         // What crashes at once would otherwise be all that is done.
         if places.len() > 20 {

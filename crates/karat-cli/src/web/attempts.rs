@@ -84,9 +84,8 @@ mod tests {
     fn many_addresses_together_are_limited_too() {
         let attempts = Attempts::new();
         let now = Instant::now();
-        let wrong = (0..=255).filter(|last| {
-            attempts.attempt(IpAddr::from([10, 0, 0, *last]), now, || false) == Attempt::Wrong
-        });
+        let wrong =
+            (0..=255).filter(|last| attempts.attempt(IpAddr::from([10, 0, 0, *last]), now, || false) == Attempt::Wrong);
         assert_eq!(wrong.count(), MOST_OF_ALL as usize);
     }
 }

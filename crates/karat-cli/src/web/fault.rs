@@ -21,7 +21,12 @@ pub(crate) struct Fault {
 impl Fault {
     /// A status, and what happened and what to do in sentences.
     pub(crate) fn new(status: StatusCode, said: impl Into<String>) -> Self {
-        Self { status, said: said.into(), more: String::new(), retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5) }
+        Self {
+            status,
+            said: said.into(),
+            more: String::new(),
+            retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5),
+        }
     }
 
     /// The same, to be asked for again after some seconds.

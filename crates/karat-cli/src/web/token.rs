@@ -152,7 +152,9 @@ mod tests {
         assert!(!access.expire(began + hour / 2).unwrap() && access.takes_cookie(cookie.secret(), began + hour / 2));
         assert!(!access.expire(began + hour).unwrap(), "it was used meanwhile");
         assert!(access.takes_token(token.secret(), began + hour));
-        assert!(!access.takes_token("wrong", began + hour * 3 / 2) && !access.takes_cookie("wrong", began + hour * 3 / 2));
+        assert!(
+            !access.takes_token("wrong", began + hour * 3 / 2) && !access.takes_cookie("wrong", began + hour * 3 / 2)
+        );
         assert!(access.expire(began + 2 * hour).unwrap(), "wrong ones are no use");
         assert!(!access.takes_token(token.secret(), began) && !access.takes_cookie(cookie.secret(), began));
         assert!(access.takes_token(access.token().secret(), began));

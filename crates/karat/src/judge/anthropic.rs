@@ -145,6 +145,9 @@ mod tests {
             json!({"content": [], "stop_reason": "refusal"}),
             Reply { stop: Stop::Refused("the model refused".into()), ..Reply::default() },
         );
+        // A server may count as it likes.
+        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": u64::MAX, "cache_creation_input_tokens": 1});
+        check(json!({"content": [], "usage": usage}), Reply { tokens_in: u64::MAX, ..Reply::default() });
     }
 
     #[test]
