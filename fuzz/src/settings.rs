@@ -21,8 +21,9 @@ pub fn profile(bytes: &[u8]) {
     };
     for text in [profile::to_toml(&profile), profile::to_difference(&profile)] {
         let again = profile::resolve("own.toml", &|name| (name == "own.toml").then(|| text.clone()), &[]);
-        // A file that states no name of its own is called by that of the file.
-        let again = again.map(|again| Profile { name: profile.name.clone(), ..again });
+        // A difference says neither what it is called nor what it is for.
+        let (name, description) = (profile.name.clone(), profile.description.clone());
+        let again = again.map(|again| Profile { name, description, ..again });
         assert_eq!(again.map_err(|error| error.to_string()).as_ref(), Ok(&profile), "{text}");
     }
     for line in text.lines() {

@@ -34,7 +34,9 @@ pub fn check(bytes: &[u8]) {
     };
     let run = &imported.run;
     let problems = store.verify();
-    assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
+    // Whose clock was wrong cannot be told from a file.
+    let sound = problems.as_ref().is_ok_and(|all| all.iter().all(|problem| problem.code == "clock"));
+    assert!(sound, "{problems:?}");
     let read = [
         store.plan(run).map(drop),
         store.trials(run).map(drop),
