@@ -37,7 +37,7 @@ fn no_page_of_this_computer_is_shown_without_the_token() {
         "/runs/latest/live",
         "/runs/latest/report.json",
         "/runs/latest/progress.json",
-        "/compare?a=latest&b=second",
+        "/compare?a=latest&b=latest",
         "/label",
         "/label/latest/pairs?as=anna",
         "/api/label/latest/pairs?as=anna",
