@@ -4,6 +4,7 @@ use super::document::check_faults;
 use karat::diagnostic::render;
 use karat::document::{Syntax, decode, schema_of};
 use karat::format::case::CaseV1;
+use karat::format::report::ReportV1;
 use karat::profile::{self, SHIPPED};
 use karat::recorded::{self, NamedLines};
 use karat::report::exhibit::Exhibit;
@@ -83,26 +84,57 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             // Drawing takes far longer than scoring.
             continue;
         }
-        let labelled =
-            scorecard::Labelled { suite, trials, judgements, labels: judgements, profile, cluster: None, level: 0.95 };
-        let report = build::report(&build::Scored {
-            suite,
-            trials,
-            judgements,
-            profile,
-            seed: 0,
-            intervals: &intervals,
-            corrected: &scorecard::corrected(&scorecard, labelled),
-            scorecard: &scorecard,
-            notes: &[],
-            isolation: &std::collections::BTreeMap::new(),
-            asked: &[],
-            spent: &std::collections::BTreeMap::new(),
-        });
+        let report = drawn_report(suite, trials, judgements, profile, &scorecard, &intervals);
         for format in FORMATS {
             format.drawn(&Exhibit::of(&report), &Look { width: 80, colour: false });
         }
     }
+}
+
+fn drawn_report(
+    suite: &Suite,
+    trials: &[Trial],
+    judgements: &[Judgement],
+    profile: &Profile,
+    scorecard: &scorecard::Scorecard,
+    intervals: &scorecard::Intervals,
+) -> ReportV1 {
+    let labelled =
+        scorecard::Labelled { suite, trials, judgements, labels: judgements, profile, cluster: None, level: 0.95 };
+    build::report(&build::Scored {
+        suite,
+        trials,
+        judgements,
+        profile,
+        seed: 0,
+        intervals,
+        corrected: &scorecard::corrected(scorecard, labelled),
+        scorecard,
+        notes: &[],
+        isolation: &std::collections::BTreeMap::new(),
+        asked: &[],
+        spent: &std::collections::BTreeMap::new(),
+    })
+}
+
+/// The suite that trials and judgements are about.
+pub fn scene_suite() -> &'static Suite {
+    &scene().suite
+}
+
+/// The trials that judgements are about.
+pub fn scene_trials() -> &'static [Trial] {
+    &scene().trials
+}
+
+/// The report of these trials.
+pub fn scene_report() -> ReportV1 {
+    let Scene { suite, trials, profiles } = scene();
+    let profile = &profiles[0];
+    let mut scorecard = scorecard::score(suite, trials, &[], profile);
+    let intervals = scorecard::Intervals { resamples: 100, ..scorecard::Intervals::default() };
+    scorecard.add_intervals(suite, profile, &intervals);
+    drawn_report(suite, trials, &[], profile, &scorecard, &intervals)
 }
 
 struct Scene {

@@ -60,7 +60,8 @@ fn import(reader: Box<dyn Read + '_>) -> (Result<(), String>, Harvest) {
     (result.map_err(|error: ImportError| error.to_string()), harvest)
 }
 
-fn on_disk(bytes: &[u8]) -> Option<tempfile::NamedTempFile> {
+/// The bytes as a file.
+pub fn on_disk(bytes: &[u8]) -> Option<tempfile::NamedTempFile> {
     let file = tempfile::NamedTempFile::new().ok()?;
     std::fs::write(file.path(), bytes).ok()?;
     Some(file)

@@ -1,7 +1,8 @@
 //! What fuzzing starts from: the fixtures of the repository, each in the shape its target reads.
 
 use super::suite_tree::{END, NAMES};
-use super::{document, records, symbols};
+use super::{document, records, stored, symbols};
+use karat::baseline;
 use karat::import::IMPORTERS;
 use karat::source::language::Language;
 use karat_core::path::RepoPath;
@@ -21,6 +22,13 @@ pub fn of(root: &Path, target: &str) -> BTreeMap<String, Vec<u8>> {
         "judgements" => files("fuzz/seeds/judgements"),
         "suite_tree" => trees(root),
         "symbols" => sources(root),
+        "profile" => with_ending(files("crates/karat/profiles"), ".toml").chain(files("fuzz/seeds/profile")).collect(),
+        "manifest" => manifests(root),
+        "report" => one("scene", serde_json::to_vec(&records::scene_report()).ok(), files("fuzz/seeds/report")),
+        "baseline" => one("scene", Some(baseline_of_scene()), files("fuzz/seeds/baseline")),
+        "labels" => files("fuzz/seeds/judgements").into_iter().chain(files("fuzz/seeds/labels")).collect(),
+        "store_import" => one("run", stored::seed(), files("fuzz/seeds/store_import")),
+        "tool_output" => outputs(root),
         _ => files(&format!("fuzz/seeds/{target}")),
     }
 }
@@ -41,6 +49,50 @@ fn imports(root: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     seeds
+}
+
+/// What tools write, behind the byte of its format.
+fn outputs(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut seeds = BTreeMap::new();
+    for (index, format) in karat::tool::output::formats().enumerate() {
+        let own = files(&root.join("fuzz/seeds/tool_output").join(format));
+        for (name, content) in files(&root.join("crates/karat/fixtures").join(format)).into_iter().chain(own) {
+            seeds.insert(format!("{format}-{name}"), chosen(index, &content));
+        }
+    }
+    seeds
+}
+
+fn manifests(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (manifest, rules, demands) = (0, 1, 2);
+    let mut seeds = BTreeMap::new();
+    for (folder, choice) in [
+        ("crates/karat/catalogue", manifest),
+        ("fuzz/seeds/manifest", manifest),
+        ("crates/karat/src/tool/patterns", rules),
+        ("fuzz/seeds/demands", demands),
+    ] {
+        let found = with_ending(files(&root.join(folder)), ".toml");
+        seeds.extend(found.map(|(name, content)| (format!("{choice}-{name}"), chosen(choice, &content))));
+    }
+    seeds
+}
+
+fn baseline_of_scene() -> Vec<u8> {
+    let report = records::scene_report();
+    let tools: Vec<_> = report.tools.iter().collect();
+    baseline::text(&baseline::baseline(&report, &tools, &[])).into_bytes()
+}
+
+type Seeds = BTreeMap<String, Vec<u8>>;
+
+fn with_ending(files: Seeds, ending: &'static str) -> impl Iterator<Item = (String, Vec<u8>)> {
+    files.into_iter().filter(move |(name, _)| name.ends_with(ending))
+}
+
+/// One seed that is made beside those in files.
+fn one(name: &str, content: Option<Vec<u8>>, files: Seeds) -> Seeds {
+    files.into_iter().chain(content.map(|content| (name.to_owned(), content))).collect()
 }
 
 /// Files by ending and by the format they are of, as [`document::check`] counts them.

@@ -4,7 +4,7 @@ use crate::args::ServeArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{note, print, tell};
-use crate::web::{Door, Host, State, Token, accept, router};
+use crate::web::{Access, AccessLog, Attempts, Door, Host, State, Token, accept, acceptor, router};
 use karat::store::Store;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -25,24 +25,28 @@ const AUTO: &str = "auto";
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     let address = address(&args.listen)?;
-    let token = token(args.token.as_deref())?;
-    if token.is_none() && !address.ip().to_canonical().is_loopback() {
-        return Err(Failure::usage(format!(
-            "{address} can be reached by others, so a token is needed: --token auto makes one, and --token TOKEN or {VARIABLE} \
-             states one of 16 characters at least, such as `openssl rand -hex 24` makes"
-        )));
+    if args.no_token && !address.ip().to_canonical().is_loopback() {
+        let message = format!("--no-token: {address} can be reached by others, so a token is needed");
+        return Err(Failure::usage(format!("{message}; leave --no-token out, or listen on 127.0.0.1")));
     }
+    let access = match args.no_token {
+        true => None,
+        false => Some(Access::new(token(args.token.as_deref())?, args.token_lifetime)?),
+    };
+    let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let tls = tls.map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+    let access_log = args.access_log.as_deref().map(AccessLog::open).transpose()?;
     let hosts = args.hosts.iter().map(|host| Host::typed(host)).collect::<Result<Vec<_>, _>>()?;
     let label = args.label.then(Token::made).transpose()?;
     let runtime = Runtime::new().map_err(|error| failed(format!("the server cannot be started: {error}")))?;
     let stop = stop()?;
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| unbound(address, &error))?;
     let address = listener.local_addr().map_err(|error| unbound(address, &error))?;
-    let door = Door { address, hosts, token, label };
+    let door = Door { address, hosts, access, attempts: Attempts::new(), secure: tls.is_some(), label };
     let folder = store_place::folder(args.store.folder.as_deref());
     let _opened = announce(args, &door, &folder.display().to_string(), Store::is_at(&folder))?;
-    let router = router(State::new(folder, door));
-    runtime.spawn(accept(listener, router));
+    let router = router(State::new(folder, door, access_log));
+    runtime.spawn(accept(listener, router, tls));
     // Where nobody is left to send a signal, none will come.
     let _ = runtime.block_on(stop);
     // Whoever is reading the store changes nothing there, and a label is kept whole or not at all.
@@ -53,8 +57,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
 /// Tells where it is served, and opens a browser where that is wished for.
 fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<Option<browser::Opened>, Failure> {
     // One that somebody chose they know, and what is printed may end up in a log.
-    let chosen = door.token.as_ref().is_some_and(Token::is_chosen);
-    let (page, label) = addresses(door, !chosen);
+    let chosen = door.access.as_ref().is_some_and(|access| access.token().is_chosen());
+    let (page, label) = door.pages(!chosen);
     let others = match door.address {
         all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
         _ => String::new(),
@@ -69,8 +73,11 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
     if !there {
         note("there is no store yet; `karat run` makes one, and its runs will be shown");
     }
-    if !door.is_loopback() {
-        note("whoever listens on the network can read along; put a proxy with TLS in front, or use `ssh -L`");
+    if door.access.is_none() {
+        note("without a token every program on this computer can read these pages, tools that may use the network too");
+    }
+    if !door.is_loopback() && !door.secure {
+        note("whoever listens on the network can read along; give --tls-cert and --tls-key, or use `ssh -L`");
     }
     tell("Ctrl-C ends it");
     if args.json {
@@ -80,27 +87,9 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
         }
         print(&format!("{told}\n"))?;
     }
-    let (page, label) = addresses(door, true);
-    let secret = door.token.is_some() || label.is_some();
+    let (page, label) = door.pages(true);
+    let secret = door.access.is_some() || label.is_some();
     Ok(args.open.then(|| browser::open(label.as_ref().unwrap_or(&page), secret)))
-}
-
-/// The first page and the label page, with the token that lets people in or without.
-fn addresses(door: &Door, with_token: bool) -> (String, Option<String>) {
-    // Every address of this computer is meant; this one a browser can open.
-    let address = match door.address {
-        all if all.ip().is_unspecified() => format!("localhost:{}", all.port()),
-        one => one.to_string(),
-    };
-    let token = door
-        .token
-        .as_ref()
-        .filter(|_| with_token)
-        .map(|token| format!("?token={}", token.secret()))
-        .unwrap_or_default();
-    // What follows # is never sent, so no log and no other page sees it.
-    let label = door.label.as_ref().map(|label| format!("http://{address}/label{token}#token={}", label.secret()));
-    (format!("http://{address}/{token}"), label)
 }
 
 fn address(text: &str) -> Result<SocketAddr, Failure> {
@@ -109,12 +98,11 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
     found.ok_or_else(|| Failure::usage(format!("--listen {text}: there is no such address here; {advice}")))
 }
 
-fn token(typed: Option<&str>) -> Result<Option<Token>, Failure> {
+fn token(typed: Option<&str>) -> Result<Token, Failure> {
     let variable = || std::env::var(VARIABLE).ok().filter(|value| !value.is_empty());
     match typed.map(str::to_owned).or_else(variable).as_deref() {
-        None => Ok(None),
-        Some(AUTO) => Token::made().map(Some),
-        Some(chosen) => Token::chosen(chosen).map(Some),
+        None | Some(AUTO) => Token::made(),
+        Some(chosen) => Token::chosen(chosen),
     }
 }
 

@@ -1,16 +1,20 @@
 //! Who may come in: by which host, with which token, and who may change something.
 
+use super::attempts::{Attempt, Attempts};
 use super::fault::Fault;
+use super::listen::Peer;
 use super::reply::Reply;
-use super::token::Token;
+use super::token::{Access, Token};
 use crate::exit::Failure;
+use crate::terminal::tell;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use karat::report::page::{Page, text};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What is asked of everyone who comes in.
 #[derive(Debug)]
@@ -19,8 +23,12 @@ pub(crate) struct Door {
     pub(crate) address: SocketAddr,
     /// Names by which browsers reach it beside its address.
     pub(crate) hosts: Vec<Host>,
-    /// What every request must show.
-    pub(crate) token: Option<Token>,
+    /// What every request must show; none where every program of this computer may come in.
+    pub(crate) access: Option<Access>,
+    /// Wrong tokens that were shown.
+    pub(crate) attempts: Attempts,
+    /// Whether it is reached by HTTPS.
+    pub(crate) secure: bool,
     /// What a request that changes something must show in [`WRITE_HEADER`]; none where nothing can be changed.
     pub(crate) label: Option<Token>,
 }
@@ -74,10 +82,32 @@ impl Door {
         }
         let here = host.name == "localhost" || host.address().is_some_and(|address| address.is_loopback());
         if self.is_loopback() {
-            return here && host.port.unwrap_or(80) == self.address.port();
+            let default = if self.secure { 443 } else { 80 };
+            return here && host.port.unwrap_or(default) == self.address.port();
         }
         // From elsewhere the port may be another one, as where it is forwarded. An address is nobody's name.
         here || host.address().is_some()
+    }
+
+    /// The first page and the label page, with the token that lets people in or without.
+    pub(crate) fn pages(&self, with_token: bool) -> (String, Option<String>) {
+        // Every address of this computer is meant; this one a browser can open.
+        let address = match self.address {
+            all if all.ip().is_unspecified() => format!("localhost:{}", all.port()),
+            one => one.to_string(),
+        };
+        let origin = format!("{}://{address}", if self.secure { "https" } else { "http" });
+        let access = self.access.as_ref().filter(|_| with_token);
+        let token = access.map(|access| format!("?token={}", access.token().secret())).unwrap_or_default();
+        // What follows # is never sent, so no log and no other page sees it.
+        let label = self.label.as_ref().map(|label| format!("{origin}/label{token}#token={}", label.secret()));
+        (format!("{origin}/{token}"), label)
+    }
+
+    /// A text without the tokens that may stand in it.
+    pub(super) fn without_secrets(&self, text: &str) -> String {
+        let own = self.access.iter().flat_map(|access| [access.token(), access.cookie()]);
+        own.chain(self.label.clone()).fold(text.to_owned(), |text, token| text.replace(token.secret(), "..."))
     }
 
     fn cookie(&self) -> String {
@@ -102,15 +132,47 @@ impl Door {
         Some(Fault::new(StatusCode::FORBIDDEN, said))
     }
 
-    /// Whether the token is shown by a cookie or a header.
-    fn is_shown(&self, token: &Token, headers: &HeaderMap) -> bool {
-        let bearer = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
-        // The name of a scheme is written in small or capital letters.
-        let mut bearer = bearer.filter_map(|value| value.split_once(' ')).filter(|(scheme, _)| is_bearer(scheme));
+    /// Whether a cookie says that this browser was let in before.
+    fn was_let_in(&self, access: &Access, headers: &HeaderMap, now: Instant) -> bool {
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        bearer.any(|(_, shown)| token.is(shown)) || cookies.any(|(key, shown)| key == name && token.is(shown))
+        cookies.any(|(key, shown)| key == name && access.takes_cookie(shown, now))
+    }
+
+    /// The answer to a request that is not let in, or that shows the token in its address.
+    fn check_access(&self, access: &Access, request: &Request) -> Option<Response> {
+        let (headers, now) = (request.headers(), Instant::now());
+        match access.expire(now) {
+            Ok(false) => {}
+            Ok(true) => {
+                let (page, label) = self.pages(true);
+                tell(&format!("the token was not used for its lifetime and ended; the pages are now on {page}"));
+                label.iter().for_each(|label| tell(&format!("labels can be given on {label}")));
+            }
+            Err(failure) => return Some(Fault::from(failure).into_response()),
+        }
+        let clean = without_token(request.uri());
+        let in_address = shown_in_address(request.uri());
+        let Some(shown) = in_address.or_else(|| bearer(headers)) else {
+            let known = self.was_let_in(access, headers, now);
+            return (!known).then(|| stranger(&clean).into_response());
+        };
+        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
+        match self.attempts.attempt(peer, now, || access.takes_token(shown, now)) {
+            Attempt::Right if in_address.is_some() => {
+                let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+                Some(welcome(self, &access.cookie(), &clean, site))
+            }
+            Attempt::Right => None,
+            Attempt::Wrong => Some(stranger(&clean).into_response()),
+            Attempt::Refused(wait) => {
+                let said = "Too many wrong tokens were shown within a minute, so that no token is looked at for a while. \
+                            Browsers that were let in before are not affected.";
+                let seconds = wait.as_secs() + 1;
+                Some(Fault::new(StatusCode::TOO_MANY_REQUESTS, said).retry_after(seconds).into_response())
+            }
+        }
     }
 
     /// Why a request that would change something may not.
@@ -154,18 +216,8 @@ pub(super) async fn enter(Shared(door): Shared<Arc<Door>>, request: Request, nex
         return fault.into_response();
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if let Some(token) = &door.token {
-        if let Some(shown) = shown_in_address(request.uri()) {
-            let clean = without_token(request.uri());
-            return if token.is(shown) {
-                welcome(&door, token, &clean, site)
-            } else {
-                stranger(&clean).into_response()
-            };
-        }
-        if !door.is_shown(token, headers) {
-            return stranger(&without_token(request.uri())).into_response();
-        }
+    if let Some(refused) = door.access.as_ref().and_then(|access| door.check_access(access, &request)) {
+        return refused;
     }
     let safe = matches!(*request.method(), Method::GET | Method::HEAD);
     // Another site's page may link here, and may not take anything from here.
@@ -183,8 +235,8 @@ pub(super) async fn enter(Shared(door): Shared<Arc<Door>>, request: Request, nex
 /// What stands behind # is never sent, and the token for labels stands there, so the page itself must take it along.
 const GO_ON: &str = "location.replace(document.getElementById(\"on\").href + location.hash);";
 
-/// The token was in the address: it moves into a cookie, and out of sight.
-fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Response {
+/// The token was in the address: the browser gets a cookie, and the token goes out of sight.
+fn welcome(door: &Door, secret: &Token, clean: &str, site: Option<&[u8]>) -> Response {
     // Strict cookies are not sent where a link of another site led, not even after being sent on from here; a page of our own
     // that leads on is no other site.
     let reply = if matches!(site, Some(b"cross-site" | b"same-site")) {
@@ -197,7 +249,8 @@ fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Resp
     } else {
         Reply::see(clean)
     };
-    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/", door.cookie(), token.secret());
+    let secure = if door.secure { "; Secure" } else { "" };
+    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", door.cookie(), secret.secret());
     match HeaderValue::from_str(&cookie) {
         Ok(mut cookie) => {
             cookie.set_sensitive(true);
@@ -207,13 +260,16 @@ fn welcome(door: &Door, token: &Token, clean: &str, site: Option<&[u8]>) -> Resp
     }
 }
 
-fn is_bearer(scheme: &str) -> bool {
-    scheme.eq_ignore_ascii_case("bearer")
+/// The token that a program shows.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, shown) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    // The name of a scheme is written in small or capital letters.
+    scheme.eq_ignore_ascii_case("bearer").then_some(shown)
 }
 
 /// What somebody without the token sees.
 fn stranger(clean: &str) -> Fault {
-    let said = "Open this server once by its address with ?token= and the token behind it, as whoever started it knows; it is remembered until the browser is closed.";
+    let said = "Open this server once by its address with ?token= and the token behind it, as it was printed where it was started; the browser remembers that until it is closed, or was away for long.";
     // Where a link of another site led here, the cookie was not sent; from this page it is.
     let again = format!("<p>Was it opened in this browser before? <a href=\"{}\">Go on</a></p>\n", text(clean));
     Fault::new(StatusCode::UNAUTHORIZED, said).with(again)
@@ -240,7 +296,8 @@ mod tests {
 
     fn door(address: &str, hosts: &[&str]) -> Door {
         let hosts = hosts.iter().map(|host| Host::parse(host).unwrap()).collect();
-        Door { address: address.parse().unwrap(), hosts, token: None, label: None }
+        let (address, attempts) = (address.parse().unwrap(), Attempts::new());
+        Door { address, hosts, access: None, attempts, secure: false, label: None }
     }
 
     #[test]

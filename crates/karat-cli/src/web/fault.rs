@@ -14,12 +14,25 @@ pub(crate) struct Fault {
     pub(super) said: String,
     /// What else may be done about it, as markup.
     pub(super) more: String,
+    /// After how many seconds it may be asked for again.
+    pub(super) retry_after: Option<u64>,
 }
 
 impl Fault {
     /// A status, and what happened and what to do in sentences.
     pub(crate) fn new(status: StatusCode, said: impl Into<String>) -> Self {
-        Self { status, said: said.into(), more: String::new() }
+        Self {
+            status,
+            said: said.into(),
+            more: String::new(),
+            retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5),
+        }
+    }
+
+    /// The same, to be asked for again after some seconds.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
     }
 
     /// The same with markup below the sentences.

@@ -1,16 +1,18 @@
 //! The way out: faults become pages, nobody waits for ever, and every answer has its headers.
 
+use super::access_log::Access;
 use super::fault::Fault;
+use super::listen::Peer;
 use super::markup::said;
 use super::reply::{Reply, Whole};
 use super::state::State;
-use axum::body::to_bytes;
+use axum::body::{HttpBody, to_bytes};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use karat::report::page::{Page, THEME};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Nobody waits longer than this for an answer, and no connection ends before it. What takes longer is made on, and is there
 /// when it is asked for again.
@@ -21,8 +23,11 @@ const LONGEST_MESSAGE: usize = 4096;
 
 /// The last that is done to every answer: faults become pages, nobody waits for ever, and the headers are there.
 pub(super) async fn leave(Shared(state): Shared<State>, request: Request, next: Next) -> Response {
-    let safe = matches!(*request.method(), Method::GET | Method::HEAD);
-    let path = request.uri().path();
+    let began = Instant::now();
+    let method = request.method().clone();
+    let address = request.extensions().get::<Peer>().map(|peer| peer.0);
+    let safe = matches!(method, Method::GET | Method::HEAD);
+    let path = request.uri().path().to_owned();
     let json = !safe || path.ends_with(".json") || path.starts_with("/api/");
     let response = tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
         let said = "This takes a while, and goes on being made; try again in a moment.";
@@ -39,6 +44,12 @@ pub(super) async fn leave(Shared(state): Shared<State>, request: Request, next: 
         (header::CACHE_CONTROL, "no-store, private"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Some(log) = state.access_log() {
+        let bytes = if method == Method::HEAD { 0 } else { response.body().size_hint().lower() };
+        // Somebody may have taken the token for a part of the address.
+        let path = &state.door().without_secrets(&path);
+        log.write(&Access { address, method: &method, path, status: response.status(), bytes, took: began.elapsed() });
     }
     response
 }
@@ -85,14 +96,17 @@ fn drawn(fault: &Fault, json: bool, nav: &str) -> Reply {
             ..Page::default()
         })
     };
-    match fault.status {
+    let reply = match fault.status {
         StatusCode::UNAUTHORIZED => {
             reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""))
         }
-        StatusCode::SERVICE_UNAVAILABLE => reply.with(header::RETRY_AFTER, HeaderValue::from_static("5")),
         _ => reply,
-    }
-    .status(fault.status)
+    };
+    let reply = match fault.retry_after {
+        Some(seconds) => reply.with(header::RETRY_AFTER, HeaderValue::from(seconds)),
+        None => reply,
+    };
+    reply.status(fault.status)
 }
 
 fn title(status: StatusCode) -> &'static str {
@@ -103,6 +117,7 @@ fn title(status: StatusCode) -> &'static str {
         StatusCode::NOT_FOUND => "Not found",
         StatusCode::METHOD_NOT_ALLOWED => "Nothing can be changed here",
         StatusCode::CONFLICT => "Not as things are",
+        StatusCode::TOO_MANY_REQUESTS => "Too many wrong tokens",
         StatusCode::SERVICE_UNAVAILABLE => "Not at this moment",
         status if status.is_server_error() => "This did not work",
         _ => "This cannot be asked",

@@ -4,6 +4,8 @@
 //! requests are checked; is answered by one of the files below, each with its `routes`; and leaves by [`leave`], where every
 //! answer gets the same headers and every fault a page.
 
+mod access_log;
+mod attempts;
 mod compare;
 mod door;
 mod fault;
@@ -22,14 +24,18 @@ mod sheet;
 mod state;
 mod summary;
 mod tally;
+mod tls;
 mod token;
 
+pub(crate) use access_log::AccessLog;
+pub(crate) use attempts::Attempts;
 pub(crate) use door::{Door, Host};
 pub(crate) use fault::Fault;
 pub(crate) use listen::accept;
 pub(crate) use reply::Reply;
 pub(crate) use state::State;
-pub(crate) use token::Token;
+pub(crate) use tls::acceptor;
+pub(crate) use token::{Access, Token};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

@@ -1,5 +1,6 @@
 //! What all requests share: the store's folder, the door, and a bounded number of readers.
 
+use super::access_log::AccessLog;
 use super::door::Door;
 use super::fault::Fault;
 use super::followed::Followed;
@@ -22,6 +23,7 @@ pub(crate) struct State(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     door: Arc<Door>,
+    access_log: Option<AccessLog>,
     readers: Arc<Semaphore>,
     drawers: Arc<Semaphore>,
     lists: Arc<Kept<Reply>>,
@@ -49,10 +51,11 @@ const TIMES: usize = 4;
 
 impl State {
     /// Pages over the store in a folder, behind a door.
-    pub(crate) fn new(folder: PathBuf, door: Door) -> Self {
+    pub(crate) fn new(folder: PathBuf, door: Door, access_log: Option<AccessLog>) -> Self {
         Self(Arc::new(Inner {
             folder,
             door: Arc::new(door),
+            access_log,
             readers: Arc::new(Semaphore::new(READERS)),
             drawers: Arc::new(Semaphore::new(DRAWERS)),
             lists: Kept::new(32, 16 << 20, Reply::size),
@@ -72,6 +75,11 @@ impl State {
     /// What is asked of everyone who comes in.
     pub(super) fn door(&self) -> Arc<Door> {
         Arc::clone(&self.0.door)
+    }
+
+    /// Where requests are written down.
+    pub(super) fn access_log(&self) -> Option<&AccessLog> {
+        self.0.access_log.as_ref()
     }
 
     /// Whether labels can be given here.

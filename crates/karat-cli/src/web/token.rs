@@ -1,7 +1,9 @@
-//! Secrets that are shown at the door.
+//! Secrets that are shown at the door, and how long they count.
 
 use crate::exit::{Exit, Failure};
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A secret. One that was made is printed once, and one that somebody chose never.
 #[derive(Clone)]
@@ -18,7 +20,7 @@ const LONGEST: usize = 256;
 impl Token {
     /// A token that somebody chose.
     pub(crate) fn chosen(text: &str) -> Result<Self, Failure> {
-        let advice = "make one with `openssl rand -hex 24`, or let Karat make one with --token auto";
+        let advice = "make one with `openssl rand -hex 24`, or leave --token out, and Karat makes one";
         // What is in an address, a cookie and a header must mean the same in all three.
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
         if text.len() < SHORTEST || text.len() > LONGEST {
@@ -62,9 +64,109 @@ impl fmt::Debug for Token {
     }
 }
 
+/// What lets people in: a token, which they show once, and the secret of the cookie that their browser gets for it.
+///
+/// The cookie does not hold the token: many wrong tokens are refused unseen, and a browser that was let in before must not be
+/// kept out by that. So its secret is always made here, too long to be guessed.
+#[derive(Debug)]
+pub(crate) struct Access {
+    held: Mutex<Held>,
+    /// Without a request for so long, browsers must show the token again, and one that was made is replaced.
+    lifetime: Duration,
+}
+
+#[derive(Debug)]
+struct Held {
+    token: Token,
+    cookie: Token,
+    last_used: Instant,
+}
+
+impl Access {
+    /// Access by a token, from now on.
+    pub(crate) fn new(token: Token, lifetime: Duration) -> Result<Self, Failure> {
+        let held = Held { token, cookie: Token::made()?, last_used: Instant::now() };
+        Ok(Self { held: Mutex::new(held), lifetime })
+    }
+
+    /// The token as it is now.
+    pub(crate) fn token(&self) -> Token {
+        self.held().token.clone()
+    }
+
+    /// The secret of the cookie as it is now.
+    pub(super) fn cookie(&self) -> Token {
+        self.held().cookie.clone()
+    }
+
+    /// Ends what was not used for its lifetime. Tells whether there is another token now: one that somebody chose stays, since
+    /// nobody else could tell them another.
+    pub(super) fn expire(&self, now: Instant) -> Result<bool, Failure> {
+        let mut held = self.held();
+        if now.saturating_duration_since(held.last_used) < self.lifetime {
+            return Ok(false);
+        }
+        held.cookie = Token::made()?;
+        held.last_used = now;
+        if held.token.is_chosen() {
+            return Ok(false);
+        }
+        held.token = Token::made()?;
+        Ok(true)
+    }
+
+    /// Whether this is the token; then it was used.
+    pub(super) fn takes_token(&self, shown: &str, now: Instant) -> bool {
+        let mut held = self.held();
+        let right = held.token.is(shown);
+        if right {
+            held.last_used = now;
+        }
+        right
+    }
+
+    /// Whether this is the secret of the cookie; then it was used.
+    pub(super) fn takes_cookie(&self, shown: &str, now: Instant) -> bool {
+        let mut held = self.held();
+        let right = held.cookie.is(shown);
+        if right {
+            held.last_used = now;
+        }
+        right
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn use_keeps_a_token_and_a_pause_ends_it() {
+        let hour = Duration::from_secs(3600);
+        let access = Access::new(Token::made().unwrap(), hour).unwrap();
+        let (token, cookie, began) = (access.token(), access.cookie(), access.held().last_used);
+        assert!(!access.expire(began + hour / 2).unwrap() && access.takes_cookie(cookie.secret(), began + hour / 2));
+        assert!(!access.expire(began + hour).unwrap(), "it was used meanwhile");
+        assert!(access.takes_token(token.secret(), began + hour));
+        assert!(
+            !access.takes_token("wrong", began + hour * 3 / 2) && !access.takes_cookie("wrong", began + hour * 3 / 2)
+        );
+        assert!(access.expire(began + 2 * hour).unwrap(), "wrong ones are no use");
+        assert!(!access.takes_token(token.secret(), began) && !access.takes_cookie(cookie.secret(), began));
+        assert!(access.takes_token(access.token().secret(), began));
+    }
+
+    #[test]
+    fn a_chosen_token_stays_and_its_cookies_end() {
+        let access = Access::new(Token::chosen("0123456789abcdef").unwrap(), Duration::from_secs(1)).unwrap();
+        let (cookie, began) = (access.cookie(), access.held().last_used);
+        assert!(!access.expire(began + Duration::from_secs(1)).unwrap());
+        assert!(access.takes_token("0123456789abcdef", began) && !access.takes_cookie(cookie.secret(), began));
+    }
 
     #[test]
     fn a_token_is_itself_and_nothing_else() {

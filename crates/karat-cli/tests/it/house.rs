@@ -138,8 +138,13 @@ fn only_judges_that_are_asked_reach_the_network() {
     only_in(&["tokio::net", "TcpListener"], &[serve, listen]);
     only_in(&["TcpStream"], &[listen]);
     let http = "crates/karat/src/judge/http.rs";
-    only_in(&["reqwest::", "rustls::"], &[http]);
-    only_in(&["std::net"], &[serve, "crates/karat-cli/src/web/door.rs", http]);
+    only_in(&["reqwest::"], &[http]);
+    only_in(&["rustls::"], &[listen, "crates/karat-cli/src/web/tls.rs", http]);
+    absent("crates/karat-cli/src", &["ClientConfig", "TlsConnector"], "pages are shown over TLS, and nobody is asked");
+    let addresses =
+        ["access_log", "attempts", "door", "listen"].map(|name| format!("crates/karat-cli/src/web/{name}.rs"));
+    let addresses = addresses.iter().map(String::as_str);
+    only_in(&["std::net"], &[serve].into_iter().chain(addresses).chain([http]).collect::<Vec<_>>());
     let providers = [
         "crates/karat/src/judge/adaptation.rs",
         "crates/karat/src/judge/adaptation/tests.rs",

@@ -42,6 +42,7 @@ mod schemas;
 mod score;
 mod serve;
 mod store;
+mod supply_chain;
 mod tools;
 mod trec;
 mod typed;

@@ -207,7 +207,7 @@ fn whole(i: i128) -> serde_json::Value {
     if let Ok(u) = u64::try_from(i) {
         return u.into();
     }
-    // No wider number exists in JSON as serde knows it; the schema's bounds refuse it wherever a whole number is wanted.
+    // No wider number exists in JSON as serde knows it; a schema refuses it wherever a whole number is wanted.
     serde_json::Number::from_f64(i as f64).map_or(serde_json::Value::Null, serde_json::Value::Number)
 }
 

@@ -137,6 +137,7 @@ impl<'s> Checker<'s> {
             Value::Float(number) if types.contains(&"integer") && number.abs() >= 1e15 => {
                 Some("write a whole number that is not as large".into())
             }
+            Value::Int(_) if types.contains(&"integer") => Some("write a whole number that is not as large".into()),
             Value::Null => place.key.filter(|_| !place.item).map(|key| {
                 let empty = if types.contains(&"object") { "; `{}` stands for an empty one" } else { "" };
                 format!("give `{}` a value{empty}", shortened(&key.name))
@@ -299,12 +300,17 @@ pub(super) fn is_of_type(node: &Node, name: &str) -> bool {
     match &node.value {
         Value::Null => name == "null",
         Value::Bool(_) => name == "boolean",
-        Value::Int(_) => matches!(name, "integer" | "number"),
+        // A wider one is no whole number to whoever reads it.
+        Value::Int(whole) => name == "number" || (name == "integer" && fits_in_64_bits(*whole)),
         Value::Float(_) => name == "number",
         Value::String(_) => name == "string",
         Value::Array(_) => name == "array",
         Value::Object(_) => name == "object",
     }
+}
+
+fn fits_in_64_bits(whole: i128) -> bool {
+    i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok()
 }
 
 pub(super) fn type_name(name: &str) -> &'static str {

@@ -16,7 +16,7 @@ pub mod log;
 pub mod patterns;
 pub mod power;
 pub mod probe;
-pub(crate) mod quantity;
+pub mod quantity;
 pub mod ranking;
 pub mod report;
 pub mod retrieval;
@@ -60,8 +60,11 @@ const LONGEST_ID: usize = 200;
 pub(crate) fn plain_id(name: &str) -> Option<String> {
     let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let short: String = plain.trim().chars().take(LONGEST_ID).collect();
-    let id = short.trim_end();
-    (!id.is_empty()).then(|| id.to_owned())
+    // What would lead elsewhere if it were taken for a path.
+    let parts = short.split('/').filter(|part| !matches!(part.trim(), "." | ".."));
+    let parts: Vec<&str> = parts.skip_while(|part| part.trim().is_empty()).collect();
+    let id = parts.join("/").trim().to_owned();
+    (!id.is_empty()).then_some(id)
 }
 
 /// Ids are names people type and tools print: not blank, no control characters, not endless.
@@ -106,6 +109,12 @@ mod tests {
             assert_eq!(id.and_then(|id| id_fault(&[], &id)), None, "{name:?}");
         };
         check("Semgrep OSS", Some("Semgrep OSS"));
+        check("/", None);
+        check("..", None);
+        check("/usr/bin/tool", Some("usr/bin/tool"));
+        check("a/../b/.", Some("a/b"));
+        check(" ../ /.. / . ", None);
+        check(&format!("{}/..b", "a".repeat(197)), Some(&"a".repeat(197)));
         check(" padded\u{7}name\n", Some("padded name"));
         check("\u{0} \u{85}", None);
         check(&"é".repeat(201), Some(&"é".repeat(200)));

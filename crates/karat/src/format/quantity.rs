@@ -21,7 +21,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// `90s`, `5m`, `1h30m`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let parsed: Option<SignedDuration> = text.trim().parse().ok();
     match parsed.map(Duration::try_from) {
         Some(Ok(duration)) if !duration.is_zero() && duration <= LONGEST => Ok(duration),

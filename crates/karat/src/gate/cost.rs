@@ -10,7 +10,9 @@ pub(super) fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 
     for tool in tools {
         match report.measured.cost.get(&tool.tool) {
             // Tokens without a price leave 0, which is no price either.
-            Some(cost) if cost.n >= tool.trials && (cost.usd > 0.0 || cost.tokens_in + cost.tokens_out == 0) => {
+            Some(cost)
+                if cost.n >= tool.trials && (cost.usd > 0.0 || cost.tokens_in.saturating_add(cost.tokens_out) == 0) =>
+            {
                 known += cost.usd;
             }
             Some(cost) => {

@@ -81,7 +81,7 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
     let from = text.len() - title.len();
     let marked = marked_until(spans, from).saturating_sub(from);
     let (before, after) = title.split_at(title.floor_char_boundary(marked));
-    let whole = || Lead { heading: labelled.clone(), number: number.clone(), rest: String::new() };
+    let whole = || Lead { heading: one_line(&labelled), number: number.clone(), rest: String::new() };
     if before.chars().any(char::is_alphanumeric) && !after.chars().any(char::is_alphanumeric) {
         let fits = if number.is_some() { is_title(title.trim_end_matches([' ', '.', ':'])) } else { is_title(title) };
         return fits.then(whole);
@@ -97,7 +97,7 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
             }
             let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
             let rest = after.trim_start().trim_start_matches(stops).trim().to_owned();
-            Some(Lead { heading: format!("{upto}{title}").trim().to_owned(), number, rest })
+            Some(Lead { heading: one_line(&format!("{upto}{title}")), number, rest })
         }
         Some(found @ Number::Decimal(digits)) => {
             let stated = found.depth() > 1 || parents.contains(digits);
@@ -106,11 +106,16 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
             }
             let (first, rest) = title_sentence(title)?;
             let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
-            Some(Lead { heading: format!("{upto}{first}").trim().to_owned(), number, rest: rest.to_owned() })
+            Some(Lead { heading: one_line(&format!("{upto}{first}")), number, rest: rest.to_owned() })
         }
         Some(Number::Word(_)) if label.is_empty() => (title.is_empty() || is_title(title)).then(whole),
         _ => None,
     }
+}
+
+/// A heading on one line, where a number may stand on the line before its title.
+fn one_line(heading: &str) -> String {
+    heading.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a number is that of an annex or the like.
@@ -231,6 +236,7 @@ mod tests {
     #[test]
     fn a_paragraph_that_is_set_off_is_a_heading() {
         check("", "*2.3 Security Measures*", "2.3 Security Measures / 2.3 / ");
+        check("", "2.3 \r\nSecurity Measures", "2.3 Security Measures / 2.3 / ");
         check("", "2.3 *Security Measures*", "2.3 Security Measures / 2.3 / ");
         check("2.3", "*Security Measures:*", "2.3 Security Measures: / 2.3 / ");
         check("", "*Key Terms*", "Key Terms /  / ");

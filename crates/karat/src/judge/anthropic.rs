@@ -98,7 +98,7 @@ impl Anthropic {
     }
 }
 
-fn read(answer: &Value) -> Result<Reply, SendError> {
+pub(super) fn read(answer: &Value) -> Result<Reply, SendError> {
     let blocks = answer["content"].as_array().ok_or_else(|| Declined::passing("the answer is no message").error)?;
     let text: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     let structured = blocks.iter().find(|block| block["type"] == "tool_use").map(|block| block["input"].clone());
@@ -109,8 +109,9 @@ fn read(answer: &Value) -> Result<Reply, SendError> {
         _ => Stop::Done,
     };
     let usage = |field: &str| answer["usage"][field].as_u64().unwrap_or(0);
-    let cached = usage("cache_creation_input_tokens") + usage("cache_read_input_tokens");
-    Ok(Reply { text, structured, tokens_in: usage("input_tokens") + cached, tokens_out: usage("output_tokens"), stop })
+    let cached = usage("cache_creation_input_tokens").saturating_add(usage("cache_read_input_tokens"));
+    let tokens_in = usage("input_tokens").saturating_add(cached);
+    Ok(Reply { text, structured, tokens_in, tokens_out: usage("output_tokens"), stop })
 }
 
 #[cfg(test)]
@@ -144,6 +145,9 @@ mod tests {
             json!({"content": [], "stop_reason": "refusal"}),
             Reply { stop: Stop::Refused("the model refused".into()), ..Reply::default() },
         );
+        // A server may count as it likes.
+        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": u64::MAX, "cache_creation_input_tokens": 1});
+        check(json!({"content": [], "usage": usage}), Reply { tokens_in: u64::MAX, ..Reply::default() });
     }
 
     #[test]

@@ -93,8 +93,8 @@ impl std::ops::AddAssign<&Tally> for Tally {
         self.unjudged += other.unjudged;
         self.refused += other.refused;
         self.requests += other.requests;
-        self.tokens_in += other.tokens_in;
-        self.tokens_out += other.tokens_out;
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
         if let Some(usd) = other.usd {
             *self.usd.get_or_insert(0.0) += usd;
         }
@@ -451,8 +451,8 @@ impl Flow<'_> {
     fn settle(&mut self, key: &LedgerKey, exchange: Exchange) {
         let Some(pending) = self.pending.remove(key) else { return };
         self.waiting -= pending.waiting.len();
-        self.tally.tokens_in += exchange.tokens_in;
-        self.tally.tokens_out += exchange.tokens_out;
+        self.tally.tokens_in = self.tally.tokens_in.saturating_add(exchange.tokens_in);
+        self.tally.tokens_out = self.tally.tokens_out.saturating_add(exchange.tokens_out);
         if let Some(usd) = exchange.usd {
             *self.tally.usd.get_or_insert(0.0) += usd;
         }

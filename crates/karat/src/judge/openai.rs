@@ -104,7 +104,7 @@ impl OpenAi {
     }
 }
 
-fn read(answer: &Value) -> Result<Reply, SendError> {
+pub(super) fn read(answer: &Value) -> Result<Reply, SendError> {
     let choice = answer.pointer("/choices/0").ok_or_else(|| Declined::passing("the answer is no completion").error)?;
     let message = &choice["message"];
     let text = match &message["content"] {

@@ -1,9 +1,10 @@
 //! The table of everybody who answers.
 
-use super::provider::{Provider, ProviderError, Remote, Surroundings};
+use super::provider::{Provider, ProviderError, Remote, Reply, SendError, Surroundings};
 use super::{anthropic, http, openai, scripted};
 use crate::document::suggest::nearest;
 use crate::format::judge::JudgeConfigV1;
+use serde_json::Value;
 
 /// An entry of the table.
 pub struct ProviderEntry {
@@ -13,10 +14,15 @@ pub struct ProviderEntry {
     pub about: &'static str,
     /// What the environment may say of it, where one of several models is asked over a network.
     pub remote: Option<Remote>,
+    /// Reads the body of a server's answer, where a server is asked.
+    pub read: Option<ReadReply>,
     open: Option<Open>,
 }
 
 type Open = fn(&JudgeConfigV1, &Surroundings<'_>) -> Result<Box<dyn Provider>, ProviderError>;
+
+/// From the JSON that a server sent to what it says.
+pub type ReadReply = fn(&Value) -> Result<Reply, SendError>;
 
 /// Everybody who can be asked, in the order in which they are listed.
 pub static PROVIDERS: &[ProviderEntry] = &[
@@ -24,24 +30,45 @@ pub static PROVIDERS: &[ProviderEntry] = &[
         name: "anthropic",
         about: "the Messages API of Anthropic",
         remote: Some(anthropic::REMOTE),
+        read: Some(anthropic::read),
         open: Some(anthropic::open),
     },
     ProviderEntry {
         name: "openai",
         about: "chat completions of OpenAI and all that speak the same: vLLM, Ollama, llama.cpp, LiteLLM",
         remote: Some(openai::REMOTE),
+        read: Some(openai::read),
         open: Some(openai::open),
     },
-    ProviderEntry { name: "scripted", about: "answers from a file", remote: None, open: Some(scripted::open) },
+    ProviderEntry {
+        name: "scripted",
+        about: "answers from a file",
+        remote: None,
+        read: None,
+        open: Some(scripted::open),
+    },
     ProviderEntry {
         name: "replay",
         about: "recorded exchanges, told again",
         remote: None,
+        read: None,
         open: Some(scripted::open_replay),
     },
-    ProviderEntry { name: "local", about: "the judge inside Karat; it reads no prompt", remote: None, open: None },
-    ProviderEntry { name: "panel", about: "several judges, who decide together", remote: None, open: None },
-    ProviderEntry { name: "human", about: "labels by people; they read no prompt", remote: None, open: None },
+    ProviderEntry {
+        name: "local",
+        about: "the judge inside Karat; it reads no prompt",
+        remote: None,
+        read: None,
+        open: None,
+    },
+    ProviderEntry { name: "panel", about: "several judges, who decide together", remote: None, read: None, open: None },
+    ProviderEntry {
+        name: "human",
+        about: "labels by people; they read no prompt",
+        remote: None,
+        read: None,
+        open: None,
+    },
 ];
 
 /// The model that the environment names for judges that name none themselves.

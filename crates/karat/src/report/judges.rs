@@ -31,7 +31,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
     }
     if let Some(spent) = spent {
         let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
-        parts.push(format!("{} tokens now{usd}", spent.tokens_in + spent.tokens_out));
+        parts.push(format!("{} tokens now{usd}", spent.tokens_in.saturating_add(spent.tokens_out)));
     }
     match judge.sampling {
         Some(SamplingV1::ProviderDefault) => parts.push("sampling: provider default".to_owned()),

@@ -121,7 +121,7 @@ impl LlmTool {
         trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(spent.time));
         let (tokens_in, tokens_out) = (exchange.tokens_in, exchange.tokens_out);
         // Some servers count nothing, which is not the same as nothing used.
-        if tokens_in + tokens_out > 0 {
+        if tokens_in > 0 || tokens_out > 0 {
             (trial.tokens_in, trial.tokens_out, trial.cost_usd) = (Some(tokens_in), Some(tokens_out), exchange.usd);
         }
         if let Err((outcome, reason)) = answer(&exchange, spent.cut_off, &mut trial) {

@@ -13,6 +13,11 @@ pub fn shown(ms: i64) -> String {
     moment.map_or_else(|_| format!("{ms} ms after 1970"), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
+/// This moment to the millisecond, in UTC: `2026-03-01T14:05:09.042Z`.
+pub fn shown_exactly() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

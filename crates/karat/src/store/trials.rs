@@ -126,6 +126,11 @@ pub(super) struct TrialRow {
 }
 
 impl Batch {
+    /// How many trials there are, whatever the number of attempts.
+    pub(super) fn trials(&self) -> usize {
+        self.keys.iter().map(|(key, _)| key).collect::<BTreeSet<_>>().len()
+    }
+
     fn add(
         &mut self,
         store: &Store,

@@ -161,7 +161,7 @@ fn what_it_took(probed: &Probing, store: &Store) {
         let mut told = count(judge.asked, "question");
         if let Some(spent) = probed.asked.spent.get(&judge.judge) {
             let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
-            let tokens = spent.tokens_in + spent.tokens_out;
+            let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
             told.push_str(&format!(", {} from the ledger, {tokens} tokens now{usd}", spent.from_ledger));
         }
         tell(&format!("\n{told}; kept in {}, and reports that ask this judge show it", store.folder().display()));

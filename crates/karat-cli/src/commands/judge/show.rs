@@ -50,8 +50,8 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         let total = models.entry((exchange.provider.provider.clone(), exchange.provider.model.clone())).or_default();
         total.exchanges += 1;
         total.unjudged += usize::from(exchange.decision().is_none());
-        total.tokens_in += exchange.tokens_in;
-        total.tokens_out += exchange.tokens_out;
+        total.tokens_in = total.tokens_in.saturating_add(exchange.tokens_in);
+        total.tokens_out = total.tokens_out.saturating_add(exchange.tokens_out);
         match exchange.usd {
             Some(usd) => *total.usd.get_or_insert(0.0) += usd,
             None => total.unpriced += 1,
@@ -96,7 +96,7 @@ fn newest_table(newest: &[(i64, Exchange)]) -> String {
             Cell::left(short(exchange)),
             Cell::left(fit(&exchange.template, 20)),
             Cell::left(outcome(exchange)),
-            Cell::right((exchange.tokens_in + exchange.tokens_out).to_string()),
+            Cell::right(exchange.tokens_in.saturating_add(exchange.tokens_out).to_string()),
             Cell::right(price(exchange.usd)),
         ]);
     }

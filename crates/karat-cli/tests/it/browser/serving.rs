@@ -10,10 +10,6 @@ use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-fn at(server: &Server, path: &str) -> String {
-    format!("http://{}{path}", server.address)
-}
-
 /// Two runs of the starter suite that are not alike. Tests that look at them at the same time share them.
 fn two_runs() -> Arc<Project> {
     static SHARED: Mutex<Weak<Project>> = Mutex::new(Weak::new());
@@ -37,7 +33,7 @@ fn every_page_of_a_store_fits_every_screen() {
     let project = two_runs();
     let server = Server::start(&project, &[]);
     for (name, path) in PAGES {
-        let tab = browser.page(&at(&server, path));
+        let tab = browser.page(&server.at(path));
         tab.wait_for("h1");
         for screen in Screen::ALL.into_iter().chain([Screen::NARROW]) {
             tab.emulate(screen);
@@ -47,7 +43,7 @@ fn every_page_of_a_store_fits_every_screen() {
         tab.quiet();
     }
     // A page for what is not there is a page as well.
-    let tab = browser.page(&at(&server, "/runs/nobody"));
+    let tab = browser.page(&server.at("/runs/nobody"));
     assert!(tab.text("main").contains("nobody"));
     tab.emulate(Screen::NARROW);
     tab.fits();
@@ -60,7 +56,7 @@ fn pages_of_a_store_keep_nobody_out() {
     let server = Server::start(&project, &[]);
     for (_, path) in PAGES {
         for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark()] {
-            let tab = browser.page_on(screen, &at(&server, path));
+            let tab = browser.page_on(screen, &server.at(path));
             tab.wait_for("h1");
             tab.accessible();
         }
@@ -72,7 +68,7 @@ fn people_find_their_way_from_runs_to_cases_and_back() {
     let Some(browser) = browser() else { return };
     let project = two_runs();
     let server = Server::start(&project, &[]);
-    let tab = browser.page(&at(&server, "/"));
+    let tab = browser.page(&server.at("/"));
     assert_eq!(tab.count("table.runs tbody tr"), 2);
     let list = tab.url();
     tab.loading(|| tab.click("table.runs tbody tr:first-child a"));
@@ -123,7 +119,7 @@ fn a_run_is_watched_from_its_first_trial_to_its_report() {
     let run = ["run", "suite", "--tool", "tools/quick.toml", "tools/slow.toml", "--trials", "1", "-q", "-j", "2"];
     let run = [&run[..], &["--isolation", "process", "--name", "watched", "--store", ".karat"]].concat();
     let server = Server::start(&project, &[]);
-    let tab = browser.page(&at(&server, "/"));
+    let tab = browser.page(&server.at("/"));
     // There is no store yet, and no page to show for it but one that says so.
     tab.wait_text("main", "karat run");
     tab.take(&["status of 503"]);
@@ -135,7 +131,7 @@ fn a_run_is_watched_from_its_first_trial_to_its_report() {
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    tab.go(&at(&server, "/runs/watched/live"));
+    tab.go(&server.at("/runs/watched/live"));
     tab.wait_for("#live[data-ready]");
     tab.until("document.getElementById('bar').value >= 1");
     assert_eq!(tab.text("#state"), "running");
@@ -155,15 +151,15 @@ fn a_run_is_watched_from_its_first_trial_to_its_report() {
 fn a_page_that_lost_its_server_says_so_and_recovers() {
     let Some(browser) = browser() else { return };
     let project = two_runs();
-    let server = Server::start(&project, &[]);
+    let server = Server::start(&project, &["--no-token"]);
     let address = server.address.to_string();
-    let tab = browser.page(&at(&server, "/runs/second/live"));
+    let tab = browser.page(&server.at("/runs/second/live"));
     tab.wait_for("#live[data-ready]");
     drop(server);
     // A run that has ended is asked for seldom.
     tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
     tab.wait_text("#lost", "cannot be reached");
-    let _again = Server::start(&project, &["--listen", &address]);
+    let _again = Server::start(&project, &["--no-token", "--listen", &address]);
     tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
     tab.wait_gone("#lost");
     tab.take(&["ERR_CONNECTION"]);
@@ -175,7 +171,7 @@ fn a_token_lets_one_browser_in_and_no_other() {
     let project = two_runs();
     let server = Server::start(&project, &["--token", "a-token-of-my-own-7"]);
     // A token that somebody chose is not printed.
-    let tab = browser.page(&at(&server, "/?token=a-token-of-my-own-7"));
+    let tab = browser.page(&server.at("/?token=a-token-of-my-own-7"));
     tab.wait_for("table.runs");
     assert_eq!(tab.count("table.runs tbody tr"), 2);
     assert!(!tab.url().contains("a-token-of-my-own"), "the address can be seen by others: {}", tab.url());
@@ -184,9 +180,9 @@ fn a_token_lets_one_browser_in_and_no_other() {
     tab.quiet();
     // Scripts of a page cannot read it either.
     assert!(!tab.eval("document.cookie").as_str().unwrap().contains("a-token-of-my-own"));
-    let stranger = browser.page(&at(&server, "/"));
+    let stranger = browser.page(&server.at("/"));
     assert_eq!(stranger.count("table.runs"), 0);
-    let wrong = browser.page(&at(&server, "/?token=a-token-of-somebody"));
+    let wrong = browser.page(&server.at("/?token=a-token-of-somebody"));
     assert_eq!(wrong.count("table.runs"), 0);
 }
 
@@ -210,7 +206,7 @@ fn nothing_on_served_pages_runs_or_breaks_out() {
         format!("/compare?a={}&b={}", ids[1], ids[0]),
     ];
     for path in paths {
-        let tab = browser.page(&at(&server, &path));
+        let tab = browser.page(&server.at(&path));
         tab.wait_for("h1");
         for screen in [Screen::NARROW, Screen::LAPTOP] {
             tab.emulate(screen);

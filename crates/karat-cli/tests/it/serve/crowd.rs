@@ -1,7 +1,7 @@
 //! Many at once, and some who are slow.
 
 use super::pages::{begun, record};
-use super::{Answer, Server, ids, two_runs};
+use super::{Server, ids, two_runs};
 use karat::store::Store;
 use std::io::Write;
 use std::sync::Barrier;
@@ -69,11 +69,7 @@ fn what_is_too_large_is_refused() {
     assert_eq!(small.status, 400, "what fits is read, and the name is too long: {}", small.body);
     let large = server.ask("POST", "/api/label/latest/pairs/undo", &headers, &sent(65 * 1024));
     assert_eq!(large.status, 413, "{}", large.body);
-    let mut stream = server.connect();
-    stream
-        .write_all(format!("GET / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", server.address).as_bytes())
-        .unwrap();
-    assert_eq!(Answer::read(&mut stream).status, 200, "others are served");
+    assert_eq!(server.get("/").status, 200, "others are served");
 }
 
 #[test]

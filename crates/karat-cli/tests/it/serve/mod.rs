@@ -1,5 +1,6 @@
 //! `karat serve`: the real server on a free port, asked over plain sockets.
 
+mod access;
 mod crowd;
 mod door;
 mod pages;
@@ -18,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     /// What it printed: `url`, and `label_url` where labels can be given.
     pub(crate) told: Value,
+    /// The token that lets people in, where it printed one. Requests show it unless they show something themselves.
+    pub(crate) token: Option<String>,
 }
 
 impl Server {
@@ -36,7 +39,15 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no line of JSON: {line:?}"));
         let port = told["url"].as_str().unwrap().split(['/', ':']).filter_map(|part| part.parse::<u16>().ok()).next();
-        Self { child, address: SocketAddr::from(([127, 0, 0, 1], port.unwrap())), told }
+        let token = told["url"].as_str().unwrap().split_once("?token=").map(|(_, token)| token.to_owned());
+        Self { child, address: SocketAddr::from(([127, 0, 0, 1], port.unwrap())), told, token }
+    }
+
+    /// A page's address, with the token where there is one.
+    pub(crate) fn at(&self, path: &str) -> String {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let token = self.token.as_ref().map(|token| format!("{mark}token={token}")).unwrap_or_default();
+        format!("http://{}{path}{token}", self.address)
     }
 
     pub(crate) fn process(&self) -> u32 {
@@ -60,8 +71,18 @@ impl Server {
         serde_json::from_str(&self.page(path)).unwrap()
     }
 
-    /// Any request; the host is this server's own where the headers name none.
+    /// Any request; the host is this server's own where the headers name none, and the token is shown where they show none.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let shows = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
+        let token =
+            self.token.as_ref().filter(|_| !shows("authorization") && !shows("cookie") && !path.contains("token="));
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        let own = bearer.as_ref().map(|bearer| ("authorization", bearer.as_str()));
+        self.ask_as(method, path, &headers.iter().copied().chain(own).collect::<Vec<_>>(), body)
+    }
+
+    /// A request of somebody who shows nothing but what the headers and the path say.
+    pub(crate) fn ask_as(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             request.push_str(&format!("host: {}\r\n", self.address));

@@ -9,17 +9,16 @@ use std::time::{Duration, Instant};
 #[test]
 fn others_are_served_with_a_token_alone() {
     let project = Project::new();
-    project.run("serve --listen 0.0.0.0:0").says(2, &["a token is needed", "--token auto", "openssl rand"]);
-    project.run("serve --listen [::]:0").says(2, &["a token is needed"]);
-    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "--token auto"]);
+    project.run("serve --listen 0.0.0.0:0 --no-token").says(2, &["a token is needed", "leave --no-token out"]);
+    project.run("serve --listen [::]:0 --no-token").says(2, &["a token is needed"]);
+    project.run("serve --no-token --token auto").says(2, &["cannot be used with"]);
+    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "leave --token out", "openssl rand"]);
+    project.run("serve --token-lifetime soon").says(2, &["no duration"]);
     project.run_list(&["serve", "--token", "sixteen letters; and more"]).says(2, &["letters, digits"]);
-    let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--token", "auto", "--host", "karat.example"]);
-    let url = server.told["url"].as_str().unwrap();
-    let token = url.split("?token=").nth(1).unwrap();
-    assert!(token.len() >= 32, "{url}");
-    let ask = |host: &str| {
-        server.ask("GET", "/healthz", &[("host", host), ("authorization", &format!("Bearer {token}"))], "")
-    };
+    let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--host", "karat.example"]);
+    assert!(server.token.as_ref().is_some_and(|token| token.len() >= 32), "{}", server.told);
+    let ask = |host: &str| server.ask("GET", "/healthz", &[("host", host)], "");
+    assert_eq!(server.ask_as("GET", "/healthz", &[], "").status, 401);
     assert_eq!(ask("karat.example").status, 200);
     assert_eq!(ask("10.0.0.5:7331").status, 200);
     assert_eq!(ask("evil.example").status, 403);

@@ -91,8 +91,8 @@ impl Tally {
         stage.cached += usize::from(line.cached);
         stage.requests += u64::from(line.requests.unwrap_or_default());
         stage.errors += usize::from(line.error_kind.is_some());
-        stage.tokens_in += line.tokens_in.unwrap_or_default();
-        stage.tokens_out += line.tokens_out.unwrap_or_default();
+        stage.tokens_in = stage.tokens_in.saturating_add(line.tokens_in.unwrap_or_default());
+        stage.tokens_out = stage.tokens_out.saturating_add(line.tokens_out.unwrap_or_default());
         if let Some(usd) = line.usd {
             *stage.usd.get_or_insert(0.0) += usd;
         }

@@ -210,6 +210,11 @@ fn json_faults() {
         "{\"id\":\"a\",\"cwe\":[99999999999999999999999999999999999999999]}",
         "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 1e41 (expected a whole number) [write a whole number that is not as large]",
     );
+    check(
+        Json,
+        "{\"id\":\"a\",\"cwe\":[18446744073709551616]}",
+        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 18446744073709551616 (expected a whole number) [write a whole number that is not as large]",
+    );
     check(Json, "{\"id\":\"a\",\"lines\":\"5\",\"name\":\"x\"}", "1:19 invalid-value: expected lines as `3-5`");
     check(
         Json,

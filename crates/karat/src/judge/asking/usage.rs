@@ -134,8 +134,8 @@ impl Usage {
         self.sent_before += tally.sent_before;
         spent.from_ledger += tally.cached;
         spent.requests += tally.requests;
-        spent.tokens_in += tally.tokens_in;
-        spent.tokens_out += tally.tokens_out;
+        spent.tokens_in = spent.tokens_in.saturating_add(tally.tokens_in);
+        spent.tokens_out = spent.tokens_out.saturating_add(tally.tokens_out);
         if let Some(usd) = tally.usd {
             *spent.usd.get_or_insert(0.0) += usd;
         }
@@ -150,7 +150,7 @@ impl Usage {
             unjudged: self.unjudged,
             refused: self.refused,
             beyond: 0,
-            tokens: self.seen.values().map(|paid| paid.tokens_in + paid.tokens_out).sum(),
+            tokens: self.seen.values().fold(0, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out)),
             usd: judge.prices().map(|prices| {
                 let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.of(paid.tokens_in, paid.tokens_out));
                 self.seen.values().map(usd).sum()

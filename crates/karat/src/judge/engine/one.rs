@@ -263,8 +263,8 @@ impl Asking {
         });
         if let Ok(reply) = &sent {
             leave.spent(reply.tokens_in, reply.tokens_out);
-            exchange.tokens_in += reply.tokens_in;
-            exchange.tokens_out += reply.tokens_out;
+            exchange.tokens_in = exchange.tokens_in.saturating_add(reply.tokens_in);
+            exchange.tokens_out = exchange.tokens_out.saturating_add(reply.tokens_out);
             exchange.usd = self.budget.price(exchange.tokens_in, exchange.tokens_out);
             exchange.replies.push(reply.clone());
         }

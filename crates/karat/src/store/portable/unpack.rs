@@ -213,12 +213,17 @@ impl Unpacking {
         if let Some(hash) = self.links.iter().find(|hash| !self.batch.has_artifact(hash)) {
             return Err(format!("the bytes with the hash {hash} are not in the file"));
         }
+        let state = RunState::parse(&run.state).unwrap_or(RunState::Stopped);
+        let done = i64::try_from(self.batch.trials()).unwrap_or(i64::MAX);
+        if state == RunState::Complete && done < planned.total() {
+            return Err(format!("the run is complete with {done} of {} planned trials", planned.total()));
+        }
         let row = RunRow {
             id: header.id,
             name: header.name,
             created_ms: run.created_ms,
             ended_ms: run.ended_ms,
-            state: RunState::parse(&run.state).unwrap_or(RunState::Stopped),
+            state,
             planned: planned.total(),
             suite_name: plan.suite.name,
             suite_digest: plan.suite.digest,

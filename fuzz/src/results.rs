@@ -1,0 +1,119 @@
+//! Finished results: reports, baselines, labels, and tables by people.
+
+use super::document::check_faults;
+use super::records::{scene_report, scene_suite, scene_trials};
+use karat::baseline;
+use karat::comparison::{Request, Side, compare};
+use karat::document::{Syntax, decode_bytes, schema_of};
+use karat::format::baseline::BaselineV1;
+use karat::format::report::ReportV1;
+use karat::import::rule_map::RuleMap;
+use karat::judge::agree::{agree, draw, from_csv, read_csv};
+use karat::judge::labels::{self, Reading};
+use karat::ranking;
+use karat::recorded::NamedLines;
+use karat::report::exhibit::Exhibit;
+use karat::report::plot::{Choice, KINDS};
+use karat::report::{FORMATS, Look};
+use karat_core::clusters::ClusterBy;
+use karat_core::comparison::Rules;
+use karat_core::finding::Finding;
+
+const LOOK: Look = Look { width: 80, colour: false };
+
+/// A report that is taken is drawn in every format and as every plot, compared with itself, and gives a baseline.
+pub fn report(bytes: &[u8]) {
+    let report = match decode_bytes::<ReportV1>("in.json", bytes, Syntax::Json, &schema_of::<ReportV1>()).whole() {
+        Err(faults) => return check_faults(&faults, bytes),
+        Ok((report, _)) => report,
+    };
+    // What the command line refuses before it uses a report.
+    let cases = || report.cases.iter().map(|case| &case.case);
+    if report.tools.iter().any(|tool| tool.cases.iter().map(|case| &case.case).ne(cases())) {
+        return;
+    }
+    let exhibit = Exhibit::of(&report);
+    for format in FORMATS {
+        format.drawn(&exhibit, &LOOK);
+    }
+    for kind in KINDS.iter().filter(|kind| !kind.derived) {
+        let _ = (kind.draw)(&exhibit, &Choice::default()).map_err(|nothing| nothing.to_string());
+    }
+    let tools: Vec<_> = report.tools.iter().collect();
+    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(&report, tool, tool.tool.as_str())).collect();
+    against_itself(&sides);
+    let text = baseline::text(&baseline::baseline(&report, &tools, &[]));
+    assert!(serde_json::from_str::<BaselineV1>(&text).is_ok(), "{text}");
+}
+
+/// A baseline that is taken is compared with itself and with a report.
+pub fn baseline(bytes: &[u8]) {
+    let read = decode_bytes::<BaselineV1>("in.json", bytes, Syntax::Json, &schema_of::<BaselineV1>()).whole();
+    let baseline = match read {
+        Err(faults) => return check_faults(&faults, bytes),
+        Ok((baseline, _)) => baseline,
+    };
+    let side = |tool| Side::of_baseline(&baseline, tool, "old");
+    let mut sides: Vec<Side> = baseline.tools.iter().map(side).collect();
+    let report = scene_report();
+    sides.extend(report.tools.iter().map(|tool| Side::of_report(&report, tool, "new")));
+    against_itself(&sides);
+}
+
+fn against_itself(sides: &[Side]) {
+    let rules = Rules { resamples: 50, seed: Some(1), ..Rules::default() };
+    let pairs: Vec<(&Side, &Side)> =
+        sides.iter().take(2).flat_map(|a| sides.iter().take(3).map(move |b| (a, b))).collect();
+    for intersection in [false, true] {
+        let request = Request { metrics: &[], cluster: &ClusterBy::default(), rules, intersection };
+        if let Err(refusal) = compare(&pairs, &request) {
+            assert!(!refusal.to_string().is_empty(), "refused without a reason");
+        }
+    }
+}
+
+/// Labels are taken or refused with places in the text, and what is taken is about something that is there.
+pub fn labels(bytes: &[u8]) {
+    let (suite, trials) = (scene_suite(), scene_trials());
+    let reading =
+        Reading { suite, trials, kept: &[], kept_extras: &[], kept_audits: &[], change: bytes.len().is_multiple_of(2) };
+    let inputs = vec![NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(bytes) }];
+    match labels::read(inputs, &reading) {
+        Err(faults) => check_faults(&faults.0, bytes),
+        Ok(labels) => {
+            let cases = |name: &str| suite.cases.iter().any(|case| case.id.as_str() == name);
+            assert!(labels.pairs.iter().all(|label| cases(label.pair.known.case.as_str())));
+        }
+    }
+}
+
+/// By the first byte a ranking of tools, ratings, or a table of rules: taken, or refused in words.
+pub fn tables(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(bytes);
+    match choice % 3 {
+        0 => {
+            if let Err(faults) = ranking::read("in.csv", &text, &["t", "u"]) {
+                check_faults(&faults.0, text.as_bytes());
+            }
+        }
+        1 => match read_csv(&[("in.csv".to_owned(), text.clone().into_owned())]) {
+            Err(faults) => check_faults(&faults.0, text.as_bytes()),
+            Ok(sheets) => {
+                let Ok(opinions) = from_csv(sheets) else { return };
+                draw(&agree(&opinions, Some(1), 1000), &LOOK);
+            }
+        },
+        _ => {
+            let Some(file) = super::sarif::on_disk(bytes) else { return };
+            match RuleMap::read(file.path()) {
+                Err(error) => assert!(!error.to_string().is_empty()),
+                Ok(map) => {
+                    let mut finding = Finding { rule_id: Some("B608".to_owned()), ..Finding::named("f") };
+                    let known = map.apply(&mut finding);
+                    assert!(!known || !map.is_empty());
+                }
+            }
+        }
+    }
+}
