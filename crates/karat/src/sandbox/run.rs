@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How soon a cancel is seen.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How much room is made for each reading of a stream.
@@ -70,7 +70,7 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
 }
 
 /// Whether an error means that the other side is no longer there.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
@@ -104,7 +104,8 @@ fn order(job: &Job) -> Result<Order, SandboxError> {
         }
         Isolation::Process => (Start::Launched, plain(env)),
     };
-    Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks: tasks(job.limits.processes) }))
+    let root = sight.root.into();
+    Ok(Order::Watch(Watch { start, exec, limits: job.limits.clone(), root, tasks: tasks(job.limits.processes) }))
 }
 
 #[cfg(target_os = "linux")]
