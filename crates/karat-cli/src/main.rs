@@ -21,13 +21,13 @@ use args::{Arguments, Command};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
-/// The word by which Karat starts itself to watch over a tool.
+/// The word by which Karat starts itself to watch over a tool, or to import what it wrote.
 const SUPERVISE: &str = "__supervise";
 
 fn main() -> ExitCode {
     // To start a tool, Karat starts itself once more. That one has to be quick, and needs nothing of what follows.
     if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
-        return karat::sandbox::supervise();
+        return karat::sandbox::supervise(karat::run::serve);
     }
     let arguments = args::parse();
     let told = std::panic::take_hook();

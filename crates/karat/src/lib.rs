@@ -20,6 +20,7 @@ pub mod power;
 pub mod profile;
 pub mod ranking;
 pub mod recorded;
+pub mod regular_file;
 pub mod report;
 pub mod retrieval;
 pub mod run;

@@ -202,3 +202,23 @@ fn clauses_of_real_agreements_are_counted_without_a_gap() {
         }
     }
 }
+
+/// What is refused is refused before it takes up much memory: with a gigabyte there is an answer.
+#[test]
+fn hostile_markdown_takes_little_memory() {
+    let project = Project::new();
+    let long = "x".repeat(10 << 20);
+    for (name, text, expect) in [
+        ("headings", "# a\n".repeat(4_000_000), "the number of its lines and signs of markup"),
+        ("items", "- - - - a\n".repeat(1_500_000), "the number of its lines and signs of markup"),
+        ("signs", "*a* ".repeat(4_000_000), "the number of its lines and signs of markup"),
+        ("cells", format!("|a|\n|-|\n{}", "|a|\n".repeat(4_000_000)), "the number of its lines and signs of markup"),
+        ("sections", "# a\n".repeat(60_000), "the number of its sections"),
+        ("repeated", format!("# {long}\n{}", "## a\n".repeat(40_000)), "what its sections repeat of the headings"),
+    ] {
+        project.write(&format!("{name}.md"), text);
+        let ran = project.typed(&format!("ulimit -d 1000000; karat ingest {name}.md"));
+        assert_eq!(ran.code, Some(4), "{name}: {}", ran.out);
+        assert!(ran.out.contains(expect), "{name}: {}", ran.out);
+    }
+}

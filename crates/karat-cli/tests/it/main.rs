@@ -41,6 +41,7 @@ mod sandbox;
 mod schemas;
 mod score;
 mod serve;
+mod special_files;
 mod store;
 mod supply_chain;
 mod tools;

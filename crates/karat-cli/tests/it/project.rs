@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -149,6 +150,18 @@ pub(crate) fn suite(cases: &[Value]) -> Project {
 /// A line of a submission.
 pub(crate) fn trial(case: &str, tool: &str, number: u32, findings: Value) -> Value {
     serde_json::json!({ "case": case, "tool": tool, "trial": number, "outcome": "reported", "findings": findings })
+}
+
+/// A text with a part that is repeated so often, in ten thousands, compressed.
+pub(crate) fn zipped(head: &str, part: &str, times: usize, tail: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(head.as_bytes()).unwrap();
+    let block = part.repeat(10_000);
+    for _ in 0..times / 10_000 {
+        encoder.write_all(block.as_bytes()).unwrap();
+    }
+    encoder.write_all(tail.as_bytes()).unwrap();
+    encoder.finish().unwrap()
 }
 
 /// Lines of JSON.

@@ -5,7 +5,7 @@ use karat::format::tool::ToolManifestV1;
 use karat::import::rule_map::RuleMap;
 use karat::tool::catalogue::{CATALOGUE, shipped};
 use karat::tool::manifest::{Context, Kind, Manifest, Program};
-use karat::tool::output::{About, Output, Read, read};
+use karat::tool::output::{About, Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
@@ -214,7 +214,7 @@ fn run_real(tools: &Path, name: &str, checkout: &Path) -> Read {
         rules: None::<&RuleMap>,
         sources: &|_| None,
     };
-    read(&Output { format, bytes: bytes.as_deref() }, &about)
+    read(&Output { format, bytes: bytes.as_deref(), caps: Caps::default() }, &about)
 }
 
 #[test]

@@ -145,7 +145,7 @@ impl Checked {
             }
             Content::OnDisk(path) => {
                 let mut file = create(target, self.mode)?;
-                io::copy(&mut File::open(path)?, &mut file)?;
+                io::copy(&mut crate::regular_file::open(path)?, &mut file)?;
                 file.metadata()
             }
         }

@@ -24,6 +24,9 @@ impl Default for Limits {
     }
 }
 
+/// Faults of longer lines are not looked for one by one.
+const LARGEST_SALVAGED: usize = 4 << 20;
+
 /// A line of a file, for checks that point into it.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
@@ -136,6 +139,12 @@ pub fn decode_lines_within<T: DeserializeOwned>(
         let wrong: Vec<Range<usize>>;
         let value = match serde_json::from_str(text) {
             Ok(value) => Some(value),
+            // What is kept of each value and its place takes far more memory than the line.
+            Err(error) if text.len() > LARGEST_SALVAGED => {
+                let at = error.column().saturating_sub(1).min(text.len());
+                kept.push(line.source().diagnostic(Fault::new("bad-line", at..at, error.to_string())));
+                continue;
+            }
             Err(_) => {
                 let read = read(text, Syntax::Json, schema);
                 wrong = read.faults.iter().map(|fault| fault.span.clone()).collect();

@@ -126,7 +126,13 @@ pub struct LimitsV1 {
     /// The largest file it may write, such as `1GiB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_size: Option<String>,
-    /// The most it may print, such as `32MiB`.
+    /// All files in its folder together, the checkout among them, such as `2GiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// The most it may print, such as `32MiB`; where that is compressed, also once it is unpacked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// The most findings it may report for one case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<u32>,
 }

@@ -1,7 +1,7 @@
 //! Delimited text, row by row, with the lines of its faults.
 
 use super::input::{self, shown};
-use super::{ImportError, Input};
+use super::{ImportError, Input, MOST_RESULTS, refuse_more_than};
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
@@ -28,6 +28,7 @@ pub(super) struct Rows<'a> {
     reader: Reader<Box<dyn Read + 'a>>,
     record: StringRecord,
     since_row: Rc<Cell<usize>>,
+    count: usize,
 }
 
 impl<'a> Rows<'a> {
@@ -47,7 +48,7 @@ impl<'a> Rows<'a> {
             .delimiter(delimiter)
             .trim(Trim::All)
             .from_reader(whole);
-        Ok(Self { path, reader, record: StringRecord::new(), since_row })
+        Ok(Self { path, reader, record: StringRecord::new(), since_row, count: 0 })
     }
 
     /// The next row and the line it starts on, or `None` at the end.
@@ -55,6 +56,8 @@ impl<'a> Rows<'a> {
         self.since_row.set(0);
         let more = self.reader.read_record(&mut self.record).map_err(|error| fault(self.path, error))?;
         let line = self.record.position().map_or(0, ::csv::Position::line);
+        self.count += 1;
+        refuse_more_than(MOST_RESULTS, self.count).map_err(|message| row_fault(self.path, line, message))?;
         Ok(more.then_some((line, &self.record)))
     }
 }

@@ -33,12 +33,13 @@ pub fn from_reader_within<'a>(
     reader: Box<dyn Read + 'a>,
     limits: Limits,
 ) -> Result<Input<'a>, ImportError> {
-    let mut reader = reader;
+    let (mut reader, mut limits) = (reader, limits);
     let mut head = peek(&mut reader).map_err(|error| fault(path, error))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let compressed = Cursor::new(head).chain(reader);
         reader = Box::new(MultiGzDecoder::new(BufReader::with_capacity(BLOCK, compressed)));
         head = peek(&mut reader).map_err(|error| fault(path, error))?;
+        limits.total = limits.total.min(limits.unpacked);
     }
     let decoded = DecodeReaderBytesBuilder::new()
         .encoding(Some(encoding(&head)))
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn endless_input_ends_in_an_error() {
-        let limits = Limits { string: Some(10), total: 1000 };
+        let limits = Limits { string: Some(10), total: 1000, unpacked: 500, help: "unpack it" };
         let check = |input: &str, expect: &str| assert_eq!(text(input.as_bytes(), limits), expect, "{input}");
         check("{\"0123456789\": 1}", "{\"0123456789\": 1}");
         check(
@@ -168,7 +169,12 @@ mod tests {
         );
         check("{\"a\\\\\": \"b\", \"c\": 12345678901234567890}", "{\"a\\\\\": \"b\", \"c\": 12345678901234567890}");
         check("a,b\n\"01234567890\"\n", "a,b\n\"01234567890\"\n");
-        check(&" ".repeat(1001), "in.json: the text is longer than 1000 bytes, more than is taken from one input");
+        let longer = |limit| {
+            format!("in.json: the text is longer than {limit} bytes, more than is taken from one input; unpack it")
+        };
+        check(&" ".repeat(1001), &longer(1000));
+        assert_eq!(text(&zipped(&[b' '; 501]), limits), longer(500));
+        assert_eq!(text(&zipped(&[b' '; 500]), limits), " ".repeat(500));
         let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
         check(&deep, &deep);
         check(&"[".repeat(600), "in.json:1:513: nested more than 512 levels deep; no known format does that");

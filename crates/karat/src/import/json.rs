@@ -9,7 +9,7 @@ pub(crate) use lenient::record;
 pub use lenient::{Lenient, Loose, Object};
 pub use nested::{for_each_or_under, for_each_within};
 
-use crate::import::{ImportError, Input, input};
+use crate::import::{ImportError, Input, MOST_RESULTS, input, refuse_more_than};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -55,6 +55,7 @@ pub fn for_each_document<T: DeserializeOwned>(
             Err(error) if error.is_io() => return Err(fault(path, error)),
             Err(_) => (),
         }
+        refuse_more_than(MOST_RESULTS, number).map_err(|message| malformed(path, message))?;
         let document = T::deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
         each(document).map_err(|message| malformed(path, format!("document {number}: {message}")))?;
     }
@@ -173,7 +174,11 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Checked { check: &mut self.each, element: PhantomData })?.is_some() {}
+        let mut count = 0;
+        while seq.next_element_seed(Checked { check: &mut self.each, element: PhantomData })?.is_some() {
+            count += 1;
+            refuse_more_than(MOST_RESULTS, count).map_err(A::Error::custom)?;
+        }
         Ok(())
     }
 }

@@ -177,6 +177,13 @@ pub enum ImportError {
     },
 }
 
+/// So many results, rows or documents are taken from one file. Each takes up far more memory than a file need have bytes for it.
+const MOST_RESULTS: usize = 1_000_000;
+
+fn refuse_more_than(most: usize, count: usize) -> Result<(), String> {
+    if count <= most { Ok(()) } else { Err(format!("there are more than {most} results in one file; split it")) }
+}
+
 fn position(line: usize, column: usize) -> String {
     if line == 0 { String::new() } else { format!(":{line}:{column}") }
 }

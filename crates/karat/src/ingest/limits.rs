@@ -15,6 +15,8 @@ pub struct Limits {
     pub depth: usize,
     /// Tags, texts and other events of one XML part.
     pub xml_events: usize,
+    /// Lines and signs of markup of a Markdown file, each of which may become a node of its tree.
+    pub markup: usize,
     /// Pages of a PDF.
     pub pages: usize,
     /// Sections of a document.
@@ -32,6 +34,7 @@ impl Default for Limits {
             entries: 10_000,
             depth: 200,
             xml_events: 10_000_000,
+            markup: 500_000,
             pages: 5_000,
             sections: 50_000,
             seconds: 60,

@@ -24,6 +24,9 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
     if let Some(line) = too_deep(&text, source.limits.depth) {
         return Err(source.too_much(format!("the nesting of line {line}"), format!("{} levels", source.limits.depth)));
     }
+    if markup(&text) > source.limits.markup {
+        return Err(source.too_much("the number of its lines and signs of markup", source.limits.markup));
+    }
     let mut options = Options::default();
     options.extension.table = true;
     options.extension.strikethrough = true;
@@ -38,14 +41,22 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
     })
 }
 
+/// How many lines and signs of markup there are. The parser makes its whole tree before anything can be counted in it, and a
+/// node of the tree takes up some hundred bytes; none goes without one of these.
+fn markup(text: &str) -> usize {
+    let inline = |line: &str| line.bytes().filter(|byte| b"\r*_~`[]!<&\\|".contains(byte)).count();
+    text.lines().map(|line| 1 + opens(line) + inline(line)).sum()
+}
+
+/// How many signs stand before the text of a line that may open quotes and lists.
+fn opens(line: &str) -> usize {
+    let marks = line.bytes().take_while(|b| b" \t>*+-".contains(b) || b.is_ascii_digit() || *b == b'.' || *b == b')');
+    marks.filter(|b| b">*+-.)".contains(b)).count()
+}
+
 /// The first line that opens more quotes and lists than any document does. The parser takes a time that grows with the
 /// square of their number, and what it makes of them is walked by recursion.
 fn too_deep(text: &str, most: usize) -> Option<usize> {
-    let opens = |line: &str| {
-        let marks =
-            line.bytes().take_while(|b| b" \t>*+-".contains(b) || b.is_ascii_digit() || *b == b'.' || *b == b')');
-        marks.filter(|b| b">*+-.)".contains(b)).count()
-    };
     // A rule or the line below a table's head is made of such signs alone and opens nothing.
     let bare = |line: &str| line.bytes().all(|b| b" \t*+-".contains(&b));
     text.lines().position(|line| opens(line) > most && !bare(line)).map(|line| line + 1)

@@ -1,7 +1,7 @@
 //! From blocks of text to sections: which of them are headings, and what lies below what.
 
 use super::clause::{self, Lead, Number, Span, lead};
-use super::{IngestError, Limits, Place, Section, SectionId, Unit};
+use super::{IngestError, Limits, Place, Section, SectionId, Unit, limits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece of a document as its reader sees it.
@@ -58,6 +58,7 @@ pub(super) struct Outline {
     name: String,
     unit: Unit,
     most: usize,
+    most_copied: usize,
     blocks: Vec<Block>,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, usize>,
@@ -66,7 +67,8 @@ pub(super) struct Outline {
 impl Outline {
     pub(super) fn new(name: &str, unit: Unit, limits: &Limits) -> Self {
         let (blocks, notes) = (Vec::new(), Vec::new());
-        Self { name: name.to_owned(), unit, most: limits.sections, blocks, notes, counts: BTreeMap::new() }
+        let (most, most_copied) = (limits.sections, limits.unpacked_bytes);
+        Self { name: name.to_owned(), unit, most, most_copied, blocks, notes, counts: BTreeMap::new() }
     }
 
     pub(super) fn push(&mut self, kind: Kind, first: usize, last: usize) {
@@ -95,7 +97,8 @@ impl Outline {
         let parents = parents(&self.blocks);
         // Where headings are stated, how large others look says nothing about their level.
         let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
-        let mut building = Building { name: self.name, unit: self.unit, most: self.most, ..Building::default() };
+        let (most, most_copied) = (self.most, self.most_copied);
+        let mut building = Building { name: self.name, unit: self.unit, most, most_copied, ..Building::default() };
         for block in self.blocks {
             building.take(block, &parents, stated)?;
         }
@@ -188,6 +191,9 @@ struct Building {
     seen: BTreeMap<SectionId, usize>,
     /// How deep in lists the heading lay, where it came from an item: what is below it lies no deeper for that.
     margin: usize,
+    /// Bytes of headings that sections below them repeat.
+    copied: usize,
+    most_copied: usize,
 }
 
 impl Building {
@@ -299,6 +305,11 @@ impl Building {
             _ => true,
         };
         self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
+        self.copied += self.open.iter().map(|open| open.heading.len()).sum::<usize>();
+        if self.copied > self.most_copied {
+            let (what, limit) = ("what its sections repeat of the headings above them".to_owned(), self.most_copied);
+            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit: limits::bytes(limit) });
+        }
         let path = self.open.iter().map(|open| open.heading.clone()).collect();
         let shown = number.as_ref().map(|number| number.as_str().to_owned());
         self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };

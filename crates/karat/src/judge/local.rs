@@ -93,7 +93,7 @@ pub fn shipped() -> Result<LocalJudge, ParamsError> {
 /// The judge with the parameters of a file.
 pub fn read(path: &Path) -> Result<LocalJudge, ParamsError> {
     let file = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    match crate::regular_file::read_named(path) {
         Ok(text) => parse(&file, &text),
         Err(source) => Err(ParamsError::Unreadable { file, source }),
     }

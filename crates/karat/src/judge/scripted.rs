@@ -135,7 +135,7 @@ fn content(
     let stated = config.file.as_deref().ok_or(ProviderError::NoFile { name })?;
     let path = around.folder.join(stated);
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(&path);
+    let text = crate::regular_file::read_named(&path);
     text.map(|text| (file.clone(), text)).map_err(|error| ProviderError::BadFile { file, reason: error.to_string() })
 }
 

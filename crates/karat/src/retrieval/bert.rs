@@ -4,7 +4,6 @@ use super::RetrievalError;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tokenizers::{Encoding, Tokenizer};
@@ -102,7 +101,7 @@ fn read(folder: &Path, (name, most): (&str, u64)) -> Result<Vec<u8>, RetrievalEr
         );
         bad(&path, reason)
     };
-    let file = File::open(&path).map_err(missing)?;
+    let file = crate::regular_file::open(&path).map_err(missing)?;
     if !file.metadata().map_err(missing)?.is_file() {
         return Err(bad(&path, "it is no file".to_owned()));
     }

@@ -2,6 +2,7 @@
 
 use super::drive::{Task, failed};
 use super::environment::environment;
+use super::import_output::{Importing, import};
 use super::record::{Artifact, TrialRecord};
 use super::site::Site;
 use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESULTS, ResultFolder, TITLE, TMP};
@@ -10,14 +11,13 @@ use crate::format::run::{ToolFactsV1, TrialDetailV1};
 use crate::import::rule_map::RuleMap;
 use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
-use crate::sandbox::{Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder, View};
-use crate::sandbox::{
-    describe_limits, find_installation, is_of_system, locate_program, run, seen_root, seen_tool, tool_user,
-};
+use crate::sandbox::{Cancel, Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder};
+use crate::sandbox::{View, WorkerLimits, describe_limits, find_installation, is_of_system, locate_program, run};
+use crate::sandbox::{seen_root, seen_tool, tool_user};
 use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
-use crate::tool::output::{self, About, Output};
+use crate::tool::output::{About, Caps, Output};
 use crate::tool::placeholders::{PlaceholderError, fill};
 use karat_core::trial::{Outcome, Trial};
 use std::collections::BTreeMap;
@@ -117,11 +117,29 @@ pub enum ReadyError {
     Cancelled,
 }
 
+impl ReadyError {
+    fn is_full_disk(&self) -> bool {
+        match self {
+            Self::DiskFull { .. } => true,
+            Self::Io(error) => matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded),
+            _ => false,
+        }
+    }
+}
+
 /// So much of what a tool said last is told with its failure.
 const LAST_WORDS: usize = 300;
 /// Set-up may download things.
 const SETUP_TIME: Duration = Duration::from_secs(1800);
 const VERSION_TIME: Duration = Duration::from_secs(60);
+/// What an import may fill where the manifest states no memory for the tool: ample for the most that a tool may print.
+const IMPORT_MEMORY: u64 = 2 << 30;
+/// An import has at least this long, since a tool may end well in the last moment of its time.
+const LEAST_IMPORT_TIME: Duration = Duration::from_secs(1);
+/// So often a trial begins anew because others filled the disk.
+const MOST_BEGINNINGS: usize = 3;
+/// Of a trial that left no room for others on the disk.
+const FILLED_DISK: &str = "its files filled the disk that all trials share (limits.disk can be lower)";
 
 impl CommandTool {
     /// Sees that the program is there, runs its set-up command and asks for its version.
@@ -185,8 +203,26 @@ impl CommandTool {
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
+    /// Runs one trial; `None` when it was cancelled. An error is Karat's or the system's, never the tool's. Where another
+    /// trial has filled the disk, that one ends, and this one begins anew.
     pub(super) fn execute(
+        &self,
+        task: &Task,
+        template: Option<Arc<Template>>,
+        site: &Site<'_>,
+    ) -> Result<Option<TrialRecord>, ReadyError> {
+        let mut begun_anew = 0;
+        loop {
+            match self.execute_once(task, template.clone(), site) {
+                Err(error) if error.is_full_disk() && begun_anew < MOST_BEGINNINGS && site.make_room() => {
+                    begun_anew += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn execute_once(
         &self,
         task: &Task,
         template: Option<Arc<Template>>,
@@ -204,16 +240,22 @@ impl CommandTool {
         detail.isolation = Some(self.isolation_words(site));
         detail.commit = Some(template.head.to_string());
         let root = site.folder();
-        let done = self.attempt(task, &template, &root, site, &mut detail);
+        let cancel = site.cancel.part();
+        let occupied = site.room.occupy(&root, &cancel);
+        let done = self.attempt(task, &template, &root, site, &cancel, &mut detail);
         let trial = match done {
-            Ok(done) if done.finished.ended != Ended::Cancelled => {
-                let trial = self.outcome(trial, done, &root, site, &mut detail, &mut artifacts);
-                // A tool that fails where nobody could write anything is not to blame, and another may be.
-                let blameless = failed(trial.outcome) && !site.has_room();
-                if blameless {
-                    Err(ReadyError::DiskFull { folder: site.scratch.display().to_string() })
-                } else {
-                    Ok(Some(trial))
+            Ok(done) if done.finished.ended != Ended::Cancelled || cancel.is_own() => {
+                match self.outcome(trial, done, &root, site, &mut detail, &mut artifacts) {
+                    // A tool that fails where nobody could write anything is not to blame, and another may be.
+                    Ok(Some(trial)) if failed(trial.outcome) && !cancel.is_own() && !site.room.is_left() => {
+                        if site.room.is_used_up_by(&root) {
+                            detail.reason = Some(FILLED_DISK.to_owned());
+                            Ok(Some(trial))
+                        } else {
+                            Err(ReadyError::DiskFull { folder: site.scratch.display().to_string() })
+                        }
+                    }
+                    other => other,
                 }
             }
             Ok(_) => Ok(None),
@@ -222,6 +264,7 @@ impl CommandTool {
         if let Err(error) = remove_tree(&root) {
             detail.remarks.push(format!("its folder could not be removed: {error}"));
         }
+        drop(occupied);
         Ok(trial?.map(|trial| TrialRecord { trial, attempt: task.attempt, detail, artifacts }))
     }
 
@@ -231,6 +274,7 @@ impl CommandTool {
         template: &Template,
         root: &Path,
         site: &Site<'_>,
+        cancel: &Cancel,
         detail: &mut TrialDetailV1,
     ) -> Result<Done, ReadyError> {
         let began = Instant::now();
@@ -274,12 +318,12 @@ impl CommandTool {
         let limits = Limits { time: self.program.timeout, ..self.limits() };
         let job = self.job(command, env, root, CHECKOUT, limits, self.program.network, site);
         let began = Instant::now();
-        let finished = self.without_keys(run(&job, &site.supervisor, &site.cancel)?, site);
+        let finished = self.without_keys(run(&job, &site.supervisor, cancel)?, site);
         detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
         Ok(Done { finished, results, seen })
     }
 
-    /// What became of it: the right word, the reason, and the findings.
+    /// What became of it: the right word, the reason, and the findings. `None` when it was cancelled.
     fn outcome(
         &self,
         mut trial: Trial,
@@ -288,7 +332,7 @@ impl CommandTool {
         site: &Site<'_>,
         detail: &mut TrialDetailV1,
         artifacts: &mut Vec<Artifact>,
-    ) -> Trial {
+    ) -> Result<Option<Trial>, ReadyError> {
         let Done { finished, results, seen } = done;
         trial.latency_ms = Some(milliseconds(finished.wall));
         match finished.ended {
@@ -303,7 +347,7 @@ impl CommandTool {
             trial.outcome = outcome;
             detail.reason = Some(reason);
             keep(artifacts, finished, None);
-            return trial;
+            return Ok(Some(trial));
         }
         let most = self.limits().output;
         let (bytes, unread) = match self.program.result {
@@ -320,12 +364,20 @@ impl CommandTool {
         } else {
             let latency = trial.latency_ms;
             let roots = [seen.join(CHECKOUT), root.join(CHECKOUT)].map(|path| path.to_string_lossy().into_owned());
-            let read = output::read(
+            let limits = WorkerLimits {
+                time: self.program.timeout.saturating_sub(finished.wall).max(LEAST_IMPORT_TIME),
+                memory: self.program.limits.memory.unwrap_or(IMPORT_MEMORY),
+            };
+            let read = import(
                 &Output {
                     format: self.program.format,
                     bytes: match self.program.result {
                         ResultFrom::Stdout => Some(&finished.stdout.bytes),
                         ResultFrom::File => bytes.as_deref(),
+                    },
+                    caps: Caps {
+                        unpacked: most as u64,
+                        findings: self.program.limits.findings.map_or(Caps::default().findings, |most| most as usize),
                     },
                 },
                 &About {
@@ -336,7 +388,9 @@ impl CommandTool {
                     rules: self.rules.as_ref(),
                     sources: &|path| site.loaded.source(&trial.case, path),
                 },
-            );
+                &Importing { limits, supervisor: &site.supervisor, cancel: &site.cancel },
+            )?;
+            let Some(read) = read else { return Ok(None) };
             detail.remarks.extend(read.notes);
             detail.reason = read.problem;
             // What a tool says of its own speed is not asked.
@@ -344,7 +398,7 @@ impl CommandTool {
         }
         detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
         keep(artifacts, finished, bytes);
-        trial
+        Ok(Some(trial))
     }
 
     /// How the program failed, where it did.
@@ -359,7 +413,7 @@ impl CommandTool {
             Ended::Signalled(signal) => crashed(format!("it was ended by signal {signal}{}", last_words(finished))),
             Ended::NotStarted(why) => crashed(format!("it could not be started: {why}")),
             Ended::LostSupervisor => crashed("it ended the process that watched over it".to_owned()),
-            Ended::Cancelled => crashed("it was stopped".to_owned()),
+            Ended::Cancelled => crashed(FILLED_DISK.to_owned()),
             Ended::TimedOut => {
                 let reason = format!("it took longer than {} s and was ended", self.program.timeout.as_secs_f64());
                 Some((Outcome::TimedOut, reason))
@@ -372,6 +426,9 @@ impl CommandTool {
             }
             Ended::Overran(Resource::FileSize) => {
                 crashed(format!("it wrote a file of more than {} bytes (limits.file_size)", limits.file_size))
+            }
+            Ended::Overran(Resource::Disk) => {
+                crashed(format!("its files took up more than {} bytes and it was ended (limits.disk)", limits.disk))
             }
             Ended::Overran(Resource::Processes) => {
                 crashed(format!("it had more than {} processes and was ended (limits.processes)", limits.processes))
@@ -460,6 +517,7 @@ impl CommandTool {
             memory: asked.memory.unwrap_or(usual.memory),
             processes: asked.processes.map_or(usual.processes, |most| most as usize),
             file_size: asked.file_size.unwrap_or(usual.file_size),
+            disk: asked.disk.unwrap_or(usual.disk),
             output: asked.output.map_or(usual.output, |most| usize::try_from(most).unwrap_or(usize::MAX)),
             ..usual
         }

@@ -28,6 +28,8 @@ pub struct Drive<'a> {
     pub most_failures: Option<usize>,
     /// Ends the run when somebody says so.
     pub cancel: &'a Cancel,
+    /// Puts right what a consumer failed for, where that can be done: `true` lets it try again.
+    pub mend: &'a (dyn Fn(&ConsumerError) -> bool + Sync),
 }
 
 enum Message {
@@ -120,7 +122,7 @@ fn collect(
         }
         began.iter().try_for_each(|key| tell(consumers, &RunEvent::TrialBegan(key)))?;
         if !batch.is_empty() {
-            tell(consumers, &RunEvent::TrialsDone(&batch))?;
+            tell_mended(work, consumers, &RunEvent::TrialsDone(&batch))?;
             done += batch.len();
             failures += batch.iter().filter(|record| failed(record.trial.outcome)).count();
             batch.clear();
@@ -143,6 +145,26 @@ fn collect(
 /// Whether a tool failed; one that was never run did not.
 pub fn failed(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Crashed | Outcome::TimedOut | Outcome::Unparsable)
+}
+
+/// So often at most is put right what consumers fail for, before the run ends with it.
+const MOST_MENDED: usize = 3;
+
+fn tell_mended(
+    work: &Drive<'_>,
+    consumers: &mut [&mut dyn Consumer],
+    event: &RunEvent<'_>,
+) -> Result<(), ConsumerError> {
+    for consumer in consumers {
+        let mut mended = 0;
+        while let Err(error) = consumer.consume(event) {
+            if mended == MOST_MENDED || !(work.mend)(&error) {
+                return Err(error);
+            }
+            mended += 1;
+        }
+    }
+    Ok(())
 }
 
 /// Tells all consumers, in their order.

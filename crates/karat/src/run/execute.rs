@@ -13,6 +13,7 @@ use crate::format::run::{NOTHING_EXECUTED, PlannedToolV1, ToolFactsV1};
 use crate::format::tool::ToolManifestV1;
 use crate::import::ImportError;
 use crate::import::rule_map::RuleMap;
+use crate::regular_file;
 use crate::sandbox::Isolation;
 use crate::suite::LoadedSuite;
 use crate::tool::manifest::{Context, Kind, Llm, Manifest, ManifestFault};
@@ -107,6 +108,12 @@ pub fn load(
                     let why = "there is no such file on disk in the suite".to_owned();
                     return Err(LoadError::File { tool: name.to_owned(), file: path.display().to_string(), why });
                 };
+                // What lies in a suite may be anything, and a pipe is waited for.
+                regular_file::open(&file).map_err(|error| LoadError::File {
+                    tool: name.to_owned(),
+                    file: path.display().to_string(),
+                    why: error.to_string(),
+                })?;
                 RuleMap::read(&file).map_err(|source| LoadError::RuleMap { tool: name.to_owned(), source })
             });
             Loaded::Command(Box::new((manifest.clone(), rules.transpose()?)))
@@ -119,7 +126,7 @@ fn rules_of(tool: &str, path: Option<&Path>, loaded: &LoadedSuite) -> Result<Pat
     let Some(path) = path else { return Patterns::built_in().map_err(|faults| bad_rules(tool, faults)) };
     let file = path.display().to_string();
     let failed = |why: String| LoadError::File { tool: tool.to_owned(), file: file.clone(), why };
-    let bytes = if path.is_absolute() { std::fs::read(path).map(Some) } else { loaded.files.read(&file) };
+    let bytes = if path.is_absolute() { regular_file::read(path).map(Some) } else { loaded.files.read(&file) };
     let bytes = bytes.map_err(|error| failed(error.to_string()))?;
     let bytes = bytes.ok_or_else(|| failed("there is no such file in the suite".to_owned()))?;
     let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".to_owned()))?;

@@ -5,14 +5,18 @@ pub mod drive;
 mod environment;
 pub mod event;
 pub mod execute;
+mod import_output;
 pub mod llm;
 pub mod lookup;
 mod patterns;
 pub mod plan;
 pub mod record;
 pub mod replay;
+mod room;
 pub mod scratch;
 pub mod selection;
 pub mod site;
 pub mod templates;
 mod trial_folder;
+
+pub use import_output::serve;

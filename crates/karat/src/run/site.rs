@@ -1,5 +1,7 @@
 //! Where trials take place: the folders and rules that all trials of a run share.
 
+use super::room::Room;
+use crate::regular_file;
 use crate::sandbox::{Cancel, Supervisor};
 use crate::suite::LoadedSuite;
 use crate::suite::files::Files;
@@ -24,6 +26,7 @@ pub struct Site<'a> {
     pub environment: BTreeMap<String, OsString>,
     /// Where random numbers start from.
     pub seed: u64,
+    pub(super) room: Room,
     next: AtomicUsize,
 }
 
@@ -48,7 +51,8 @@ impl<'a> Site<'a> {
         let path = environment.get("PATH").cloned().unwrap_or_default();
         let copies = std::env::split_paths(&path).filter_map(|folder| folder.join("karat").canonicalize().ok());
         secret.extend(copies.filter(|copy| copy.is_file()));
-        Self { loaded, scratch, supervisor, cancel, secret, environment, seed, next: AtomicUsize::new(0) }
+        let (room, next) = (Room::new(&scratch), AtomicUsize::new(0));
+        Self { loaded, scratch, supervisor, cancel, secret, environment, seed, room, next }
     }
 
     /// A folder name that no other trial of this run has, and that says nothing about the trial.
@@ -56,10 +60,9 @@ impl<'a> Site<'a> {
         self.scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
-    /// Whether trials still have room to write. Where that cannot be told, they have.
-    pub(super) fn has_room(&self) -> bool {
-        let known = rustix::fs::statvfs(&self.scratch);
-        known.map_or(true, |disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= LEAST_ROOM && disk.f_favail > 0)
+    /// Makes room on the disk, where a trial has used it up; `false` where none did.
+    pub fn make_room(&self) -> bool {
+        self.room.make(&self.cancel)
     }
 
     /// A variable of the user's, where it is set and not empty.
@@ -67,9 +70,6 @@ impl<'a> Site<'a> {
         self.environment.get(name).filter(|value| !value.is_empty())
     }
 }
-
-/// With less room than this on the disk for trials, a failure says nothing about the tool.
-const LEAST_ROOM: u64 = 1 << 20;
 
 /// What lies around a suite and holds its goldens too: git's own folders of the repositories it lies in, what they borrow
 /// objects from, their other work trees, and stores.
@@ -83,19 +83,19 @@ fn histories(suite: &Path) -> Vec<PathBuf> {
             Some(git)
         } else {
             // A work tree's folder of its own lies below the one that all work trees share.
-            let place = std::fs::read_to_string(&git).ok().as_deref().and_then(linked);
+            let place = regular_file::read_to_string(&git).ok().as_deref().and_then(linked);
             place.map(|place| {
                 let own = folder.join(place);
                 own.ancestors().find(|above| above.join("objects").is_dir()).unwrap_or(&own).to_owned()
             })
         };
         let Some(shared) = shared else { continue };
-        let lent = std::fs::read_to_string(shared.join("objects/info/alternates")).unwrap_or_default();
+        let lent = regular_file::read_to_string(&shared.join("objects/info/alternates")).unwrap_or_default();
         found.extend(lent.lines().map(|line| shared.join("objects").join(line)));
         // The same suite may be checked out elsewhere: in the main work tree, and in others.
         let below = suite.strip_prefix(folder).unwrap_or(Path::new(""));
         let trees = std::fs::read_dir(shared.join("worktrees")).into_iter().flatten().flatten();
-        let trees = trees.filter_map(|tree| std::fs::read_to_string(tree.path().join("gitdir")).ok());
+        let trees = trees.filter_map(|tree| regular_file::read_to_string(&tree.path().join("gitdir")).ok());
         let trees = trees.filter_map(|place| PathBuf::from(place.trim()).parent().map(Path::to_owned));
         let trees = trees.chain(shared.parent().map(Path::to_owned));
         found.extend(trees.map(|tree| tree.join(below)).filter(|copy| copy.is_dir() && !suite.starts_with(copy)));

@@ -31,11 +31,14 @@ pub(super) fn inherited() -> io::Result<OwnedFd> {
 
 /// Sends a value.
 pub(super) fn send(to: BorrowedFd<'_>, value: &impl Serialize) -> io::Result<()> {
-    let body = serde_json::to_vec(value)?;
+    send_frame(to, &serde_json::to_vec(value)?)
+}
+
+/// Sends bytes with their length before them.
+pub(super) fn send_frame(to: BorrowedFd<'_>, body: &[u8]) -> io::Result<()> {
     let length = u32::try_from(body.len()).map_err(|_| io::Error::other("the message is longer than 4 GiB"))?;
-    let mut message = length.to_le_bytes().to_vec();
-    message.extend_from_slice(&body);
-    send_bytes(to, &message)
+    send_bytes(to, &length.to_le_bytes())?;
+    send_bytes(to, body)
 }
 
 /// Sends bytes as they are.
@@ -49,13 +52,19 @@ pub(super) fn send_bytes(to: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()>
 
 /// Receives a value, and not one byte beyond it. `None` where the other side closed before it said anything.
 pub(super) fn receive<T: DeserializeOwned>(from: BorrowedFd<'_>) -> io::Result<Option<T>> {
+    let Some(body) = receive_frame(from)? else { return Ok(None) };
+    Ok(Some(serde_json::from_slice(&body)?))
+}
+
+/// Receives bytes that were sent with their length. `None` where the other side closed before it said anything.
+pub(super) fn receive_frame(from: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     if !fill(from, &mut length)? {
         return Ok(None);
     }
     let mut body = Vec::new();
     let mut left = u32::from_le_bytes(length) as usize;
-    let mut chunk = [0; 8192];
+    let mut chunk = [0; 64 << 10];
     while left > 0 {
         let most = left.min(chunk.len());
         let count = rustix::io::retry_on_intr(|| rustix::io::read(from, chunk.get_mut(..most).unwrap_or_default()))?;
@@ -65,7 +74,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: BorrowedFd<'_>) -> io::Result<O
         body.extend_from_slice(chunk.get(..count).unwrap_or_default());
         left -= count;
     }
-    Ok(Some(serde_json::from_slice(&body)?))
+    Ok(Some(body))
 }
 
 /// Reads until `into` is full; `false` where there was nothing at all.

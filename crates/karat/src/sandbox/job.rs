@@ -70,6 +70,8 @@ pub struct Limits {
     pub processes: usize,
     /// Bytes of the largest file it may write.
     pub file_size: u64,
+    /// Bytes of all files below the trial's own folder.
+    pub disk: u64,
     /// Bytes it may print to standard output, and again to standard error.
     pub output: usize,
 }
@@ -82,6 +84,7 @@ impl Default for Limits {
             memory: 8 << 30,
             processes: 1024,
             file_size: 2 << 30,
+            disk: 4 << 30,
             output: 64 << 20,
         }
     }
@@ -111,23 +114,37 @@ pub(super) fn this_executable() -> io::Result<PathBuf> {
 
 /// A wish to stop, shared by everything that should hear of it.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    own: Arc<AtomicBool>,
+    /// A wish for more than this, which is meant for this, too.
+    wider: Option<Arc<AtomicBool>>,
+}
 
 impl Cancel {
     /// Asks everything that holds this to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.own.store(true, Ordering::Relaxed);
     }
 
     /// Whether anybody has asked.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.is_own() || self.wider.as_ref().is_some_and(|wider| wider.load(Ordering::Relaxed))
+    }
+
+    /// Whether this itself was cancelled, rather than all that it is a part of.
+    pub fn is_own(&self) -> bool {
+        self.own.load(Ordering::Relaxed)
+    }
+
+    /// A wish to stop a part of what this is for. Cancelling this cancels the part.
+    pub fn part(&self) -> Self {
+        Self { own: Arc::default(), wider: Some(Arc::clone(&self.own)) }
     }
 }
 
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {
-        Self(flag)
+        Self { own: flag, wider: None }
     }
 }
 
@@ -190,6 +207,8 @@ pub enum Resource {
     Processes,
     /// The size of a file.
     FileSize,
+    /// The size of all files in its folder.
+    Disk,
     /// What it prints.
     Output,
 }
@@ -201,6 +220,7 @@ impl Resource {
             Self::Memory => "memory",
             Self::Processes => "processes",
             Self::FileSize => "file size",
+            Self::Disk => "disk",
             Self::Output => "output",
         }
     }

@@ -4,6 +4,8 @@
 //! starts, so it can count it, measure it and end it; and when Karat is gone, it ends the tool and itself. Between the two
 //! runs a pair of connected sockets: the order goes down, a report comes up, and its closing is the life line. What the tool
 //! prints goes straight to Karat and never through the supervisor.
+//!
+//! In the same way Karat starts itself as a worker, which does some of Karat's own work on what a tool wrote under limits.
 
 mod available;
 mod bubblewrap;
@@ -11,6 +13,7 @@ mod cgroup;
 mod channel;
 #[cfg(target_os = "linux")]
 mod confine;
+mod disk_usage;
 #[cfg(target_os = "linux")]
 mod filter;
 mod isolation;
@@ -24,10 +27,12 @@ mod supervise;
 mod system;
 mod user;
 mod view;
+mod worker;
 
 pub use available::{Availability, available, strongest};
 pub use bubblewrap::Bubblewrap;
 pub use cgroup::describe_limits;
+pub(crate) use disk_usage::DiskUsage;
 pub use isolation::Isolation;
 pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, ToolFolder, View};
 pub use job::{seen_root, seen_tool};
@@ -36,3 +41,4 @@ pub use run::run;
 pub use supervise::supervise;
 pub use system::is_of_system;
 pub use user::{ToolUser, tool_user};
+pub use worker::{Connection, WorkerLimits, run_worker};

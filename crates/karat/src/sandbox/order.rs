@@ -2,6 +2,7 @@
 
 use super::cgroup::Membership;
 use super::job::{Limits, Resource};
+use super::worker::WorkerLimits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub(super) enum Order {
     Watch(Watch),
     /// Restrict itself and become the tool.
     Launch(Launch),
+    /// Do some of Karat's own work under limits.
+    Work(WorkerLimits),
 }
 
 /// A tool to be watched.
@@ -21,6 +24,8 @@ pub(super) struct Watch {
     pub(super) start: Start,
     pub(super) exec: Exec,
     pub(super) limits: Limits,
+    /// The trial's own folder, whose size is watched.
+    pub(super) root: OsString,
     /// How many processes and threads the user may have before the system refuses more; `None` where that does not bind.
     pub(super) tasks: Option<u64>,
     /// The control group it is put in, where there is one.

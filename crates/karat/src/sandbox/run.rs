@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How soon a cancel is seen.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// How long a supervisor may take to end what cannot be ended, beyond the grace of the tool.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How `setpriv` begins when it cannot become the tool.
@@ -75,7 +75,7 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<Finish
 }
 
 /// Whether an error means that the other side is no longer there.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
@@ -122,7 +122,8 @@ fn order(job: &Job) -> Result<(Order, Option<Group>), SandboxError> {
     let group = group.map_err(SandboxError::ControlGroup)?;
     let membership = group.as_ref().map(Group::membership);
     let tasks = tasks_before(changes_user).map(|before| before + most);
-    Ok((Order::Watch(Watch { start, exec, limits: job.limits.clone(), tasks, group: membership }), group))
+    let root = sight.root.into();
+    Ok((Order::Watch(Watch { start, exec, limits: job.limits.clone(), root, tasks, group: membership }), group))
 }
 
 #[cfg(target_os = "linux")]

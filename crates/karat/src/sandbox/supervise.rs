@@ -2,13 +2,15 @@
 
 use super::cgroup::Membership;
 use super::channel;
+use super::disk_usage::DiskUsage;
 use super::job::{LONGEST, Limits, Resource};
 use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::processes;
 use super::start::{self, Started};
+use super::worker::{self, Connection};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Rlimit, Signal, WaitStatus};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,10 +19,13 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// How seldom at most.
 const LONGEST_TICK: Duration = Duration::from_millis(250);
+/// How often its files are counted, and how many of them before the processes have their turn again.
+const DISK_TICK: Duration = Duration::from_millis(500);
+const DISK_STEP: usize = 4_000;
 
 /// The whole life of a supervising process. An executable calls this, before anything else, when it was started as
-/// [`Supervisor`](super::Supervisor) says.
-pub fn supervise() -> ExitCode {
+/// [`Supervisor`](super::Supervisor) says. Where it was started as a worker instead, it does `work`.
+pub fn supervise(work: fn(&Connection) -> io::Result<()>) -> ExitCode {
     close_what_was_left_open();
     let Ok(channel) = channel::inherited() else { return ExitCode::FAILURE };
     let told = match channel::receive(channel.as_fd()) {
@@ -29,8 +34,11 @@ pub fn supervise() -> ExitCode {
             channel::send(channel.as_fd(), &Said::Done(report))
         }
         Ok(Some(Order::Launch(order))) => channel::send(channel.as_fd(), &start::become_tool(&order)),
+        Ok(Some(Order::Work(limits))) => {
+            worker::restrict(&limits).map_err(io::Error::from).and_then(|()| work(&Connection::new(channel)))
+        }
         Ok(None) | Err(_) => {
-            let _ = writeln!(std::io::stderr(), "this command is for Karat itself, which starts tools with it");
+            let _ = writeln!(io::stderr(), "this command is for Karat itself, which starts tools with it");
             return ExitCode::FAILURE;
         }
     };
@@ -60,7 +68,7 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     let announce = |main: Pid| drop(channel::send(channel, &Said::Started(main.as_raw_nonzero().get())));
     match start_in_group(order.start, order.exec, order.group.as_ref(), &announce) {
         Ok(started) => {
-            let report = follow(started, &order.limits, channel, begun);
+            let report = follow(started, &order.limits, DiskUsage::new(order.root.as_ref()), channel, begun);
             let out_of_memory = order.group.is_some_and(|group| group.ran_out_of_memory());
             let by_kernel = out_of_memory && matches!(report.how, How::Signalled(_) | How::Exited(_));
             if by_kernel { Report { how: How::Overran(Resource::Memory), ..report } } else { report }
@@ -95,7 +103,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
         }
     }
     limit(rustix::process::Resource::Core, 0)?;
-    limit(rustix::process::Resource::Fsize, order.limits.file_size)?;
+    limit(rustix::process::Resource::Fsize, order.limits.file_size.min(order.limits.disk))?;
     // What is asked for and never touched counts here, as the stacks of threads. The exact limit is on what is filled; this
     // one stops who would fill more than the machine has between two looks.
     limit(rustix::process::Resource::Data, order.limits.memory.saturating_mul(2))?;
@@ -105,16 +113,16 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     Ok(())
 }
 
-fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<()> {
+pub(super) fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<()> {
     let most = rustix::process::getrlimit(resource).maximum.map_or(most, |now| now.min(most));
     rustix::process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
 }
 
 /// Stays with a tool until nothing of it is left.
-fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Instant) -> Report {
+fn follow(started: Started, limits: &Limits, disk: DiskUsage, channel: BorrowedFd<'_>, begun: Instant) -> Report {
     // Among thousands of processes, the one that is to end them must get its turn. Who may not ask for it goes without.
     let _ = rustix::process::setpriority_process(None, -15);
-    let (why, status) = wait(&started, limits, channel);
+    let (why, status) = wait(&started, limits, disk, channel);
     let wall = begun.elapsed();
     let in_bubblewrap = started.bubblewrap.is_some();
     // Bubblewrap's processes end with the first of them, and the kernel does not say how many these were.
@@ -125,7 +133,7 @@ fn follow(started: Started, limits: &Limits, channel: BorrowedFd<'_>, begun: Ins
         Why::Wished => How::Stopped,
         Why::Overran(resource) => How::Overran(resource),
         Why::Done if started.never_ran() => How::NotStarted(String::new()),
-        Why::Done => status.or(gone.main).map_or(How::Stopped, |status| told(status, in_bubblewrap)),
+        Why::Done => status.or(gone.main).map_or(How::Stopped, |status| told(status, in_bubblewrap, limits)),
     };
     Report { how, wall, ended_after, left: gone.left }
 }
@@ -137,13 +145,14 @@ enum Why {
     Overran(Resource),
 }
 
-fn wait(started: &Started, limits: &Limits, channel: BorrowedFd<'_>) -> (Why, Option<WaitStatus>) {
+fn wait(started: &Started, limits: &Limits, mut disk: DiskUsage, channel: BorrowedFd<'_>) -> (Why, Option<WaitStatus>) {
     let main = started.main;
     // Bubblewrap and the first process in its namespace are not the tool's.
     let own = if started.bubblewrap.is_some() { 2 } else { 0 };
     let most = limits.processes.saturating_add(own);
     let ended = end_of(main);
     let (mut tick, mut looked, mut over) = (TICK, Instant::now(), None::<Instant>);
+    let mut counted = looked;
     loop {
         let left = over.map_or(tick, |over| tick.min(over.saturating_duration_since(Instant::now())));
         let wish = listen(channel, ended.as_ref(), left);
@@ -172,6 +181,12 @@ fn wait(started: &Started, limits: &Limits, channel: BorrowedFd<'_>) -> (Why, Op
             }
             if processes::memory(&all) > limits.memory {
                 return (Why::Overran(Resource::Memory), None);
+            }
+            if !disk.is_between() || counted.elapsed() >= DISK_TICK {
+                if disk.count(DISK_STEP).0 > limits.disk {
+                    return (Why::Overran(Resource::Disk), None);
+                }
+                counted = Instant::now();
             }
             looked = Instant::now();
             tick = (begun.elapsed() * 10).clamp(TICK, LONGEST_TICK);
@@ -211,13 +226,15 @@ fn end_of(_: rustix::process::Pid) -> Option<OwnedFd> {
     None
 }
 
-fn told(status: WaitStatus, in_bubblewrap: bool) -> How {
+fn told(status: WaitStatus, in_bubblewrap: bool, limits: &Limits) -> How {
     let signal = status.terminating_signal();
     let code = status.exit_status().unwrap_or_default();
     // Bubblewrap tells a signal as shells do.
     let signal = signal.or_else(|| Some(code - 128).filter(|signal| in_bubblewrap && (1..=64).contains(signal)));
     match signal {
-        Some(signal) if signal == Signal::XFSZ.as_raw() => How::Overran(Resource::FileSize),
+        Some(signal) if signal == Signal::XFSZ.as_raw() => {
+            How::Overran(if limits.disk < limits.file_size { Resource::Disk } else { Resource::FileSize })
+        }
         Some(signal) => How::Signalled(signal),
         None => How::Exited(code),
     }

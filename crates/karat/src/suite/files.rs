@@ -1,5 +1,6 @@
 //! Where a suite's files lie: a folder on disk, or inside the binary. Nothing outside that root can be reached.
 
+use crate::regular_file;
 use include_dir::{Dir, DirEntry};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -29,7 +30,7 @@ impl Files {
         match self {
             Self::Disk(root) => {
                 let Some(full) = resolve(root, path)? else { return Ok(None) };
-                absent_as_none(std::fs::read(full))
+                absent_as_none(regular_file::read(&full))
             }
             Self::Embedded(_, dir) => Ok(dir.get_file(path).map(|file| file.contents().to_vec())),
         }
@@ -48,7 +49,7 @@ impl Files {
         match self {
             Self::Disk(root) => {
                 let Some(full) = resolve(root, path)? else { return Ok(None) };
-                let file = absent_as_none(std::fs::File::open(full))?;
+                let file = absent_as_none(regular_file::open(&full))?;
                 Ok(file.map(|file| Box::new(io::BufReader::with_capacity(1 << 16, file)) as Box<dyn io::BufRead>))
             }
             Self::Embedded(_, dir) => {
@@ -97,7 +98,8 @@ impl Files {
         Ok(names)
     }
 
-    /// What lies directly in a folder, sorted. Links to files in the root are files; no other link is followed.
+    /// What lies directly in a folder, sorted. Links to files in the root are files; no other link is followed. A pipe, a
+    /// socket or a device is named as a file, and refused when it is read.
     pub fn entries(&self, path: &str) -> io::Result<Entries> {
         let mut found = Entries::default();
         match self {
@@ -108,11 +110,11 @@ impl Files {
                     let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
                     if kind.is_dir() {
                         found.folders.push(name);
-                    } else if kind.is_file() {
+                    } else if !kind.is_symlink() {
                         found.files.push(name);
-                    } else if kind.is_symlink() {
+                    } else {
                         match entry.path().canonicalize() {
-                            Ok(target) if target.starts_with(&real_root) && target.is_file() => found.files.push(name),
+                            Ok(target) if target.starts_with(&real_root) && !target.is_dir() => found.files.push(name),
                             // What a link to a folder in the root shows is there without the link.
                             Ok(target) if target.starts_with(&real_root) => {}
                             _ => found.refused.push(name),
@@ -137,7 +139,8 @@ impl Files {
         Ok(found)
     }
 
-    /// Every file below a folder, relative to it, sorted. Links that lead out of that folder are named, not followed.
+    /// Every file below a folder, relative to it, sorted. Links that lead out of that folder are named, not followed. A pipe,
+    /// a socket or a device is named as a file, and refused when it is read.
     pub fn walk(&self, path: &str) -> io::Result<Walk> {
         let mut walk = Walk::default();
         match self {
@@ -162,7 +165,7 @@ impl Files {
                         if kind.is_symlink() {
                             match full.canonicalize() {
                                 // A link to a folder may close a circle, so only files are followed.
-                                Ok(target) if target.starts_with(&real_base) && target.is_file() => {
+                                Ok(target) if target.starts_with(&real_base) && !target.is_dir() => {
                                     walk.files.push(name)
                                 }
                                 _ => walk.refused.push(name),
@@ -171,7 +174,7 @@ impl Files {
                             if entry.file_name() != ".git" {
                                 open.push(full);
                             }
-                        } else if kind.is_file() {
+                        } else {
                             walk.files.push(name);
                         }
                     }

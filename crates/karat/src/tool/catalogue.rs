@@ -122,7 +122,8 @@ mod tests {
         let filled = prompt("codex").replace("{{", "{").replace("}}", "}");
         let form = filled.lines().find(|line| line.starts_with("{\"findings\"")).unwrap();
         let (case, tool) = (karat_core::ids::CaseId::new("c"), karat_core::ids::ToolName::new("t"));
-        let output = super::super::output::Output { format: "karat", bytes: Some(form.as_bytes()) };
+        let output =
+            super::super::output::Output { format: "karat", bytes: Some(form.as_bytes()), caps: Default::default() };
         let about = super::super::output::About {
             case: &case,
             tool: &tool,

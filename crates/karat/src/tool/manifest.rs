@@ -117,8 +117,12 @@ pub struct Limits {
     pub processes: Option<u32>,
     /// Bytes of the largest file it may write.
     pub file_size: Option<u64>,
+    /// Bytes of all files in its folder together.
+    pub disk: Option<u64>,
     /// Bytes it may print.
     pub output: Option<u64>,
+    /// Findings it may report for one case.
+    pub findings: Option<u32>,
 }
 
 /// What a manifest is resolved with.
@@ -493,7 +497,9 @@ impl Check<'_> {
             memory: size("memory", stated.memory.as_deref()),
             processes: stated.processes,
             file_size: size("file_size", stated.file_size.as_deref()),
+            disk: size("disk", stated.disk.as_deref()),
             output: size("output", stated.output.as_deref()),
+            findings: stated.findings,
         };
         if limits.output.is_some_and(|bytes| bytes > MOST_OUTPUT) {
             self.fault(&["limits", "output"], "out-of-range", "what is printed is kept, so 256MiB is the most");

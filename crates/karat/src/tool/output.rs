@@ -36,6 +36,23 @@ pub struct Output<'a> {
     pub format: &'a str,
     /// The bytes of the result; `None` where the file that was to be written is not there.
     pub bytes: Option<&'a [u8]>,
+    /// How much is taken from it.
+    pub caps: Caps,
+}
+
+/// How much is taken from the output of one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Bytes of the text, once it is unpacked (`limits.output`).
+    pub unpacked: u64,
+    /// Findings (`limits.findings`).
+    pub findings: usize,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { unpacked: 64 << 20, findings: 100_000 }
+    }
 }
 
 /// What the output is about.
@@ -91,11 +108,15 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
         answer::read(bytes, trial)?;
     } else {
         let importer = importer(output.format).ok_or_else(|| format!("there is no format `{}`", output.format))?;
-        let harvest = harvest(importer, bytes, &roots).map_err(|error| error.to_string())?;
+        let harvest = harvest(importer, bytes, output.caps, &roots).map_err(|error| error.to_string())?;
         if output.format == "review-text" {
             trial.response = Some(String::from_utf8_lossy(bytes).into_owned());
         }
         take(harvest, trial, &roots, notes)?;
+    }
+    let (count, most) = (trial.findings.len(), output.caps.findings);
+    if count > most {
+        return Err(format!("it reports {count} findings, and {most} are the most for one case (limits.findings)"));
     }
     for finding in &mut trial.findings {
         roots.strip(finding);
@@ -106,10 +127,12 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
     Ok(())
 }
 
-fn harvest(importer: &Importer, bytes: &[u8], roots: &Roots<'_>) -> Result<Harvest, ImportError> {
+fn harvest(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> Result<Harvest, ImportError> {
     let mut harvest = Harvest::default();
     let sources = |path: &_| roots.source(path);
-    let opened = input::from_reader(Path::new("output"), Box::new(bytes))?;
+    let help = "`limits.output` of the manifest is the most, also unpacked";
+    let most = input::Limits { total: caps.unpacked, help, ..input::Limits::default() };
+    let opened = input::from_reader_within(Path::new("output"), Box::new(bytes), most)?;
     (importer.import)(Input { sources: &sources, ..opened }, &mut harvest)?;
     if let Some(finish) = importer.finish {
         finish(&mut harvest)?;

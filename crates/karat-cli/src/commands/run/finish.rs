@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::{self, Sitting};
 use crate::outputs::{self, Shown};
+use crate::signals::end_at_once;
 use crate::store_place;
 use crate::stored::{self, StoredRun};
 use crate::terminal::tell;
@@ -35,6 +36,8 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
         store.finish(&id, RunState::Stopped, None)?;
         return Err(stopped(args, &info, ending));
     }
+    // Every trial is kept. What follows can be done again at any time, but for what a judge is asked.
+    end_at_once(true);
     let plan = store.plan(&id)?;
     let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
     let mut run = stored::with_suite(&mut store, info, plan, loaded)?;
@@ -55,7 +58,10 @@ pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit
         models: run.models(),
         quiet: args.quiet,
     };
-    if let Err(failure) = judging::sit(sitting, &mut work) {
+    end_at_once(false);
+    let judged = judging::sit(sitting, &mut work);
+    end_at_once(true);
+    if let Err(failure) = judged {
         store.finish(&id, RunState::Stopped, None)?;
         return Err(not_judged(failure, args, &run.info));
     }

@@ -80,7 +80,10 @@ pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -
     let execute = |task: &Task| executor.execute(task).map_err(|error| Box::new(error) as ConsumerError);
     let jobs = jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     let most_failures = if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) };
-    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel };
+    // Where a trial has filled the disk that the store lies on, that trial ends, and what others did is kept.
+    let full = |error: &ConsumerError| matches!(error.downcast_ref(), Some(StoreError::Full { .. }));
+    let mend = |error: &ConsumerError| full(error) && site.make_room();
+    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel, mend: &mend };
     let mut progress = Progress::new(args.quiet);
     let ending = {
         let mut sink = store.sink(&id);

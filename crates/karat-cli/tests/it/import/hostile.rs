@@ -1,6 +1,6 @@
 //! Input that is broken, endless, deep or not text at all: a clear message, no panic, and no memory to speak of.
 
-use crate::project::{Project, Ran, fixture};
+use crate::project::{Project, Ran, fixture, zipped};
 
 #[track_caller]
 fn refused(content: &[u8], texts: &[&str]) {
@@ -159,5 +159,24 @@ mod memory {
         assert_eq!(code, Some(0), "{err}");
         assert!(err.contains("results are suppressed"), "{err}");
         assert!(peak < 60, "{peak} MB for a file of 100 MB without findings");
+    }
+}
+
+/// A small file that unpacks to more than any memory is refused before it takes up much of it.
+#[test]
+fn a_file_that_unpacks_to_too_much_is_refused_in_little_memory() {
+    let project = crate::project::suite(&[serde_json::json!({ "id": "a" })]);
+    let sarif = "{\"version\":\"2.1.0\",\"runs\":[{\"results\":[";
+    let trial = "{\"case\":\"a\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\",\"findings\":[";
+    let too_long = ["the text is longer than 268435456 bytes", "gunzip"];
+    for (name, bytes, expect) in [
+        ("results.sarif.gz", zipped(sarif, "{},", 100_000_000, ""), ["more than 1000000 results", "split it"]),
+        ("findings.jsonl.gz", zipped(trial, "{\"id\":\"a\"},", 10_000_000, ""), ["a line of more than", ""]),
+        ("lines.jsonl.gz", zipped("", "\n", 300_000_000, ""), too_long),
+    ] {
+        project.write(name, bytes);
+        let ran = project.typed(&format!("ulimit -d 1500000; karat score . --submission {name}"));
+        assert_eq!(ran.code, Some(4), "{name}: {}", ran.out);
+        assert!(expect.iter().all(|text| ran.out.contains(text)), "{name}: {}", ran.out);
     }
 }

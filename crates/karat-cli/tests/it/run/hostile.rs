@@ -2,7 +2,7 @@
 
 use super::sandboxed;
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
-use crate::project::{Project, skipped};
+use crate::project::{Project, skipped, zipped};
 
 /// Runs a hostile tool between two trials of an honest one, all at once, and gives its outcomes; the honest one is unharmed.
 #[track_caller]
@@ -101,6 +101,77 @@ fn fills_the_memory() {
 fn writes_a_file_without_end() {
     let script = "dd if=/dev/zero of=\"$2\" bs=1M count=64 2>/dev/null || exit 9";
     check(script, "limits = { file_size = \"4MiB\" }", "crashed 4");
+}
+
+/// Many files, each of them small enough: what counts is all of them. The honest tool beside it finishes.
+#[test]
+fn fills_the_disk_with_many_files() {
+    let script = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > \"$TMPDIR/$i\"; done";
+    let project = check(script, "limits = { disk = \"20MB\" }\ntimeout = \"120s\"", "crashed 4");
+    let reasons = super::reasons(&project).join("; ");
+    assert!(reasons.contains("its files took up more than 20000000 bytes") && reasons.contains("limits.disk"));
+}
+
+/// One file may not be larger than all may be together.
+#[test]
+fn fills_the_disk_with_one_file() {
+    let script = "exec head -c 100000000 /dev/zero > \"$TMPDIR/large\"";
+    let project = check(script, "limits = { disk = \"20MB\" }\ntimeout = \"120s\"", "crashed 4");
+    let reasons = super::reasons(&project).join("; ");
+    assert!(reasons.contains("limits.disk"), "{reasons}");
+}
+
+/// What a tool prints is unpacked and imported under the limits of its trial, and what goes over them is the tool's doing: it is
+/// told once, and never tried again.
+#[test]
+fn writes_what_no_memory_holds() {
+    let project = with_cases(1);
+    let sarif = "{\"version\":\"2.1.0\",\"runs\":[{\"results\":[";
+    // 90 MB of nothing, and 9 MB that would come to gigabytes.
+    project.write("unpacks", zipped(sarif, " ", 90_000_000, "{}]}]}"));
+    project.write("results", zipped(sarif, "{},", 3_000_000, "{}]}]}"));
+    // Texts that are stated once and repeated by each result.
+    let text = "x".repeat(1_000_000);
+    let rule = format!(
+        "{{\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"t\",\"rules\":[{{\"id\":\"r\",\"fullDescription\":{{\"text\":\"{text}\"}}}}]}}}},\"results\":["
+    );
+    project.write("repeats", zipped(&rule, "{\"ruleId\":\"r\"},", 10_000, "{}]}]}"));
+    let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
+    project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(500_000)));
+    project.write("some", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(4_000)));
+    let tools = [
+        ("unpacks", "sarif", "", "unparsable", "longer than 67108864 bytes"),
+        ("results", "sarif", "", "unparsable", "more than 1000000 results"),
+        ("repeats", "sarif", "limits = { memory = \"300MB\" }", "crashed", "more than 300000000 bytes of memory"),
+        ("many", "karat", "limits = { memory = \"100MB\" }", "crashed", "more than 100000000 bytes of memory"),
+        ("some", "karat", "limits = { findings = 4000 }", "unparsable", "4001 findings, and 4000 are the most"),
+    ];
+    for (name, format, more, ..) in tools {
+        let file = project.path(name).display().to_string();
+        let manifest = format!("command = [\"/bin/cat\", \"{file}\"]\nformat = \"{format}\"\n{more}\n");
+        project.write(&format!("tools/{name}.toml"), manifest);
+    }
+    let late = format!(
+        "command = [\"/bin/cat\", \"{}\"]\nformat = \"karat\"\ntimeout = \"1s\"\n",
+        project.path("many").display()
+    );
+    project.write("tools/late.toml", late);
+    with_tool(&project, "honest", FINDS_IT, "");
+    let names = tools.map(|tool| tool.0).into_iter().chain(["late", "honest"]);
+    let names: Vec<String> = names.map(|name| format!("tools/{name}.toml")).collect();
+    let report = parsed(&project.run(&format!("run suite --tool {} --trials 1 -q --json", names.join(" "))));
+    let attempts = || project.json("store show latest --json")["attempts"].as_u64();
+    let before = attempts();
+    let outcome = |index: usize, word: &str| report["tools"][index]["outcomes"][word].as_u64();
+    let reasons = super::reasons(&project);
+    for (index, (name, _, _, word, reason)) in tools.into_iter().enumerate() {
+        assert_eq!(outcome(index, word), Some(1), "{name}: {} {reasons:?}", report["tools"][index]["outcomes"]);
+        assert!(reasons.iter().any(|why| why.contains(reason)), "{name}: {reasons:?}");
+    }
+    assert_eq!(outcome(5, "timed_out"), Some(1), "{} {reasons:?}", report["tools"][5]["outcomes"]);
+    assert_eq!(outcome(6, "reported"), Some(1), "{}", report["tools"][6]["outcomes"]);
+    project.run("run --resume latest -q --json").expect(0);
+    assert_eq!(attempts(), before, "a trial was tried again");
 }
 
 #[test]

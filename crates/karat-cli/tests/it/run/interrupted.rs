@@ -1,6 +1,6 @@
 //! Runs that are killed, stopped or refused: nothing is lost, nothing is done twice, and it goes on.
 
-use super::{FINDS_IT, parsed, with_cases, with_tool};
+use super::{FINDS_IT, parsed, soon, with_cases, with_tool};
 use crate::project::Project;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -110,27 +110,92 @@ fn killed_for_longer() {
     kill_at((0..1_000).map(|n| n * 619 % 1_000));
 }
 
-/// Ends a run with Ctrl-C while its tools are at work, and gives what it said.
+/// Waits for something that will be there.
 #[track_caller]
-fn stop(project: &Project, signal: &str, whole_group: bool) -> String {
-    let child = start(project, &["run", "suite", "--tool", "tools/slow.toml", "--trials", "1", "-j", "2"]);
-    let pid = if whole_group { format!("-{}", child.id()) } else { child.id().to_string() };
-    let mark = project.path("tools/slow.sh").display().to_string();
-    let running = || !Command::new("pgrep").args(["-f", &mark]).output().unwrap().stdout.is_empty();
+fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let patience = Instant::now();
-    while !running() {
-        assert!(patience.elapsed() < Duration::from_secs(20), "the tool never started");
-        std::thread::sleep(Duration::from_millis(20));
+    loop {
+        if let Some(found) = find() {
+            return found;
+        }
+        assert!(patience.elapsed() < Duration::from_secs(120), "{what} was never there");
+        std::thread::sleep(Duration::from_millis(10));
     }
-    std::thread::sleep(Duration::from_millis(200));
+}
+
+/// Sends a signal, and gives what the run said when it ended, which it did soon.
+#[track_caller]
+fn signalled(child: std::process::Child, signal: &str, to: &str, soon: Duration) -> String {
     let asked = Instant::now();
-    assert!(Command::new("kill").args([signal, "--", &pid]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, "--", to]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    // Far less than the ten minutes that the tool would take, also where the machine has other work.
-    assert!(asked.elapsed() < Duration::from_secs(30), "it took {:?} to stop", asked.elapsed());
-    assert!(!running(), "a tool survived");
+    let took = asked.elapsed();
+    assert!(took < soon, "it took {took:?} to stop, and should take {soon:?} at most");
     assert_eq!(output.status.code(), Some(5));
     String::from_utf8(output.stderr).unwrap()
+}
+
+/// Ends a run with Ctrl-C while its tools are at work, and gives what it said.
+#[track_caller]
+fn stop(project: &Project, signal: &str, whole_group: bool, soon: Duration) -> String {
+    let child = start(project, &["run", "suite", "--tool", "tools/slow.toml", "--trials", "1", "-j", "2"]);
+    let to = if whole_group { format!("-{}", child.id()) } else { child.id().to_string() };
+    let mark = project.path("tools/slow.sh").display().to_string();
+    let running = || !Command::new("pgrep").args(["-f", &mark]).output().unwrap().stdout.is_empty();
+    wait_for("the tool", || running().then_some(()));
+    std::thread::sleep(Duration::from_millis(200));
+    let said = signalled(child, signal, &to, soon);
+    assert!(!running(), "a tool survived");
+    said
+}
+
+/// The import of a run's output, once it is under way: the one child of Karat whose time is limited.
+fn import_of(run: u32) -> Option<u32> {
+    let text = |path: String| std::fs::read_to_string(path).unwrap_or_default();
+    let threads = std::fs::read_dir(format!("/proc/{run}/task")).ok()?.flatten();
+    let children = threads.map(|thread| text(thread.path().join("children").display().to_string()));
+    let children: Vec<u32> = children.collect::<String>().split_whitespace().flat_map(str::parse).collect();
+    let limited = |pid: &u32| {
+        let limits = text(format!("/proc/{pid}/limits"));
+        limits.lines().any(|line| line.starts_with("Max cpu time") && !line.contains("unlimited"))
+    };
+    children.into_iter().find(limited)
+}
+
+/// An import that would never end, as it is halted, ends with the run that it belongs to.
+#[test]
+#[cfg(target_os = "linux")]
+fn stopping_ends_an_import() {
+    let project = with_cases(3);
+    let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
+    project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(300_000)));
+    let command = format!("command = [\"/bin/cat\", \"{}\"]\nformat = \"karat\"\n", project.path("many").display());
+    project.write("tools/large.toml", command);
+    let soon = soon();
+    let child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
+    let run = child.id();
+    let import = wait_for("an import", || import_of(run));
+    assert!(Command::new("kill").args(["-STOP", &import.to_string()]).status().unwrap().success());
+    let said = signalled(child, "-INT", &run.to_string(), soon);
+    assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");
+    assert!(!std::path::Path::new(&format!("/proc/{import}")).exists(), "the import survived");
+}
+
+/// A run that is killed takes its import with it.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_import_does_not_outlive_its_run() {
+    let project = with_cases(1);
+    let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
+    project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(300_000)));
+    let command = format!("command = [\"/bin/cat\", \"{}\"]\nformat = \"karat\"\n", project.path("many").display());
+    project.write("tools/large.toml", command);
+    let mut child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
+    let import = wait_for("an import", || import_of(child.id()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let state = || std::fs::read_to_string(format!("/proc/{import}/stat")).unwrap_or_default();
+    wait_for("the end of the import", || (state().is_empty() || state().contains(") Z ")).then_some(()));
 }
 
 #[test]
@@ -146,13 +211,14 @@ fn stopping_is_quick_and_leaves_nobody_behind() {
         ),
         &format!("expose = [\"{}\"]", project.path("go").display()),
     );
+    let soon = soon();
     for signal in ["-INT", "-TERM"] {
-        let said = stop(&project, signal, false);
+        let said = stop(&project, signal, false, soon);
         assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");
     }
     // As a terminal does it: everyone in the foreground is told.
     for _ in 0..5 {
-        let said = stop(&project, "-INT", true);
+        let said = stop(&project, "-INT", true, soon);
         assert!(said.contains("0 of 3 trials are kept"), "{said}");
     }
     project.write("go", "");
@@ -284,6 +350,29 @@ fn a_full_disk_for_checkouts_is_not_blamed_on_the_tool() {
     let Some(said) = on_small_disks(&project, &[("small", 2_000_000)], script) else { return };
     assert!(said.contains("run: 5") && said.contains("No space left") && said.contains("--resume"), "{said}");
     assert!(said.contains("\"reported\": 2") && !said.contains("\"crashed\": "), "{said}");
+}
+
+/// A tool fills the disk on which all trials take place. It is to blame, and the others go on; so do they where the store lies
+/// on that disk, too.
+#[test]
+fn who_fills_the_disk_is_to_blame_and_the_others_go_on() {
+    let project = with_cases(3);
+    let full =
+        "while head -c 1000000 /dev/zero >> \"$TMPDIR/large\"; do :; done 2>/dev/null; while :; do sleep 1; done";
+    with_tool(&project, "greedy", full, "");
+    // It cannot do its work while the other one lives.
+    with_tool(&project, "it", &format!("sleep 1; head -c 3000000 /dev/zero > \"$TMPDIR/x\" || exit 3; {FINDS_IT}"), "");
+    let script = r#"export TMPDIR=$PWD/small
+"$karat" run suite --tool tools/greedy.toml tools/it.toml --trials 1 -q -j 2 --isolation process --store small/store --json > report.json
+echo "run: $?"
+"$karat" store verify --store small/store > /dev/null; echo "verify: $?"
+"$karat" store show latest --json --store small/store"#;
+    let Some(said) = on_small_disks(&project, &[("small", 16_000_000)], script) else { return };
+    assert!(said.contains("run: 0") && said.contains("verify: 0"), "{said}");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(project.path("report.json")).unwrap()).unwrap();
+    assert_eq!(report["tools"][0]["outcomes"]["crashed"], 3, "{said}");
+    assert_eq!(report["tools"][1]["outcomes"]["reported"], 3, "{said}");
+    assert!(said.contains("its files filled the disk"), "{said}");
 }
 
 #[test]

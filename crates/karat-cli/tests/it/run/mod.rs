@@ -12,6 +12,7 @@ mod writes;
 use crate::project::{Project, Ran};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 /// A suite on disk with so many small cases, all alike but for their names, beside a folder for tools.
 pub(crate) fn with_cases(count: usize) -> Project {
@@ -50,6 +51,16 @@ pub(crate) fn sandboxed() -> bool {
 /// A script that reports the one issue there is.
 pub(crate) const FINDS_IT: &str =
     r#"echo '{"findings":[{"title":"SQL injection","file":"app.py","line_start":2}]}' > "$2""#;
+
+/// How long a stop may take: two seconds where nothing else is going on. How much else is going on shows in the time that a
+/// run takes whose tools do nothing, through the same supervisor.
+pub(crate) fn soon() -> Duration {
+    let project = with_cases(1);
+    with_tool(&project, "echo", FINDS_IT, "");
+    let began = Instant::now();
+    project.run("run suite --tool tools/echo.toml --trials 1 -q").expect(0);
+    Duration::from_secs(2) + began.elapsed() * 10
+}
 
 /// Runs one tool and gives the report.
 #[track_caller]

@@ -58,6 +58,18 @@ fn a_file_too_large_is_told() {
 }
 
 #[test]
+fn files_too_large_together_are_told() {
+    each(|isolation| {
+        let script = "i=0; while :; do i=$((i+1)); mkdir -p d/$i; head -c 500000 /dev/zero > d/$i/f; done";
+        let mut trial = Trial::new(isolation, script);
+        trial.job.limits.disk = 5_000_000;
+        trial.job.limits.time = Duration::from_secs(120);
+        assert_eq!(trial.run().ended, Ended::Overran(Resource::Disk), "{isolation:?}");
+        next_is_fine(isolation);
+    });
+}
+
+#[test]
 fn whoever_tidies_up_in_time_may() {
     each(|isolation| {
         let mut trial = Trial::new(isolation, "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done");

@@ -8,13 +8,18 @@ use std::io::{self, Read};
 pub struct Limits {
     /// Bytes of one JSON string. It is applied to input that starts as JSON does; `None` applies it to none.
     pub string: Option<u64>,
-    /// Bytes of the whole text, after decompression.
+    /// Bytes of the whole text.
     pub total: u64,
+    /// Bytes of the whole text where it was compressed: a file of a few kilobytes may hold more than any memory.
+    pub unpacked: u64,
+    /// What to do about a text that is too long.
+    pub help: &'static str,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { string: Some(16 << 20), total: 16 << 30 }
+        let help = "split it, or unpack it first with `gunzip` if it is what it should be";
+        Self { string: Some(16 << 20), total: 16 << 30, unpacked: 256 << 20, help }
     }
 }
 
@@ -90,7 +95,8 @@ impl<R: Read> Guard<R> {
         self.total += block.len() as u64;
         if self.total > self.limits.total {
             let limit = self.limits.total;
-            let message = format!("the text is longer than {limit} bytes, more than is taken from one input");
+            let help = self.limits.help;
+            let message = format!("the text is longer than {limit} bytes, more than is taken from one input; {help}");
             return Err(nowhere.refuse(message));
         }
         if self.json.is_none() {

@@ -17,7 +17,8 @@ mod words;
 
 pub use keys::write_keys;
 
-use super::{Harvest, ImportError, Importer, Input, Reported, Sources, ToolFailure, input, json, tool_name};
+use super::{Harvest, ImportError, Importer, Input, MOST_RESULTS, Reported, Sources, ToolFailure};
+use super::{input, json, refuse_more_than, tool_name};
 use document::{Document, Reader, Rest};
 use karat_core::wording::plural;
 use model::Item;
@@ -84,6 +85,7 @@ impl Reader for Collector<'_> {
                 item.flows.0 = None;
             }
             run.push(item);
+            refuse_more_than(MOST_RESULTS, self.harvest.findings.len() + run.len())?;
         }
         Ok(())
     }

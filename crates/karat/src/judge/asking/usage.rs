@@ -150,7 +150,10 @@ impl Usage {
             unjudged: self.unjudged,
             refused: self.refused,
             beyond: 0,
-            tokens: self.seen.values().fold(0, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out)),
+            tokens: self
+                .seen
+                .values()
+                .fold(0, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out)),
             usd: judge.prices().map(|prices| {
                 let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.of(paid.tokens_in, paid.tokens_out));
                 self.seen.values().map(usd).sum()

@@ -124,8 +124,9 @@ impl Opening {
         if *same >= SAME_WORDS || *failed >= ANY_WORDS {
             return Some(format!("the first questions all failed ({failed} so far), the last one: {words}"));
         }
-        (*unreadable >= UNREADABLE)
-            .then(|| format!("none of the first {unreadable} answers could be read; the last one: {unreadable_because}"))
+        (*unreadable >= UNREADABLE).then(|| {
+            format!("none of the first {unreadable} answers could be read; the last one: {unreadable_because}")
+        })
     }
 
     fn open(&self) {

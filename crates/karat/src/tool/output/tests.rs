@@ -7,7 +7,7 @@ fn about<'a>(case: &'a CaseId, tool: &'a ToolName, sources: Sources<'a>) -> Abou
 
 fn read_text(format: &str, bytes: Option<&[u8]>) -> Read {
     let (case, tool) = (CaseId::new("src"), ToolName::new("mine"));
-    read(&Output { format, bytes }, &about(&case, &tool, &|_| None))
+    read(&Output { format, bytes, caps: Caps::default() }, &about(&case, &tool, &|_| None))
 }
 
 /// What a text is read as: the outcome, then the problem or the findings and notes.
@@ -164,7 +164,7 @@ fn the_rule_map_is_applied() {
     let (case, tool) = (CaseId::new("c"), ToolName::new("t"));
     let about = About { rules: Some(&rules), ..about(&case, &tool, &|_| None) };
     let bytes = br#"[{"rule_id":"B1"}]"#;
-    let read = read(&Output { format: KARAT, bytes: Some(bytes) }, &about);
+    let read = read(&Output { format: KARAT, bytes: Some(bytes), caps: Caps::default() }, &about);
     assert_eq!(
         (read.trial.findings[0].category.as_deref(), &read.trial.findings[0].cwe[..]),
         (Some("injection"), &[89][..])
