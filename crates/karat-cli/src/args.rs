@@ -272,12 +272,12 @@ Examples:
   karat serve                                       http://127.0.0.1:7331 over the nearest store
   karat serve --open                                and a browser on it
   karat serve --store ../suite/.karat --label       and a page to label pairs on
-  karat serve --listen 0.0.0.0:7331 --tls-cert cert.pem --tls-key key.pem     for others, over HTTPS
   karat serve --access-log access.log               with a line for every request
+  karat serve --listen 0.0.0.0:7331 --tls-cert cert.pem --tls-key key.pem    for others, by HTTPS
   KARAT_SERVE_TOKEN=$(openssl rand -hex 24) karat serve --listen 10.0.0.5:7331 --host karat.example
 
-Nothing is changed: without --label every request that would change something is refused. Every page needs
-the token in the printed address, which a browser remembers. Ctrl-C ends it.")]
+Every page needs the token in the printed address, which a browser remembers. Nothing is changed:
+without --label every request that would change something is refused. Ctrl-C ends it.")]
     Serve(ServeArgs),
     /// Measure a ranking against judged documents, as trec_eval does.
     #[command(after_help = "\
