@@ -1,7 +1,7 @@
 //! What a tool wrote in a trial, in every format a manifest may name.
 
 use super::records::submission_survives;
-use karat::tool::output::{About, Output, formats, read};
+use karat::tool::output::{About, Caps, Output, formats, read};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
 
@@ -15,7 +15,7 @@ pub fn check(bytes: &[u8]) {
     let roots = ["/work/checkout"];
     let sources = |_: &_| Some("one\ntwo\nthree\n".to_owned());
     let about = About { case: &case, tool: &tool, number: 1, roots: &roots, rules: None, sources: &sources };
-    let read = read(&Output { format, bytes: Some(bytes) }, &about);
+    let read = read(&Output { format, bytes: Some(bytes), caps: Caps::default() }, &about);
     assert_eq!(read.problem.is_some(), read.trial.outcome == Outcome::Unparsable);
     assert!(
         read.problem.is_none_or(|why| !why.is_empty())
