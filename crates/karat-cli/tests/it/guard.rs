@@ -127,7 +127,7 @@ fn a_report_that_does_not_hang_together_is_refused() {
         let mut report = project.json("score starter --json");
         *report.pointer_mut(pointer).unwrap() = value;
         project.write("r.json", report.to_string());
-        let all: Vec<&str> = [&["r.json has", "help: make the file again"], expect].concat();
+        let all: Vec<&str> = [&["r.json has", "help: make the file again"][..], expect].concat();
         for line in
             ["report r.json", "compare good.json r.json", "gate r.json --min f1=0.1", "baseline write r.json -o b.json"]
         {

@@ -126,7 +126,7 @@ fn the_cost_in_the_report_is_that_of_the_ledger() {
     let project = project(20, 1);
     let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nprice_in = 2.5\nprice_out = 10");
     project.write("suite/karat.toml", config);
-    let behaviour = Behaviour { faults: 40, kinds: &[Fault::Prose, Fault::CutAnswer], seed: 3, ..Behaviour::GOOD };
+    let behaviour = Behaviour { faults: 400, kinds: &[Fault::Prose, Fault::CutAnswer], seed: 3, ..Behaviour::GOOD };
     let server = Server::start(behaviour);
     for _ in 0..2 {
         let told = super::report(&project, &server, LINE);
