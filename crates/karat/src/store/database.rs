@@ -346,6 +346,14 @@ impl Database {
         rows.iter().map(|row| row.text(0)).collect()
     }
 
+    /// The definitions of all tables, indexes and triggers. They are read as plain bytes: a definition that is no text any more
+    /// ends the thread that SQLite runs in.
+    pub(super) fn definitions(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let sql = "SELECT CAST(type || ' ' || name || ' ' || tbl_name || ' ' || COALESCE(sql, '') AS BLOB) \
+                   FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type, name";
+        self.query(sql, Vec::new())?.iter().map(|row| row.bytes(0)).collect()
+    }
+
     fn check_writable(&self) -> Result<(), StoreError> {
         if self.access == Access::Write {
             return Ok(());

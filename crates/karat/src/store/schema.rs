@@ -25,6 +25,9 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 10, sql: include_str!("sqlite/0010_sent_questions.sql") },
 ];
 
+/// BLAKE3 of the definitions of the known version. A test says what it is when a migration is added.
+const DEFINITIONS: &str = "e97de98ddef32a30ccbe04bf9ee97298b08cabea187ac27f03d7484dd0f4968c";
+
 /// The version this program writes.
 pub(super) fn known() -> i64 {
     MIGRATIONS.last().map_or(0, |migration| migration.version)
@@ -49,7 +52,19 @@ pub(super) fn understood(database: &mut Database) -> Result<i64, StoreError> {
     if found > known() {
         return Err(StoreError::Newer { file: database.file().to_owned(), found, known: known() });
     }
+    if found == known() && fingerprint(database)? != DEFINITIONS {
+        let detail = "the definitions of its tables are not those that Karat wrote".to_owned();
+        return Err(StoreError::Damaged { file: database.file().to_owned(), detail });
+    }
     Ok(found)
+}
+
+fn fingerprint(database: &mut Database) -> Result<String, StoreError> {
+    let mut hasher = blake3::Hasher::new();
+    for definition in database.definitions()? {
+        hasher.update(&definition).update(b"\n");
+    }
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// Brings a store to the known version, in one transaction. Rows that had no hash have one then.
@@ -84,7 +99,16 @@ pub(super) fn migrate_to(database: &mut Database, version: i64) -> Result<(), St
 
 #[cfg(test)]
 mod tests {
+    use super::super::database::Access;
     use super::*;
+
+    #[test]
+    fn the_definitions_of_the_known_version_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut database = Database::connect(&folder.path().join("karat.db"), Access::Write).unwrap();
+        migrate_to(&mut database, known()).unwrap();
+        assert_eq!(fingerprint(&mut database).unwrap(), DEFINITIONS);
+    }
 
     #[test]
     fn versions_rise_one_by_one() {
