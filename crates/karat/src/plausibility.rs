@@ -374,10 +374,10 @@ impl Found {
         }
     }
 
-    /// A metric over cases rests on no more of them than there are; of a pooled one n counts items.
+    /// A mean of cases rests on no more of them than there are; of other metrics n counts items, trials or tools.
     fn at_most_cases(&mut self, path: &str, id: &str, n: usize, cases: usize) {
-        let pooled = table::find(id).is_none_or(|metric| metric.aggregation == Aggregation::Pooled);
-        if n > cases && !pooled {
+        let counts_cases = table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
+        if n > cases && counts_cases {
             self.add(format!("{path}.n"), format!("it is {n}, and there are {}", count(cases, "case")));
         }
     }

@@ -49,6 +49,9 @@ pub struct ToolManifestV1 {
     /// Whether it may use the network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
+    /// Whether the network includes the services of this machine, such as a model that runs here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loopback: bool,
     /// Files and folders it may read though they lie where nothing can be read, such as below the user's home.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expose: Vec<String>,

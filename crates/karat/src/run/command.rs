@@ -549,6 +549,7 @@ impl CommandTool {
             readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
+            loopback: self.program.loopback,
         }
     }
 
@@ -607,7 +608,8 @@ pub fn isolation_words(isolation: Isolation, program: &Program) -> String {
     let missing = isolation.missing().map(|missing| format!(" ({missing})")).unwrap_or_default();
     let mut words = vec![format!("{}{missing}", isolation.as_str())];
     if program.network {
-        words.push("network allowed".to_owned());
+        let elsewhere = isolation == Isolation::Bubblewrap && !program.loopback;
+        words.push(if elsewhere { "network allowed, but for this machine" } else { "network allowed" }.to_owned());
     }
     let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ");
     if !program.pass_env.is_empty() {

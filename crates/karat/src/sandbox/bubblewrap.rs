@@ -6,7 +6,7 @@ use super::order::Exec;
 use super::program::locate_program;
 use super::system::{SystemPath, is_system, left_out, system};
 use super::user::{ToolUser, UNPRIVILEGED};
-use super::view::{Sight, within};
+use super::view::{Reach, Sight, within};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,6 +20,8 @@ const EMPTY: &str = "1048576";
 pub(super) const STATUS: usize = 2;
 /// The words that are to name the files with the filters.
 pub(super) const FILTERS: [usize; 2] = [4, 6];
+/// The word that is to name the file which is waited for before the tool begins, where there is one.
+pub(super) const BLOCK: usize = 8;
 
 /// Bubblewrap, as it can be used here.
 #[derive(Clone, Debug)]
@@ -92,7 +94,10 @@ pub(super) fn command(
     for _ in FILTERS {
         args.0.extend(["--add-seccomp-fd".into(), OsString::new()]);
     }
-    args.0.extend(base(sight.network, setpriv.is_some()));
+    if sight.reach == Reach::Elsewhere {
+        args.0.extend(["--block-fd".into(), OsString::new()]);
+    }
+    args.0.extend(base(sight.reach == Reach::Everything, setpriv.is_some()));
     for path in ["/dev/shm", "/tmp", "/var/tmp"] {
         args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
@@ -145,10 +150,10 @@ pub(super) fn command(
 const CONTROLS: [&str; 6] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
 
 /// What every sandbox begins with. To change the user, root stays out of a user namespace, in which there would be no other.
-fn base(network: bool, changes_user: bool) -> Vec<OsString> {
+fn base(shares_network: bool, changes_user: bool) -> Vec<OsString> {
     let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
     args.push("--unshare-cgroup-try");
-    if !network {
+    if !shares_network {
         args.push("--unshare-net");
     }
     args.extend(["--cap-drop", "ALL"]);

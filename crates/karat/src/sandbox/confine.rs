@@ -3,7 +3,7 @@
 use super::filter;
 use super::order::Rules;
 use super::system::{SystemPath, left_out, system};
-use super::view::{Sight, within};
+use super::view::{Reach, Sight, within};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
@@ -54,7 +54,7 @@ pub(super) fn rules(sight: &Sight) -> Rules {
         carve(path, &sight.secret, &mut writable);
     }
     let words = |paths: Vec<PathBuf>| paths.into_iter().map(OsString::from).collect();
-    Rules { readable: words(readable), writable: words(writable), network: sight.network }
+    Rules { readable: words(readable), writable: words(writable), network: sight.reach != Reach::Nothing }
 }
 
 /// Puts the rules on this process, for good.

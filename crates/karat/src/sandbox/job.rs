@@ -52,6 +52,8 @@ pub struct View {
     pub secret: Vec<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether that includes the services of this machine, where the isolation can tell.
+    pub loopback: bool,
 }
 
 /// The longest time that is told from none: clocks cannot count for ever.

@@ -18,9 +18,12 @@ mod disk_usage;
 mod filter;
 mod isolation;
 mod job;
+#[cfg(target_os = "linux")]
+mod name_space;
 mod order;
 mod processes;
 mod program;
+mod proxy;
 mod run;
 mod start;
 mod supervise;

@@ -2,6 +2,7 @@
 
 use super::cgroup::Membership;
 use super::job::{Limits, Resource};
+use super::proxy::Upstream;
 use super::worker::WorkerLimits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -14,6 +15,8 @@ pub(super) enum Order {
     Watch(Watch),
     /// Restrict itself and become the tool.
     Launch(Launch),
+    /// Send back a socket that listens at a port in the network name space of a process.
+    Listen { process: i32, port: u16 },
     /// Do some of Karat's own work under limits.
     Work(WorkerLimits),
 }
@@ -55,8 +58,8 @@ pub(super) struct Exec {
 pub(super) enum Start {
     /// By a launcher that becomes it.
     Launched { changes_user: bool },
-    /// The command is that of bubblewrap.
-    Bubblewrap,
+    /// The command is that of bubblewrap. With `way_out` the tool reaches the network through a proxy alone.
+    Bubblewrap { way_out: Option<Upstream> },
     /// By a launcher that restricts itself first.
     Confined { rules: Rules, changes_user: bool },
 }

@@ -6,8 +6,8 @@ use super::isolation::Isolation;
 use super::job::{Cancel, Captured, Ended, Finished, Job, LONGEST, Resource, SandboxError, Supervisor, seen_root};
 use super::order::{Exec, How, Order, Report, Said, Start, Watch, Wish};
 use super::user::{ToolUser, UNPRIVILEGED, give_to_unprivileged, tool_user};
-use super::view::Sight;
-use super::{bubblewrap, channel, processes};
+use super::view::{Reach, Sight};
+use super::{bubblewrap, channel, processes, proxy};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
 use std::ffi::OsString;
@@ -109,7 +109,8 @@ fn order(job: &Job) -> Result<(Order, Option<Group>), SandboxError> {
     let (start, exec) = match job.isolation {
         Isolation::Bubblewrap => {
             let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
-            (Start::Bubblewrap, bubblewrap::command(bubblewrap, job, &sight, &user, env))
+            let way_out = (sight.reach == Reach::Elsewhere).then(|| proxy::lead_through(&mut env));
+            (Start::Bubblewrap { way_out }, bubblewrap::command(bubblewrap, job, &sight, &user, env))
         }
         Isolation::Landlock => {
             available().landlock.as_ref().map_err(|why| unavailable(why))?;

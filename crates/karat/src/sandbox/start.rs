@@ -2,12 +2,13 @@
 
 use super::job::this_executable;
 use super::order::{Exec, Launch, Order, Start};
+use super::proxy::Upstream;
 #[cfg(target_os = "linux")]
 use super::user::UNPRIVILEGED;
-use super::{bubblewrap, channel};
+use super::{bubblewrap, channel, processes};
 use rustix::process::Pid;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -35,7 +36,7 @@ impl Started {
 pub(super) fn start(how: Start, exec: Exec, announce: &dyn Fn(Pid)) -> Result<Started, String> {
     match how {
         Start::Launched { changes_user } => start_launcher(Launch { exec, rules: None, changes_user }, announce),
-        Start::Bubblewrap => start_bubblewrap(exec, announce).map_err(|error| error.to_string()),
+        Start::Bubblewrap { way_out } => start_bubblewrap(exec, way_out, announce).map_err(|error| error.to_string()),
         Start::Confined { rules, changes_user } => {
             start_launcher(Launch { exec, rules: Some(rules), changes_user }, announce)
         }
@@ -110,7 +111,7 @@ fn spawn(command: &mut Command) -> Result<Pid, String> {
     Ok(Pid::from_child(&child))
 }
 
-fn start_bubblewrap(mut exec: Exec, announce: &dyn Fn(Pid)) -> io::Result<Started> {
+fn start_bubblewrap(mut exec: Exec, way_out: Option<Upstream>, announce: &dyn Fn(Pid)) -> io::Result<Started> {
     let (status, theirs) = io::pipe()?;
     let (status, theirs) = (OwnedFd::from(status), OwnedFd::from(theirs));
     let filters = filters()?;
@@ -121,12 +122,60 @@ fn start_bubblewrap(mut exec: Exec, announce: &dyn Fn(Pid)) -> io::Result<Starte
             *number = file.as_raw_fd().to_string().into();
         }
     }
+    let block = match &way_out {
+        None => None,
+        Some(_) => {
+            let (theirs, ours) = io::pipe()?;
+            let theirs = OwnedFd::from(theirs);
+            rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty())?;
+            if let Some(number) = exec.command.get_mut(bubblewrap::BLOCK) {
+                *number = theirs.as_raw_fd().to_string().into();
+            }
+            Some((theirs, ours))
+        }
+    };
     // A group of its own, which can be ended as one.
     let started = command(&exec).and_then(|mut command| spawn(command.process_group(0)));
     let main = started.map_err(io::Error::other)?;
+    drop(theirs);
     // Whatever runs in there by now sees no supervisor.
     announce(main);
+    if let (Some((_, mut begin)), Some(upstream)) = (block, way_out) {
+        if let Err(why) = open_way_out(status.as_fd(), upstream) {
+            processes::end_all(main, true);
+            return Err(io::Error::other(format!(
+                "its network could not be set up: {why}; with `loopback = true` in its manifest it would have that of the machine"
+            )));
+        }
+        io::Write::write_all(&mut begin, b"x")?;
+    }
     Ok(Started { main, bubblewrap: Some(status) })
+}
+
+/// Puts a proxy into the network name space that bubblewrap has made, as soon as it tells of it.
+#[cfg(target_os = "linux")]
+fn open_way_out(status: BorrowedFd<'_>, upstream: Upstream) -> Result<(), String> {
+    let mut line = Vec::new();
+    while line.last() != Some(&b'\n') {
+        let mut byte = [0];
+        match rustix::io::retry_on_intr(|| rustix::io::read(status, &mut byte)) {
+            Ok(1) => line.push(byte[0]),
+            Ok(_) => return Err("bubblewrap ended".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let told: serde_json::Value = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
+    let process = told["child-pid"].as_i64().and_then(|process| i32::try_from(process).ok());
+    let process = process.ok_or("bubblewrap does not say which process it started")?;
+    let listener = super::name_space::listen_within(process, super::proxy::PORT)?;
+    // It ends with this process, which outlives the tool.
+    let serving = std::thread::Builder::new().spawn(move || super::proxy::serve(&listener, upstream));
+    serving.map(|_| ()).map_err(|error| error.to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_way_out(_status: BorrowedFd<'_>, _upstream: Upstream) -> Result<(), String> {
+    Err("there are no name spaces here".to_owned())
 }
 
 /// Files to read the filters from. Namespaces keep a tool from networks, but not from a daemon whose socket is a file.

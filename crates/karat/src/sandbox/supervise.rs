@@ -34,6 +34,10 @@ pub fn supervise(work: fn(&Connection) -> io::Result<()>) -> ExitCode {
             channel::send(channel.as_fd(), &Said::Done(report))
         }
         Ok(Some(Order::Launch(order))) => channel::send(channel.as_fd(), &start::become_tool(&order)),
+        #[cfg(target_os = "linux")]
+        Ok(Some(Order::Listen { process, port })) => super::name_space::visit(process, port, channel.as_fd()),
+        #[cfg(not(target_os = "linux"))]
+        Ok(Some(Order::Listen { .. })) => Ok(()),
         Ok(Some(Order::Work(limits))) => {
             worker::restrict(&limits).map_err(io::Error::from).and_then(|()| work(&Connection::new(channel)))
         }
@@ -98,7 +102,7 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // Bubblewrap may have to be privileged to set things up, and sees to this itself.
-        if !matches!(order.start, Start::Bubblewrap) {
+        if !matches!(order.start, Start::Bubblewrap { .. }) {
             rustix::thread::set_no_new_privs(true)?;
         }
     }

@@ -1,6 +1,6 @@
 //! What a job may see, with every path resolved: links followed, what is not there left out, what lies in a secret dropped.
 
-use super::job::{Job, SandboxError, ToolFolder};
+use super::job::{Job, SandboxError, ToolFolder, View};
 use super::system::is_system;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,29 @@ pub(super) struct Sight {
     pub(super) writable: Vec<PathBuf>,
     /// Absent whatever else is said, none within another.
     pub(super) secret: Vec<PathBuf>,
-    /// Whether the network may be used.
-    pub(super) network: bool,
+    /// What may be reached.
+    pub(super) reach: Reach,
+}
+
+/// What of the network may be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Nothing.
+    Nothing,
+    /// Everything but this machine, where the isolation can tell.
+    Elsewhere,
+    /// Everything.
+    Everything,
+}
+
+impl Reach {
+    fn new(view: &View) -> Self {
+        match (view.network, view.loopback) {
+            (false, _) => Self::Nothing,
+            (true, false) => Self::Elsewhere,
+            (true, true) => Self::Everything,
+        }
+    }
 }
 
 impl Sight {
@@ -54,7 +75,7 @@ impl Sight {
         let links = links.filter(|(_, at)| !is_system(at) && !within(at, &readable)).collect();
         let writable: Vec<PathBuf> = job.view.writable.iter().map(|path| existing(path)).collect::<Result<_, _>>()?;
         let writable = writable.into_iter().filter(open).collect();
-        Ok(Self { root, dir, tool, readable, links, writable, secret, network: job.view.network })
+        Ok(Self { root, dir, tool, readable, links, writable, secret, reach: Reach::new(&job.view) })
     }
 }
 

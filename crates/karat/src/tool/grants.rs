@@ -19,6 +19,8 @@ use std::str::FromStr;
 pub enum Grant {
     /// To use the network.
     Network,
+    /// To use the services of this machine.
+    Loopback,
     /// To see a variable of the user's environment.
     Env(String),
     /// To read a file or folder of the user.
@@ -34,7 +36,7 @@ pub enum Grant {
 /// A grant or a list of grants that cannot be understood.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "invalid grant `{0}`: expected TOOL, or TOOL: followed by network, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
+    "invalid grant `{0}`: expected TOOL, or TOOL: followed by network, loopback, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
      separated by commas"
 )]
 pub struct InvalidGrant(String);
@@ -43,6 +45,7 @@ impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Network => f.write_str("network"),
+            Self::Loopback => f.write_str("loopback"),
             Self::Setup => f.write_str("setup"),
             Self::Env(name) => write!(f, "env={name}"),
             Self::Read(path) => write!(f, "read={path}"),
@@ -58,6 +61,7 @@ impl FromStr for Grant {
     fn from_str(text: &str) -> Result<Self, InvalidGrant> {
         match text.split_once('=') {
             None if text == "network" => Ok(Self::Network),
+            None if text == "loopback" => Ok(Self::Loopback),
             None if text == "setup" => Ok(Self::Setup),
             Some(("env", name)) if !name.is_empty() => Ok(Self::Env(name.to_owned())),
             Some(("read", path)) if !path.is_empty() => Ok(Self::Read(path.to_owned())),
@@ -87,6 +91,7 @@ impl Grant {
     pub fn describe(&self) -> String {
         match self {
             Self::Network => "use the network".to_owned(),
+            Self::Loopback => "use the services of this machine".to_owned(),
             Self::Setup => "run a set-up command with the network before the first trial".to_owned(),
             Self::Env(name) => format!("read your variable {name}"),
             Self::Read(path) => format!("read {path}"),
@@ -101,6 +106,9 @@ pub fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
     let mut grants = BTreeSet::new();
     if manifest.network {
         grants.insert(Grant::Network);
+    }
+    if manifest.loopback {
+        grants.insert(Grant::Loopback);
     }
     if !manifest.setup.is_empty() {
         grants.insert(Grant::Setup);
@@ -254,6 +262,7 @@ mod tests {
     fn greedy() -> ToolManifestV1 {
         ToolManifestV1 {
             network: true,
+            loopback: true,
             pass_env: vec!["A_KEY".to_owned()],
             setup: vec!["true".to_owned()],
             expose: vec!["~/.config/tool".to_owned()],
@@ -266,7 +275,7 @@ mod tests {
     #[test]
     fn every_grant_is_asked_for_and_written_as_it_is_read() {
         let grants = requested(&greedy());
-        assert_eq!(grants.len(), 6, "{grants:?}");
+        assert_eq!(grants.len(), 7, "{grants:?}");
         for grant in &grants {
             assert_eq!(grant.to_string().parse(), Ok(grant.clone()));
             assert!(!grant.describe().is_empty());
@@ -279,9 +288,9 @@ mod tests {
         let allow = |text: &str| -> Vec<Allowance> { vec![text.parse().unwrap()] };
         let missing = |text: &str| Request::new("x", &greedy(), &allow(text)).map(|request| request.missing.len());
         assert_eq!(missing("x"), None);
-        assert_eq!(missing("y"), Some(6));
-        assert_eq!(missing("x:network"), Some(5));
-        assert_eq!(missing("x:network,setup,env=OTHER"), Some(4));
+        assert_eq!(missing("y"), Some(7));
+        assert_eq!(missing("x:network"), Some(6));
+        assert_eq!(missing("x:network,setup,env=OTHER"), Some(5));
         let all = Request::new("x", &greedy(), &[]).unwrap().flag_value();
         assert_eq!(missing(&all), None, "{all}");
     }

@@ -82,6 +82,8 @@ pub struct Program {
     pub version: Vec<String>,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether that includes the services of this machine.
+    pub loopback: bool,
     /// What it may read beside its checkout and the system.
     pub expose: Vec<PathBuf>,
     /// What it may write beside its checkout.
@@ -265,7 +267,7 @@ impl Check<'_> {
         let kind = raw.kind;
         let (command, replay, patterns) = (ToolKindV1::Command, ToolKindV1::Replay, ToolKindV1::Patterns);
         let llm = ToolKindV1::Llm;
-        let keys: [(&str, bool, &[ToolKindV1]); 17] = [
+        let keys: [(&str, bool, &[ToolKindV1]); 18] = [
             ("command", !raw.command.is_empty(), &[command]),
             ("format", raw.format.is_some(), &[command]),
             ("ok_exit", raw.ok_exit.is_some(), &[command]),
@@ -276,6 +278,7 @@ impl Check<'_> {
             ("needs", !raw.needs.is_empty(), &[command]),
             ("version", !raw.version.is_empty(), &[command]),
             ("network", raw.network, &[command]),
+            ("loopback", raw.loopback, &[command]),
             ("expose", !raw.expose.is_empty(), &[command]),
             ("writable", !raw.writable.is_empty(), &[command]),
             ("limits", raw.limits.is_some(), &[command]),
@@ -348,7 +351,8 @@ impl Check<'_> {
             setup: raw.setup.clone(),
             needs: raw.needs.clone(),
             version: raw.version.clone(),
-            network: raw.network,
+            network: raw.network || raw.loopback,
+            loopback: raw.loopback,
             expose: self.places("expose", &raw.expose),
             writable: self.places("writable", &raw.writable),
             files_anywhere: self.context.files_anywhere,

@@ -56,11 +56,80 @@ fn opens_a_loopback_connection() {
     );
     assert_eq!(beside_an_honest_one(&project, &script, ""), "crashed 4");
     assert!(listener.accept().is_err(), "it got through");
-    // With the network allowed the same tool gets through, so it does try.
-    if std::process::Command::new("python3").arg("--version").output().is_ok() {
-        assert_eq!(beside_an_honest_one(&project, &script, "network = true"), "reported 4");
-        assert!(listener.accept().is_ok());
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return skipped("there is no python3 to connect with");
     }
+    // With the services of this machine allowed the same tool gets through, so it does try.
+    assert_eq!(beside_an_honest_one(&project, &script, "loopback = true"), "reported 4");
+    assert!(listener.accept().is_ok());
+    while listener.accept().is_ok() {}
+    if karat::sandbox::available().bubblewrap.is_ok() {
+        assert_eq!(beside_an_honest_one(&project, &script, "network = true"), "crashed 4");
+        assert!(listener.accept().is_err(), "it got through");
+    }
+}
+
+/// A tool with the network goes through Karat's proxy, which refuses this machine by every name, and through the user's own proxy
+/// beyond it.
+#[test]
+fn goes_elsewhere_and_not_to_this_machine() {
+    if karat::sandbox::available().bubblewrap.is_err() {
+        return skipped("there is no bubblewrap, so the network is the machine's own");
+    }
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return skipped("there is no python3 to connect with");
+    }
+    let service = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    service.set_nonblocking(true).unwrap();
+    let port = service.local_addr().unwrap().port();
+    let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("http://{}", upstream.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for client in upstream.incoming().flatten() {
+            let mut head = Vec::new();
+            let mut client = client;
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                if std::io::Read::read(&mut client, &mut byte).unwrap_or(0) == 0 {
+                    break;
+                }
+                head.push(byte[0]);
+            }
+            let known = head.starts_with(b"GET http://models.example/answer HTTP/1.1\r\n");
+            let body = if known { "elsewhere" } else { "unknown" };
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = std::io::Write::write_all(&mut client, answer.as_bytes());
+        }
+    });
+    let project = with_cases(1);
+    let python = format!(
+        r#"import urllib.request, urllib.error, socket
+def get(url):
+    try:
+        return urllib.request.urlopen(url, timeout=20).read().decode()
+    except urllib.error.HTTPError as error:
+        return str(error.code)
+print(get("http://models.example/answer"))
+for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::1]"]:
+    print(get("http://%s:{port}/" % host))
+try:
+    socket.create_connection(("127.0.0.1", {port}), 2)
+    print("direct")
+except OSError:
+    print("not direct")
+"#
+    );
+    project.write("tools/get.py", &python);
+    let script = format!("python3 {} && {FINDS_IT}", project.path("tools/get.py").display());
+    let more = format!("network = true\nexpose = [\"{}\"]", project.path("tools/get.py").display());
+    with_tool(&project, "it", &script, &more);
+    let mut command = project.command();
+    command.env("http_proxy", &proxy).env("no_proxy", "");
+    command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--isolation", "bubblewrap"]);
+    crate::project::Ran::of(&mut command).expect(0);
+    let said = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+    assert_eq!(said, "elsewhere\n403\n403\n403\n403\nnot direct\n");
+    assert!(service.accept().is_err(), "it got through");
 }
 
 #[test]

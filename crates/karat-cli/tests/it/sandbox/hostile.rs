@@ -52,7 +52,7 @@ fn modes_and_times_outside_change_only_where_it_is_said() {
 }
 
 /// Connects to a port of this machine; the shell prints what came of it.
-fn connects(isolation: Isolation, network: bool) -> (String, bool) {
+fn connects(isolation: Isolation, network: bool, loopback: bool) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut trial = Trial::new(isolation, "");
@@ -60,6 +60,7 @@ fn connects(isolation: Isolation, network: bool) -> (String, bool) {
         format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected; echo done", listener.local_addr().unwrap().port());
     trial.job.command = ["/bin/bash", "-c", &script].map(Into::into).to_vec();
     trial.job.view.network = network;
+    trial.job.view.loopback = loopback;
     (text(&trial.run().stdout.bytes), listener.accept().is_ok())
 }
 
@@ -72,8 +73,11 @@ fn the_network_is_cut_unless_it_is_asked_for() {
         let apart = isolation > Isolation::Process;
         let refused = ("done\n".to_owned(), false);
         let accepted = ("connected\ndone\n".to_owned(), true);
-        assert_eq!(connects(isolation, false), if apart { refused } else { accepted.clone() }, "{isolation:?}");
-        assert_eq!(connects(isolation, true), accepted, "{isolation:?}");
+        let cut = if apart { &refused } else { &accepted };
+        assert_eq!(connects(isolation, false, false), *cut, "{isolation:?}");
+        let elsewhere = if isolation == Isolation::Bubblewrap { &refused } else { &accepted };
+        assert_eq!(connects(isolation, true, false), *elsewhere, "{isolation:?}");
+        assert_eq!(connects(isolation, true, true), accepted, "{isolation:?}");
     });
 }
 

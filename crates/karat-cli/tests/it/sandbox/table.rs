@@ -236,8 +236,8 @@ const COLUMNS: [(Isolation, Runner); 6] = [
     (Isolation::Process, Runner::User),
     (Isolation::Process, Runner::Root),
 ];
-const START: &str = "<!-- what a hostile tool can do: made by tests -->\n";
-const END: &str = "<!-- end -->\n";
+const START: &str = "whose tools are an unprivileged user's:\n\n";
+const END: &str = "\nWhat is left open:\n";
 
 /// The table, made anew with `KARAT_UPDATE=1`. A column that cannot be seen here stays as it is.
 #[test]

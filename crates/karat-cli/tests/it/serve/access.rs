@@ -61,7 +61,7 @@ fn no_page_of_this_computer_is_shown_without_the_token() {
     assert_eq!(open.get("/").status, 200);
 }
 
-/// What a tool can do that may use the network: it asks the server for pages, tries to write, and looks for a token in
+/// What a tool can do that may use the services of this machine: it asks the server for pages, tries to write, and looks for a token in
 /// temporary files and in what other processes were started with. All that it sees is in its result.
 const SPY: &str = r#"
 ask() {
@@ -80,7 +80,7 @@ printf '{"findings":[{"title":"seen","message":"%s","file":"app.py"}]}' "$(base6
 "#;
 
 #[test]
-fn a_tool_with_the_network_reads_no_page_and_no_token() {
+fn a_tool_that_reaches_this_machine_reads_no_page_and_no_token() {
     if !sandboxed() || !Path::new("/bin/bash").exists() {
         return skipped(
             "this system keeps nothing from a tool, or there is no bash, which connects without another program",
@@ -103,7 +103,7 @@ fn a_tool_with_the_network_reads_no_page_and_no_token() {
 
     let port = server.address.port();
     let script = format!("PORT={port} SIGNPOSTS='{signposts}'\n{SPY}");
-    with_tool(&project, "spy", &script, "network = true");
+    with_tool(&project, "spy", &script, "loopback = true");
     // The shell that can connect by itself.
     project.write("tools/spy.sh", format!("#!/bin/bash\n{script}"));
     let ran = project.run("run suite --tool tools/spy.toml --trials 1 --store .karat --json -q");

@@ -2,8 +2,8 @@
 
 use crate::document::suggest::nearest;
 use crate::format::llm::{LlmV1, StyleV1};
+use crate::format::plain_id;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::format::{id_fault, plain_id};
 use crate::judge::providers;
 use std::path::Path;
 
@@ -28,9 +28,7 @@ pub fn named(text: &str) -> Result<(String, ToolManifestV1), String> {
         called = Path::new(what).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
     let called = style.map_or(called.clone(), |style| format!("{called}@{}", style.as_str()));
-    let id = plain_id(&called).filter(|id| id_fault(&[], id).is_none());
-    let id = id.or_else(|| plain_id(&called.replace('/', "-"))).filter(|id| id_fault(&[], id).is_none());
-    let id = id.ok_or_else(|| format!("nothing can be called {called:?}"))?;
+    let id = plain_id(&called).ok_or_else(|| format!("nothing can be called {called:?}"))?;
     Ok((id, ToolManifestV1 { kind: ToolKindV1::Llm, model, llm, ..ToolManifestV1::default() }))
 }
 
@@ -65,7 +63,7 @@ mod tests {
         check("anthropic/claude-sonnet-4", "claude-sonnet-4 = anthropic claude-sonnet-4 -");
         check("openai/gpt@adversarial", "gpt@adversarial = openai gpt adversarial");
         check("openai/org/name", "org/name = openai org/name -");
-        check("openai/../name", "..-name = openai ../name -");
+        check("openai/../name", "name = openai ../name -");
         check("openai/claude@20240229", "claude@20240229 = openai claude@20240229 -");
         check("openai/m\u{7}x", "m x = openai m\u{7}x -");
         check("scripted/a/answers.jsonl@direct", "answers@direct = scripted  direct");
