@@ -106,7 +106,7 @@ fn check_tool(found: &mut Found, path: &str, report: &ReportV1, tool: &ToolV1) {
     if outcomes != tool.trials {
         found.add(
             format!("{path}.outcomes"),
-            format!("they add up to {outcomes}, and there are {} trials", tool.trials),
+            format!("they add up to {outcomes}, and it has {}", count(tool.trials, "trial")),
         );
     }
     found.metrics(&format!("{path}.metrics"), &tool.metrics, Some(cases));
@@ -136,10 +136,13 @@ fn check_tool(found: &mut Found, path: &str, report: &ReportV1, tool: &ToolV1) {
     }
     if verdicts.iter().sum::<f64>() > cases as f64 + NEAR * cases.max(1) as f64 {
         let sum: f64 = verdicts.iter().sum();
-        found.add(format!("{path}.verdicts"), format!("they add up to {sum}, and the report has {cases} cases"));
+        found.add(
+            format!("{path}.verdicts"),
+            format!("they add up to {sum}, and the report has {}", count(cases, "case")),
+        );
     }
     for (at, flaky) in tool.flaky.iter().enumerate().filter(|(_, flaky)| flaky.found > flaky.trials) {
-        let rule = format!("it is {}, and there are {} trials", flaky.found, flaky.trials);
+        let rule = format!("it is {}, and the golden has {}", flaky.found, count(flaky.trials, "trial"));
         found.add(format!("{path}.flaky[{at}].found"), rule);
     }
     for (at, bin) in tool.reliability.iter().enumerate() {

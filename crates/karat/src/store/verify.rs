@@ -11,6 +11,7 @@ use super::runs::{RunState, row};
 use super::tables::{ARTIFACTS, TABLES, TRIALS};
 use super::trials::key;
 use crate::format::run::PlanV1;
+use karat_core::wording::count;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -92,8 +93,11 @@ impl Store {
             let gaps = self.database.gaps(table);
             for (within, rows, last) in found.part(gaps)?.unwrap_or_default() {
                 let within = if within.is_empty() { String::new() } else { format!(" of {within}") };
-                let message =
-                    format!("the table `{}` has {rows} rows{within}, and the last is number {last}", table.name);
+                let message = format!(
+                    "the table `{}` has {}{within}, and the last is number {last}",
+                    table.name,
+                    count(rows as usize, "row")
+                );
                 found.add("missing", message);
             }
         }

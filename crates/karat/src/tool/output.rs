@@ -8,6 +8,7 @@ use crate::import::{Harvest, IMPORTERS, ImportError, Importer, Input, Sources, i
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::trial::{Outcome, Trial};
+use karat_core::wording::count;
 use paths::Roots;
 use std::path::Path;
 
@@ -114,9 +115,12 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
         }
         take(harvest, trial, &roots, notes)?;
     }
-    let (count, most) = (trial.findings.len(), output.caps.findings);
-    if count > most {
-        return Err(format!("it reports {count} findings, and {most} are the most for one case (limits.findings)"));
+    let (found, most) = (trial.findings.len(), output.caps.findings);
+    if found > most {
+        return Err(format!(
+            "it reports {}, and {most} are the most for one case (limits.findings)",
+            count(found, "finding")
+        ));
     }
     for finding in &mut trial.findings {
         roots.strip(finding);

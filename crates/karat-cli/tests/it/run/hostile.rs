@@ -202,9 +202,9 @@ fn writes_what_no_memory_holds() {
     // Texts that are stated once and repeated by each result.
     let text = "x".repeat(1_000_000);
     let rule = format!(
-        "{{\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"t\",\"rules\":[{{\"id\":\"r\",\"fullDescription\":{{\"text\":\"{text}\"}}}}]}}}},\"results\":["
+        "{{\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"t\",\"rules\":[{{\"id\":\"r\",\"messageStrings\":{{\"m\":{{\"text\":\"{text}\"}}}}}}]}}}},\"results\":["
     );
-    project.write("repeats", zipped(&rule, "{\"ruleId\":\"r\"},", 10_000, "{}]}]}"));
+    project.write("repeats", zipped(&rule, "{\"ruleId\":\"r\",\"message\":{\"id\":\"m\"}},", 10_000, "{}]}]}"));
     let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
     project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(500_000)));
     project.write("some", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(4_000)));

@@ -7,6 +7,7 @@ use crate::judge::engine::Tally;
 use crate::judge::ledger::{Exchange, LedgerKey, Outcome};
 use crate::judge::roster::{Judge, Kind};
 use karat_core::judgement::Judgement;
+use karat_core::wording::plural;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The books of one asking: a page for each judge, by name.
@@ -209,11 +210,10 @@ impl Usage {
 
     /// What was sent before and never answered, for people.
     fn twice_note(&self, judge: &Judge) -> Option<String> {
-        let questions = match self.sent_before {
-            0 => return None,
-            1 => "1 question was".to_owned(),
-            n => format!("{n} questions were"),
-        };
+        if self.sent_before == 0 {
+            return None;
+        }
+        let questions = plural(self.sent_before as usize, "question was", "questions were");
         Some(format!("{}: {questions} in flight when the last run stopped and may have been paid twice", judge.name))
     }
 }
