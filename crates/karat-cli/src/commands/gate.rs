@@ -5,7 +5,7 @@ use crate::args::GateArgs;
 use crate::drawings::{self, Drawing};
 use crate::exit::{Exit, Failure};
 use crate::sources::{self, Source};
-use crate::terminal::{look, print, print_json, tell};
+use crate::terminal::{look, print, print_json};
 use crate::{outputs, store_place};
 use karat::comparison::Side;
 use karat::format::gate::{BoundV1, DemandsV1, HeldV1};
@@ -42,10 +42,6 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         print_json(&gate)?;
     } else {
         print(&draw(&gate, &look()))?;
-        // A file is what CI passes on, and what somebody may want to pin.
-        if let Some(digest) = gate.digest.as_ref().filter(|_| Path::new(&args.report).is_file()) {
-            tell(&format!("{} is {digest}", karat::diagnostic::harmless(&args.report)));
-        }
     }
     let drawn = [
         Drawing { extension: "json", draw: &|| drawings::json(&gate) },

@@ -143,7 +143,9 @@ fn only_judges_that_are_asked_reach_the_network() {
     let addresses =
         ["access_log", "attempts", "door", "listen"].map(|name| format!("crates/karat-cli/src/web/{name}.rs"));
     let addresses = addresses.iter().map(String::as_str);
-    only_in(&["std::net"], &[serve].into_iter().chain(addresses).chain([http]).collect::<Vec<_>>());
+    let name_space = "crates/karat/src/sandbox/name_space.rs";
+    let all = [serve].into_iter().chain(addresses).chain([http, name_space, proxy]);
+    only_in(&["std::net"], &all.collect::<Vec<_>>());
     let providers = [
         "crates/karat/src/judge/adaptation.rs",
         "crates/karat/src/judge/adaptation/tests.rs",

@@ -47,7 +47,7 @@ pub(super) fn probe() -> Result<Bubblewrap, String> {
 /// Runs a program that does nothing, in the sandbox that tools get.
 fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
     let mut command = Command::new(program);
-    command.args(base(false, setpriv.is_some()));
+    command.args(base(false, Devices::Made, setpriv.is_some()));
     command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     command.args(setpriv.map(drop_privileges).unwrap_or_default()).arg("true");
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -97,7 +97,11 @@ pub(super) fn command(
     if sight.reach == Reach::Elsewhere {
         args.0.extend(["--block-fd".into(), OsString::new()]);
     }
-    args.0.extend(base(sight.reach == Reach::Everything, setpriv.is_some()));
+    let devices = match sight.reach {
+        Reach::Elsewhere => Devices::Bound,
+        Reach::Nothing | Reach::Everything => Devices::Made,
+    };
+    args.0.extend(base(sight.reach == Reach::Everything, devices, setpriv.is_some()));
     for path in ["/dev/shm", "/tmp", "/var/tmp"] {
         args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
@@ -149,8 +153,26 @@ pub(super) fn command(
 /// and root without capabilities may write to the files in them all the same.
 const CONTROLS: [&str; 6] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
 
+/// Where `/dev` comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Devices {
+    /// Bubblewrap makes it, with terminals. For that it needs a second user namespace, which has no rights in the network that
+    /// belongs to the first.
+    Made,
+    /// The few that every program expects are those of the machine.
+    Bound,
+}
+
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+const DEVICE_LINKS: [(&str, &str); 4] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
 /// What every sandbox begins with. To change the user, root stays out of a user namespace, in which there would be no other.
-fn base(shares_network: bool, changes_user: bool) -> Vec<OsString> {
+fn base(shares_network: bool, devices: Devices, changes_user: bool) -> Vec<OsString> {
     let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
     args.push("--unshare-cgroup-try");
     if !shares_network {
@@ -169,7 +191,19 @@ fn base(shares_network: bool, changes_user: bool) -> Vec<OsString> {
     for folder in ["/sys/devices", "/sys/devices/system", "/nix", "/gnu"] {
         args.extend(["--perms", "0755", "--dir", folder]);
     }
-    args.extend(["--dev", "/dev", "--proc", "/proc"]);
+    match devices {
+        Devices::Made => args.extend(["--dev", "/dev"]),
+        Devices::Bound => {
+            args.extend(["--perms", "0755", "--size", EMPTY, "--tmpfs", "/dev"]);
+            for device in DEVICES.into_iter().filter(|device| Path::new(device).exists()) {
+                args.extend(["--dev-bind", device, device]);
+            }
+            for (target, at) in DEVICE_LINKS {
+                args.extend(["--symlink", target, at]);
+            }
+        }
+    }
+    args.extend(["--proc", "/proc"]);
     for path in CONTROLS.into_iter().filter(|path| Path::new(path).exists()) {
         args.extend(["--ro-bind", path, path]);
     }

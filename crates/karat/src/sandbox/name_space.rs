@@ -53,13 +53,17 @@ pub(super) fn visit(process: i32, port: u16, channel: BorrowedFd<'_>) -> io::Res
 
 fn enter(process: i32) -> io::Result<()> {
     let name_space = |kind: &str| std::fs::File::open(format!("/proc/{process}/ns/{kind}"));
-    let place = |whose: &str| std::fs::read_link(format!("/proc/{whose}/ns/user"));
     // Both are opened before the first is entered, in which the second may not be opened.
     let (user, network) = (name_space("user")?, name_space("net")?);
-    if place(&process.to_string())? != place("self")? {
-        move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+    let enter_network = || move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network));
+    // Root has the right to enter. Everybody else has it as who made the user namespace that the network belongs to.
+    match enter_network() {
+        Err(rustix::io::Errno::PERM) => {
+            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+            Ok(enter_network()?)
+        }
+        entered => Ok(entered?),
     }
-    Ok(move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
 fn receive(channel: BorrowedFd<'_>) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {

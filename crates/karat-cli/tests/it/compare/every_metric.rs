@@ -255,7 +255,7 @@ fn an_impossible_value_of_any_metric_is_refused() {
         refused(&|estimate| estimate.ci = Some([value + 0.01, value]), &id, "ci");
         refused(&|estimate| estimate.se = Some(-0.1), &id, "se");
         refused(&|estimate| estimate.unreliable = !estimate.unreliable, &id, "unreliable");
-        if metric.aggregation != karat_core::metric::table::Aggregation::Pooled {
+        if metric.aggregation == karat_core::metric::table::Aggregation::MeanOfCases {
             refused(&|estimate| estimate.n = CASES + 1, &id, "n");
         }
         if !matches!(basis(&id), Some(Basis::Whole(_))) {

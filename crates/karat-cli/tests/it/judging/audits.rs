@@ -152,11 +152,19 @@ fn an_audit_that_breaks_a_rule_goes_back_once() {
         super::user(&server.bodies().into_iter().find(|body| super::user(body).contains("could not be used")).unwrap())
             .contains("f9")
     );
-    // The same, and the report of one who needed no telling.
+    // The same, and the report of one who needed no telling, but for what the telling took.
     let sound_one = by_words(|words| Ok(sound(words)));
     let expect = run(&contracts(), &sound_one, LINE).expect(0);
     let ran = run(&contracts(), &by_words(move |words| Ok(invented(words))), LINE).expect(0);
-    assert_eq!(super::lasting(&ran.out), super::lasting(&expect.out));
+    let without_cost = |out: &str| {
+        let mut report: Value = serde_json::from_str(out).unwrap();
+        report.as_object_mut().unwrap().remove("measured");
+        for judge in report["judges"].as_array_mut().unwrap() {
+            judge.as_object_mut().unwrap().retain(|key, _| key != "tokens" && key != "usd");
+        }
+        report
+    };
+    assert_eq!(without_cost(&ran.out), without_cost(&expect.out));
 }
 
 /// Who does not learn is not heard: the trial is unjudged, and its verdict is nobody's guess.

@@ -163,7 +163,7 @@ fn what_is_unjudged_is_never_silent() {
         () if words.contains("Reader 3 ") => Err(Fault::Prose),
         () => Ok(pair(true, 1.0)),
     });
-    let line = "score suite --submission it.jsonl --judge sonnet";
+    let line = "score suite --submission it.jsonl --judge sonnet --allow-incomplete-judging";
     let told = report(&project, &server, &format!("{line} --json"));
     let judge = of_judge(&told, "sonnet");
     assert_eq!((&judge["asked"], &judge["unjudged"], &judge["refused"]), (&json!(4), &json!(3), &json!(1)), "{judge}");

@@ -178,5 +178,5 @@ fn a_suite_alone_sends_no_key_away() {
     );
     told("score suite --submission it.jsonl").says(5, &["answered none of 1 questions"]);
     suite(&format!("[tools.theirs]\nkind = \"llm\"\n{away}"));
-    told("run suite").says(2, &["elsewhere.test", "--tool theirs"]);
+    told("run suite").says(2, &["elsewhere.test", "--allow 'theirs:key=https://elsewhere.test/v1'"]);
 }

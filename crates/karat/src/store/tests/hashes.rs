@@ -81,14 +81,16 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
     let intact = content(&place.folder()).unwrap();
     assert_eq!(verified(&place.folder()).unwrap(), [""; 0]);
     let whole = std::fs::read(place.file()).unwrap();
-    let bits = whole.len() as u64 * 8;
+    // Most of a small file is room that nothing uses.
+    let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
+    let bits = used.len() as u64 * 8;
     let mut noticed = 0;
     const FLIPS: u64 = 400;
     for flip in 0..FLIPS {
         let random = blake3::hash(&flip.to_le_bytes());
         let bit = u64::from_le_bytes(random.as_bytes()[..8].try_into().unwrap()) % bits;
         let mut bytes = whole.clone();
-        bytes[usize::try_from(bit / 8).unwrap()] ^= 1 << (bit % 8);
+        bytes[used[usize::try_from(bit / 8).unwrap()]] ^= 1 << (bit % 8);
         std::fs::write(place.file(), &bytes).unwrap();
         if verified(&place.folder()).is_ok_and(|problems| problems.is_empty()) {
             let seen = content(&place.folder());
@@ -97,7 +99,6 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
             noticed += 1;
         }
     }
-    // Half of a small file is room that nothing uses.
     assert!(noticed > FLIPS / 4, "{noticed} of {FLIPS}");
 }
 
@@ -106,18 +107,15 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
 fn a_changed_row_of_any_table_is_named() {
     let place = Place::new();
     fill(&place);
-    let mut store = place.store();
-    store.database.script("PRAGMA foreign_keys = OFF").unwrap();
-    for name in ["labels", "extra_labels", "audit_labels", "probes"] {
-        store.database.script_made(format!("DROP TRIGGER {name}_are_never_overwritten"));
-    }
-    drop(store);
     let whole = std::fs::read(place.file()).unwrap();
     for table in TABLES {
         for column in table.columns {
             std::fs::write(place.file(), &whole).unwrap();
             let mut store = place.store();
             store.database.script("PRAGMA foreign_keys = OFF").unwrap();
+            for name in ["labels", "extra_labels", "audit_labels", "probes"] {
+                store.database.script_made(format!("DROP TRIGGER {name}_are_never_overwritten"));
+            }
             let change = format!(
                 "UPDATE {} SET {column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1000 \
                  WHEN 'real' THEN {column} / 2 ELSE COALESCE({column}, '') || 'x' END \
@@ -196,7 +194,7 @@ fn rows_that_are_gone_are_noticed() {
     };
     check("DELETE FROM trials WHERE position = 8", "is complete with 7 of 8 planned trials");
     check("DELETE FROM trials WHERE position = 2", "the table `trials` has 7 rows");
-    check("DELETE FROM judgements WHERE position = 1", "the table `judgements` has 1 rows");
+    check("DELETE FROM judgements WHERE position = 1", "the table `judgements` has 1 row");
     check("DELETE FROM labels WHERE sequence = 2", "the table `labels` has 2 rows");
     check("DELETE FROM extra_labels WHERE sequence = 1", "the table `extra_labels` has 2 rows");
     check("DELETE FROM audit_labels WHERE sequence = 1", "the table `audit_labels` has 2 rows");
