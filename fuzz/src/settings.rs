@@ -39,7 +39,7 @@ pub fn manifest(bytes: &[u8]) {
         0 => tool(bytes),
         1 => match Patterns::load(&text, "in.toml") {
             Err(faults) => check_faults(&faults.0, text.as_bytes()),
-            Ok(patterns) => assert_eq!(patterns.is_empty(), patterns.len() == 0),
+            Ok(_) => {}
         },
         _ => {
             if let Err(faults) = gate::read(&text, "in.toml") {

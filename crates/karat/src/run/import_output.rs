@@ -42,7 +42,7 @@ enum MessageV1 {
     /// It needs the code at this path, which is to be answered.
     Source(String),
     /// It is done.
-    Done { trial: TrialV1, problem: Option<String>, notes: Vec<String> },
+    Done { trial: Box<TrialV1>, problem: Option<String>, notes: Vec<String> },
 }
 
 /// Imports what a tool wrote; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
@@ -123,12 +123,12 @@ pub fn serve(karat: &Connection) -> io::Result<()> {
     let about =
         About { case: &case, tool: &tool, number: request.number, roots: &roots, rules: None, sources: &source };
     let Read { trial, problem, notes } = read(&Output { format: &request.format, bytes: Some(&bytes), caps }, &about);
-    let done = serde_json::to_vec(&MessageV1::Done { trial: TrialV1::from(&trial), problem, notes })?;
+    let done = serde_json::to_vec(&MessageV1::Done { trial: Box::new(TrialV1::from(&trial)), problem, notes })?;
     let most = caps.unpacked.saturating_mul(MOST_REPEATED);
     if done.len() as u64 <= most {
         return karat.send_bytes(&done);
     }
     let trial = Trial { outcome: Outcome::Unparsable, ..Trial::reported(case.clone(), tool.clone(), request.number) };
     let problem = format!("its findings come to {} bytes, and {most} are the most (limits.output)", done.len());
-    karat.send(&MessageV1::Done { trial: TrialV1::from(&trial), problem: Some(problem), notes: Vec::new() })
+    karat.send(&MessageV1::Done { trial: Box::new(TrialV1::from(&trial)), problem: Some(problem), notes: Vec::new() })
 }

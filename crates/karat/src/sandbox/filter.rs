@@ -78,10 +78,13 @@ pub(super) fn bytes(sockets: Sockets<'_>) -> Result<[Vec<u8>; 2], String> {
     Ok(programs(sockets)?.map(|program| program.iter().flat_map(instruction).collect()))
 }
 
+/// System calls by number, each with the rules of which one must hold; none: always.
+type CallRules = Vec<(i64, Vec<SeccompRule>)>;
+
 /// One filter for each way to refuse.
 fn programs(sockets: Sockets<'_>) -> Result<[BpfProgram; 2], String> {
-    let made = || -> seccompiler::Result<[Vec<(i64, Vec<SeccompRule>)>; 2]> {
-        let mut denied: Vec<(i64, Vec<SeccompRule>)> = number::REFUSED.iter().map(|call| (*call, vec![])).collect();
+    let made = || -> seccompiler::Result<[CallRules; 2]> {
+        let mut denied: CallRules = number::REFUSED.iter().map(|call| (*call, vec![])).collect();
         if let Sockets::Families(families) = sockets {
             let others = families.iter().map(|family| compare(SeccompCmpOp::Ne, *family));
             let others = others.collect::<Result<Vec<_>, _>>()?;

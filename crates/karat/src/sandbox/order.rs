@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Start a tool and watch over it.
-    Watch(Watch),
+    Watch(Box<Watch>),
     /// Restrict itself and become the tool.
     Launch(Launch),
     /// Send back a socket that listens at a port in the network name space of a process.

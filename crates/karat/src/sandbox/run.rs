@@ -124,7 +124,8 @@ fn order(job: &Job) -> Result<(Order, Option<Group>), SandboxError> {
     let membership = group.as_ref().map(Group::membership);
     let tasks = tasks_before(changes_user).map(|before| before + most);
     let root = sight.root.into();
-    Ok((Order::Watch(Watch { start, exec, limits: job.limits.clone(), root, tasks, group: membership }), group))
+    let watch = Watch { start, exec, limits: job.limits.clone(), root, tasks, group: membership };
+    Ok((Order::Watch(Box::new(watch)), group))
 }
 
 #[cfg(target_os = "linux")]

@@ -30,7 +30,7 @@ pub fn supervise(work: fn(&Connection) -> io::Result<()>) -> ExitCode {
     let Ok(channel) = channel::inherited() else { return ExitCode::FAILURE };
     let told = match channel::receive(channel.as_fd()) {
         Ok(Some(Order::Watch(order))) => {
-            let report = watch(order, channel.as_fd());
+            let report = watch(*order, channel.as_fd());
             channel::send(channel.as_fd(), &Said::Done(report))
         }
         Ok(Some(Order::Launch(order))) => channel::send(channel.as_fd(), &start::become_tool(&order)),

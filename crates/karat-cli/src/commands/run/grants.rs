@@ -92,9 +92,11 @@ fn ask(request: &Request) -> Result<bool, Failure> {
     for line in request.describe() {
         tell(&format!("  - {}", harmless(&line)));
     }
-    eprint!("Allow this for this manifest from now on? [y/N] ");
     let mut answer = String::new();
-    let read = std::io::stderr().flush().and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+    let mut screen = anstream::stderr();
+    let read = write!(screen, "Allow this for this manifest from now on? [y/N] ")
+        .and_then(|()| screen.flush())
+        .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
     read.map_err(|error| Failure::io("terminal", error))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
