@@ -37,10 +37,11 @@ pub fn manifest(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match choice % 3 {
         0 => tool(bytes),
-        1 => match Patterns::load(&text, "in.toml") {
-            Err(faults) => check_faults(&faults.0, text.as_bytes()),
-            Ok(_) => {}
-        },
+        1 => {
+            if let Err(faults) = Patterns::load(&text, "in.toml") {
+                check_faults(&faults.0, text.as_bytes());
+            }
+        }
         _ => {
             if let Err(faults) = gate::read(&text, "in.toml") {
                 check_faults(&faults.0, text.as_bytes());
