@@ -134,7 +134,8 @@ fn only_judges_that_are_asked_reach_the_network() {
     let proxy = "crates/karat/src/sandbox/proxy.rs";
     only_in(&sockets, &[proxy]);
     let (listen, serve) = ("crates/karat-cli/src/web/listen.rs", "crates/karat-cli/src/commands/serve.rs");
-    only_in(&["tokio::net", "TcpListener"], &[serve, listen, "crates/karat/src/sandbox/name_space.rs", proxy]);
+    let name_space = "crates/karat/src/sandbox/name_space.rs";
+    only_in(&["tokio::net", "TcpListener"], &[serve, listen, name_space, proxy]);
     only_in(&["TcpStream"], &[listen, proxy]);
     let http = "crates/karat/src/judge/http.rs";
     only_in(&["reqwest::"], &[http]);
@@ -143,7 +144,6 @@ fn only_judges_that_are_asked_reach_the_network() {
     let addresses =
         ["access_log", "attempts", "door", "listen"].map(|name| format!("crates/karat-cli/src/web/{name}.rs"));
     let addresses = addresses.iter().map(String::as_str);
-    let name_space = "crates/karat/src/sandbox/name_space.rs";
     let all = [serve].into_iter().chain(addresses).chain([http, name_space, proxy]);
     only_in(&["std::net"], &all.collect::<Vec<_>>());
     let providers = [
@@ -174,7 +174,7 @@ fn only_judges_that_are_asked_reach_the_network() {
             "crates/karat/src/store/database.rs",
         ],
     );
-    only_in(&["rustix::net"], &["crates/karat/src/sandbox/channel.rs"]);
+    only_in(&["rustix::net"], &["crates/karat/src/sandbox/channel.rs", name_space]);
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).collect();
     assert!(names.contains(&"serde"), "the lock file was not read");
