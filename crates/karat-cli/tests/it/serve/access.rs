@@ -97,9 +97,16 @@ fn a_tool_that_reaches_this_machine_reads_no_page_and_no_token() {
     let variables = [("PATH", path.as_str()), ("TMPDIR", signposts)];
     let server = Server::with_variables(&project, &["--label", "--open"], &variables);
     let token = server.token.clone().unwrap();
-    let leads =
-        std::fs::read_dir(signposts).unwrap().flatten().map(|file| std::fs::read_to_string(file.path()).unwrap());
-    assert!(leads.into_iter().any(|page| page.contains(&token)), "what leads the browser has the token");
+    // It is written once the server listens.
+    let leads_in = || {
+        let mut files = std::fs::read_dir(signposts).unwrap().flatten();
+        files.any(|file| std::fs::read_to_string(file.path()).is_ok_and(|page| page.contains(&token)))
+    };
+    let began = std::time::Instant::now();
+    while !leads_in() {
+        assert!(began.elapsed().as_secs() < 60, "what leads the browser has the token");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 
     let port = server.address.port();
     let script = format!("PORT={port} SIGNPOSTS='{signposts}'\n{SPY}");
