@@ -12,7 +12,7 @@ pub fn check(bytes: &[u8]) {
     let all: Vec<&str> = formats().collect();
     let format = all[usize::from(choice) % all.len()];
     let (case, tool) = (CaseId::new("case"), ToolName::new("tool"));
-    let roots = ["/work/checkout"];
+    let roots = ["/repo/checkout"];
     let sources = |_: &_| Some("one\ntwo\nthree\n".to_owned());
     let about = About { case: &case, tool: &tool, number: 1, roots: &roots, rules: None, sources: &sources };
     let read = read(&Output { format, bytes: Some(bytes), caps: Caps::default() }, &about);
