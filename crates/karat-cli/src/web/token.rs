@@ -70,13 +70,13 @@ impl fmt::Debug for Token {
 /// kept out by that. So its secret is always made here, too long to be guessed.
 #[derive(Debug)]
 pub(crate) struct Access {
-    held: Mutex<Held>,
+    credentials: Mutex<Credentials>,
     /// Without a request for so long, browsers must show the token again, and one that was made is replaced.
     lifetime: Duration,
 }
 
 #[derive(Debug)]
-struct Held {
+struct Credentials {
     token: Token,
     cookie: Token,
     last_used: Instant,
@@ -85,58 +85,57 @@ struct Held {
 impl Access {
     /// Access by a token, from now on.
     pub(crate) fn new(token: Token, lifetime: Duration) -> Result<Self, Failure> {
-        let held = Held { token, cookie: Token::made()?, last_used: Instant::now() };
-        Ok(Self { held: Mutex::new(held), lifetime })
+        let credentials = Credentials { token, cookie: Token::made()?, last_used: Instant::now() };
+        Ok(Self { credentials: Mutex::new(credentials), lifetime })
     }
 
     /// The token as it is now.
     pub(crate) fn token(&self) -> Token {
-        self.held().token.clone()
+        self.credentials().token.clone()
     }
 
     /// The secret of the cookie as it is now.
     pub(super) fn cookie(&self) -> Token {
-        self.held().cookie.clone()
+        self.credentials().cookie.clone()
     }
 
     /// Ends what was not used for its lifetime. Tells whether there is another token now: one that somebody chose stays, since
     /// nobody else could tell them another.
     pub(super) fn expire(&self, now: Instant) -> Result<bool, Failure> {
-        let mut held = self.held();
-        if now.saturating_duration_since(held.last_used) < self.lifetime {
+        let mut credentials = self.credentials();
+        if now.saturating_duration_since(credentials.last_used) < self.lifetime {
             return Ok(false);
         }
-        held.cookie = Token::made()?;
-        held.last_used = now;
-        if held.token.is_chosen() {
+        credentials.cookie = Token::made()?;
+        credentials.last_used = now;
+        if credentials.token.is_chosen() {
             return Ok(false);
         }
-        held.token = Token::made()?;
+        credentials.token = Token::made()?;
         Ok(true)
     }
 
     /// Whether this is the token; then it was used.
     pub(super) fn takes_token(&self, shown: &str, now: Instant) -> bool {
-        let mut held = self.held();
-        let right = held.token.is(shown);
-        if right {
-            held.last_used = now;
-        }
-        right
+        self.takes(shown, now, |credentials| &credentials.token)
     }
 
     /// Whether this is the secret of the cookie; then it was used.
     pub(super) fn takes_cookie(&self, shown: &str, now: Instant) -> bool {
-        let mut held = self.held();
-        let right = held.cookie.is(shown);
-        if right {
-            held.last_used = now;
-        }
-        right
+        self.takes(shown, now, |credentials| &credentials.cookie)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn takes(&self, shown: &str, now: Instant, expected: fn(&Credentials) -> &Token) -> bool {
+        let mut credentials = self.credentials();
+        let is_right = expected(&credentials).is(shown);
+        if is_right {
+            credentials.last_used = now;
+        }
+        is_right
+    }
+
+    fn credentials(&self) -> MutexGuard<'_, Credentials> {
+        self.credentials.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -148,7 +147,7 @@ mod tests {
     fn use_keeps_a_token_and_a_pause_ends_it() {
         let hour = Duration::from_secs(3600);
         let access = Access::new(Token::made().unwrap(), hour).unwrap();
-        let (token, cookie, began) = (access.token(), access.cookie(), access.held().last_used);
+        let (token, cookie, began) = (access.token(), access.cookie(), access.credentials().last_used);
         assert!(!access.expire(began + hour / 2).unwrap() && access.takes_cookie(cookie.secret(), began + hour / 2));
         assert!(!access.expire(began + hour).unwrap(), "it was used meanwhile");
         assert!(access.takes_token(token.secret(), began + hour));
@@ -163,7 +162,7 @@ mod tests {
     #[test]
     fn a_chosen_token_stays_and_its_cookies_end() {
         let access = Access::new(Token::chosen("0123456789abcdef").unwrap(), Duration::from_secs(1)).unwrap();
-        let (cookie, began) = (access.cookie(), access.held().last_used);
+        let (cookie, began) = (access.cookie(), access.credentials().last_used);
         assert!(!access.expire(began + Duration::from_secs(1)).unwrap());
         assert!(access.takes_token("0123456789abcdef", began) && !access.takes_cookie(cookie.secret(), began));
     }

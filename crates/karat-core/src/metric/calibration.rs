@@ -34,7 +34,7 @@ pub struct Bin {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sure {
     /// What the bins of equal width, (low, high], hold; empty where nothing was said.
-    pub bins: Vec<Held>,
+    pub bins: Vec<BinSums>,
     /// The weight of all statements, those in no bin among them.
     pub total: f64,
     /// Σ weight · (confidence − right)².
@@ -45,9 +45,9 @@ pub struct Sure {
     pub doubtful: [f64; 2],
 }
 
-/// What a bin holds.
+/// What the statements in a bin add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Held {
+pub struct BinSums {
     /// The weight of its statements.
     pub weight: f64,
     /// Σ weight · confidence.
@@ -64,7 +64,7 @@ impl Sure {
             return sums;
         }
         let count = rules.bins.max(1);
-        sums.bins = vec![Held::default(); count as usize];
+        sums.bins = vec![BinSums::default(); count as usize];
         for point in points {
             let (weight, right) = (point.weight, f64::from(u8::from(point.right)));
             sums.total += weight;
@@ -89,7 +89,7 @@ impl Sure {
     /// The points of a reliability diagram: bins of equal width, without the empty ones.
     pub fn diagram(&self) -> Vec<Bin> {
         let count = self.bins.len() as u32;
-        let bin = |(at, held): (u32, &Held)| held.bin(edge(at, count), edge(at + 1, count));
+        let bin = |(at, held): (u32, &BinSums)| held.bin(edge(at, count), edge(at + 1, count));
         (0..count).zip(&self.bins).filter_map(bin).collect()
     }
 
@@ -123,7 +123,7 @@ impl Sure {
 impl AddAssign<&Self> for Sure {
     fn add_assign(&mut self, other: &Self) {
         if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), Held::default());
+            self.bins.resize(other.bins.len(), BinSums::default());
         }
         for (own, more) in self.bins.iter_mut().zip(&other.bins) {
             own.weight += more.weight;
@@ -166,12 +166,12 @@ pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
 }
 
 fn summed(held: &[Point], low: f64, high: f64) -> Option<Bin> {
-    let mut sums = Held::default();
+    let mut sums = BinSums::default();
     held.iter().for_each(|point| sums.add(*point));
     sums.bin(low, high)
 }
 
-impl Held {
+impl BinSums {
     fn add(&mut self, point: Point) {
         self.weight += point.weight;
         self.claimed += point.weight * point.confidence;

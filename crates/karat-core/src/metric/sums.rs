@@ -1,7 +1,7 @@
 //! What cases add to the metrics that are ratios of sums. Sums of two lots of cases are the sums of both, so that a metric of
 //! any lot of cases, drawn at random or held against another, comes from adding a few numbers.
 
-use super::calibration::{Held, Sure};
+use super::calibration::{BinSums, Sure};
 use super::composite::{self, SuiParts};
 use super::confusion::Confusion;
 use super::counts::Counts;
@@ -420,7 +420,8 @@ impl Sums {
             sure.loss = next();
             sure.confident = [next(), next()];
             sure.doubtful = [next(), next()];
-            let held: Vec<Held> = (0..bins).map(|_| Held { weight: next(), claimed: next(), right: next() }).collect();
+            let held: Vec<BinSums> =
+                (0..bins).map(|_| BinSums { weight: next(), claimed: next(), right: next() }).collect();
             // Nothing said has no bins.
             sure.bins = if sure.total > 0.0 { held } else { Vec::new() };
         }

@@ -29,7 +29,7 @@ pub struct Drive<'a> {
     /// Ends the run when somebody says so.
     pub cancel: &'a Cancel,
     /// Puts right what a consumer failed for, where that can be done: `true` lets it try again.
-    pub mend: &'a (dyn Fn(&ConsumerError) -> bool + Sync),
+    pub recover: &'a (dyn Fn(&ConsumerError) -> bool + Sync),
 }
 
 enum Message {
@@ -122,7 +122,7 @@ fn collect(
         }
         began.iter().try_for_each(|key| tell(consumers, &RunEvent::TrialBegan(key)))?;
         if !batch.is_empty() {
-            tell_mended(work, consumers, &RunEvent::TrialsDone(&batch))?;
+            tell_with_retries(work, consumers, &RunEvent::TrialsDone(&batch))?;
             done += batch.len();
             failures += batch.iter().filter(|record| failed(record.trial.outcome)).count();
             batch.clear();
@@ -147,21 +147,21 @@ pub fn failed(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Crashed | Outcome::TimedOut | Outcome::Unparsable)
 }
 
-/// So often at most is put right what consumers fail for, before the run ends with it.
-const MOST_MENDED: usize = 3;
+/// A consumer that fails is tried again this often where the cause could be removed, before the run ends with its error.
+const MOST_RETRIES: usize = 3;
 
-fn tell_mended(
+fn tell_with_retries(
     work: &Drive<'_>,
     consumers: &mut [&mut dyn Consumer],
     event: &RunEvent<'_>,
 ) -> Result<(), ConsumerError> {
     for consumer in consumers {
-        let mut mended = 0;
+        let mut retries = 0;
         while let Err(error) = consumer.consume(event) {
-            if mended == MOST_MENDED || !(work.mend)(&error) {
+            if retries == MOST_RETRIES || !(work.recover)(&error) {
                 return Err(error);
             }
-            mended += 1;
+            retries += 1;
         }
     }
     Ok(())

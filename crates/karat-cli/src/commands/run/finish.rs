@@ -1,6 +1,6 @@
 //! After the last trial: the score, the report, and what to type next.
 
-use super::work::Held;
+use super::work::LockedRun;
 use crate::args::{AskArgs, RuleArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
@@ -24,8 +24,8 @@ use karat_core::trial::Outcome;
 use std::path::Path;
 
 /// Scores what was done, keeps the report, and says what to type next.
-pub(super) fn finish(args: &RunArgs, held: Held, ending: &Ending) -> Result<Exit, Failure> {
-    let Held { mut store, id, loaded, .. } = held;
+pub(super) fn finish(args: &RunArgs, run: LockedRun, ending: &Ending) -> Result<Exit, Failure> {
+    let LockedRun { mut store, id, loaded, .. } = run;
     if !Store::is_at(store.folder()) {
         return Err(StoreError::Missing { folder: store.folder().to_owned() }.into());
     }

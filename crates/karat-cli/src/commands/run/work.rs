@@ -21,8 +21,8 @@ use karat_core::ids::ToolName;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// A run in its store, held by this process.
-pub(super) struct Held {
+/// A run in its store that only this process works on.
+pub(super) struct LockedRun {
     pub(super) store: Store,
     pub(super) id: RunId,
     pub(super) loaded: LoadedSuite,
@@ -30,7 +30,7 @@ pub(super) struct Held {
 }
 
 /// Does what is left of the plan.
-pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -> Result<(Held, Ending), Failure> {
+pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -> Result<(LockedRun, Ending), Failure> {
     let cancel = cancel_on_signals()?;
     let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
     let parent = std::env::temp_dir();
@@ -82,8 +82,8 @@ pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -
     let most_failures = if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) };
     // Where a trial has filled the disk that the store lies on, that trial ends, and what others did is kept.
     let full = |error: &ConsumerError| matches!(error.downcast_ref(), Some(StoreError::Full { .. }));
-    let mend = |error: &ConsumerError| full(error) && site.make_room();
-    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel, mend: &mend };
+    let recover = |error: &ConsumerError| full(error) && site.make_room();
+    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel, recover: &recover };
     let mut progress = Progress::new(args.quiet);
     let ending = {
         let mut sink = store.sink(&id);
@@ -98,7 +98,7 @@ pub(super) fn execute(args: &RunArgs, jobs: Option<usize>, prepared: Prepared) -
     })?;
     store.set_scratch(&id, None)?;
     drop(executor);
-    Ok((Held { store, id, loaded, _lock: lock }, ending))
+    Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
 }
 
 /// Drives the work and tells everybody what happens, from the beginning to the end.
