@@ -122,6 +122,10 @@ pub struct LimitsV1 {
     /// Memory of all its processes together, such as `4GiB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
+    /// Processors it may use at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub cpus: Option<u32>,
     /// Processes at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

@@ -515,6 +515,7 @@ impl CommandTool {
         let (asked, usual) = (self.program.limits, Limits::default());
         Limits {
             memory: asked.memory.unwrap_or(usual.memory),
+            cpus: asked.cpus,
             processes: asked.processes.map_or(usual.processes, |most| most as usize),
             file_size: asked.file_size.unwrap_or(usual.file_size),
             disk: asked.disk.unwrap_or(usual.disk),

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// What a group must be able to limit.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
+/// Microseconds in which a group may use its share of the processors.
+const CPU_PERIOD: u64 = 100_000;
 /// The group that this process moves to, since one with limited groups below it holds no processes itself.
 const OWN: &str = "karat";
 /// How long the kernel may take to let go of the last process of a group.
@@ -80,6 +82,8 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
         let _ = fs::remove_dir(&home);
         return Err("the cgroup is read-only");
     }
+    // Without it processors are limited by affinity.
+    let _ = fs::write(group.join("cgroup.subtree_control"), "+cpu");
     Ok(Tree { parent: group.to_owned(), home })
 }
 
@@ -87,6 +91,7 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
 pub(super) struct Group {
     path: PathBuf,
     home: PathBuf,
+    limits_cpus: bool,
 }
 
 impl Group {
@@ -96,18 +101,22 @@ impl Group {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = tree.parent.join(format!("{OWN}-{}-{number}", std::process::id()));
         fs::create_dir(&path)?;
-        let group = Self { path, home: tree.home.clone() };
+        let mut group = Self { path, home: tree.home.clone(), limits_cpus: false };
         fs::write(group.path.join("memory.max"), limits.memory.to_string())?;
         fs::write(group.path.join("pids.max"), tasks.to_string())?;
         // Kernels without swap have no such file, and ending one process of many would be told as that one's failure.
         let _ = fs::write(group.path.join("memory.swap.max"), "0");
         let _ = fs::write(group.path.join("memory.oom.group"), "1");
+        if let Some(cpus) = limits.cpus {
+            let share = format!("{} {CPU_PERIOD}", u64::from(cpus) * CPU_PERIOD);
+            group.limits_cpus = fs::write(group.path.join("cpu.max"), share).is_ok();
+        }
         Ok(group)
     }
 
     /// The group for another process to enter.
     pub(super) fn membership(&self) -> Membership {
-        Membership { group: self.path.clone(), home: self.home.clone() }
+        Membership { group: self.path.clone(), home: self.home.clone(), limits_cpus: self.limits_cpus }
     }
 }
 
@@ -126,9 +135,15 @@ impl Drop for Group {
 pub(super) struct Membership {
     group: PathBuf,
     home: PathBuf,
+    limits_cpus: bool,
 }
 
 impl Membership {
+    /// Whether the group has a limit on processors.
+    pub(super) fn limits_cpus(&self) -> bool {
+        self.limits_cpus
+    }
+
     /// Moves this process into the group, so that what it starts is born there.
     pub(super) fn enter(&self) -> io::Result<()> {
         fs::write(self.group.join("cgroup.procs"), "0")
@@ -185,11 +200,12 @@ mod tests {
     fn a_group_carries_the_limits_of_its_trial() {
         let folder = group(&[]);
         let tree = Tree { parent: folder.path().to_owned(), home: folder.path().to_owned() };
-        let limits = Limits { memory: 4096, ..Limits::default() };
+        let limits = Limits { memory: 4096, cpus: Some(3), ..Limits::default() };
         let group = Group::make(&tree, &limits, 50).unwrap();
         let read = |name: &str| fs::read_to_string(group.path.join(name)).unwrap();
         assert_eq!([read("memory.max"), read("pids.max"), read("memory.swap.max")], ["4096", "50", "0"]);
         let membership = group.membership();
+        assert_eq!((read("cpu.max").as_str(), membership.limits_cpus()), ("300000 100000", true));
         membership.enter().unwrap();
         assert_eq!(read("cgroup.procs"), "0");
         membership.leave().unwrap();

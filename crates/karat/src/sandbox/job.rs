@@ -68,6 +68,8 @@ pub struct Limits {
     pub grace: Duration,
     /// Bytes of memory that all its processes together may fill.
     pub memory: u64,
+    /// Processors it may use at once; `None` for all there are.
+    pub cpus: Option<u32>,
     /// Processes at once.
     pub processes: usize,
     /// Bytes of the largest file it may write.
@@ -84,6 +86,7 @@ impl Default for Limits {
             time: Duration::from_secs(600),
             grace: Duration::from_millis(500),
             memory: 8 << 30,
+            cpus: None,
             processes: 1024,
             file_size: 2 << 30,
             disk: 4 << 30,

@@ -114,7 +114,28 @@ fn prepare(order: &Watch) -> rustix::io::Result<()> {
     if let Some(tasks) = order.tasks {
         limit(rustix::process::Resource::Nproc, tasks)?;
     }
+    #[cfg(target_os = "linux")]
+    if let Some(cpus) = order.limits.cpus
+        && !order.group.as_ref().is_some_and(Membership::limits_cpus)
+    {
+        use_few_cpus(cpus)?;
+    }
     Ok(())
+}
+
+/// Lets this process and what it starts run on so many of the processors it has. Which ones differs from trial to trial, so that
+/// trials side by side do not share one.
+#[cfg(target_os = "linux")]
+fn use_few_cpus(most: u32) -> rustix::io::Result<()> {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let available = sched_getaffinity(None)?;
+    let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| available.is_set(*cpu)).collect();
+    let first = std::process::id() as usize % all.len().max(1);
+    let mut chosen = CpuSet::new();
+    for cpu in all.iter().cycle().skip(first).take(all.len().min(most as usize)) {
+        chosen.set(*cpu);
+    }
+    sched_setaffinity(None, &chosen)
 }
 
 pub(super) fn limit(resource: rustix::process::Resource, most: u64) -> rustix::io::Result<()> {

@@ -115,6 +115,8 @@ pub enum ResultFrom {
 pub struct Limits {
     /// Bytes of memory of all its processes together.
     pub memory: Option<u64>,
+    /// Processors it may use at once.
+    pub cpus: Option<u32>,
     /// Processes at once.
     pub processes: Option<u32>,
     /// Bytes of the largest file it may write.
@@ -490,6 +492,9 @@ impl Check<'_> {
         if stated.processes == Some(0) {
             self.fault(&["limits", "processes"], "out-of-range", "a tool is at least 1 process");
         }
+        if stated.cpus == Some(0) {
+            self.fault(&["limits", "cpus"], "out-of-range", "a tool needs at least 1 processor");
+        }
         let mut size = |key: &str, text: Option<&str>| match quantity::size(text?) {
             Ok(bytes) => Some(bytes),
             Err(message) => {
@@ -499,6 +504,7 @@ impl Check<'_> {
         };
         let limits = Limits {
             memory: size("memory", stated.memory.as_deref()),
+            cpus: stated.cpus,
             processes: stated.processes,
             file_size: size("file_size", stated.file_size.as_deref()),
             disk: size("disk", stated.disk.as_deref()),

@@ -168,15 +168,22 @@ fn import_of(run: u32) -> Option<u32> {
     children.into_iter().find(limited)
 }
 
-/// An import that would never end, as it is halted, ends with the run that it belongs to.
-#[test]
+/// A project with a tool `large`, whose output takes a while to import.
 #[cfg(target_os = "linux")]
-fn stopping_ends_an_import() {
-    let project = with_cases(3);
+fn with_large_output(cases: usize) -> Project {
+    let project = with_cases(cases);
     let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
     project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(300_000)));
     let command = format!("command = [\"/bin/cat\", \"{}\"]\nformat = \"karat\"\n", project.path("many").display());
     project.write("tools/large.toml", command);
+    project
+}
+
+/// An import that would never end, as it is halted, ends with the run that it belongs to.
+#[test]
+#[cfg(target_os = "linux")]
+fn stopping_ends_an_import() {
+    let project = with_large_output(3);
     let soon = soon();
     let child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
     let run = child.id();
@@ -191,11 +198,7 @@ fn stopping_ends_an_import() {
 #[test]
 #[cfg(target_os = "linux")]
 fn an_import_does_not_outlive_its_run() {
-    let project = with_cases(1);
-    let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
-    project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(300_000)));
-    let command = format!("command = [\"/bin/cat\", \"{}\"]\nformat = \"karat\"\n", project.path("many").display());
-    project.write("tools/large.toml", command);
+    let project = with_large_output(1);
     let mut child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
     let import = wait_for("an import", || import_of(child.id()));
     child.kill().unwrap();

@@ -1,7 +1,7 @@
 //! Disks that refuse to be written: each write of a run fails in turn, which is told, and the run goes on when they no longer do.
 
 use super::{parsed, with_cases};
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, skipped};
 use serde_json::Value;
 use std::process::Command;
 
@@ -93,4 +93,55 @@ fn whatever_write_fails_the_run_goes_on() {
 #[ignore = "minutes, on demand; whatever_write_fails_the_run_goes_on takes larger steps"]
 fn every_single_write_fails_in_turn() {
     fail_in_turn(4);
+}
+
+/// Runs in a name space of its own, whose store lies on a disk of so many KiB; then the disk grows and the run goes on.
+const FULL_DISK: &str = r#"
+size=$1; shift
+mkdir -p .karat && mount -t tmpfs -o "size=${size}k" none .karat || exit 99
+"$0" "$@" >first.json 2>first.err
+echo $? >first.code
+mount -o remount,size=64m .karat || exit 99
+"$0" store list --json >list.json 2>/dev/null
+if grep -q '"id"' list.json; then set -- run --resume latest -q --json; fi
+"$0" "$@" >second.json 2>second.err || exit 1
+"$0" store verify >verify.out 2>&1 || exit 2
+"#;
+
+#[test]
+fn a_full_disk_is_named_and_the_run_goes_on_when_it_has_room() {
+    let unshare = |script: &str, arguments: &[&str], project: &Project| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_karat")]);
+        command.args(arguments).current_dir(project.path("")).env_remove("KARAT_STORE").env_remove("KARAT_JUDGE");
+        command.output()
+    };
+    let project = project();
+    if !unshare("mkdir -p .karat && mount -t tmpfs none .karat", &[], &project)
+        .is_ok_and(|tried| tried.status.success())
+    {
+        return skipped("there are no user name spaces to mount a small disk in");
+    }
+    let read = |name: &str| std::fs::read_to_string(project.path(name)).unwrap();
+    let undisturbed = steady(parsed(&self::project().run_list(RUN)));
+    let (mut failed, mut resumed) = (0, 0);
+    for size in (8..).step_by(20) {
+        let size = size.to_string();
+        let arguments: Vec<&str> = std::iter::once(size.as_str()).chain(RUN.iter().copied()).collect();
+        let ran = unshare(FULL_DISK, &arguments, &project).unwrap();
+        let told = format!("{size} KiB: {} {}", read("first.err"), read("second.err"));
+        assert!(ran.status.success(), "{told}");
+        let again: Value = serde_json::from_str(&read("second.json")).unwrap();
+        assert_eq!(steady(again), undisturbed, "{told}");
+        if read("first.code").trim() == "0" {
+            break;
+        }
+        assert_eq!(read("first.code").trim(), "5", "{told}");
+        // Where there is no room for SQLite's own index, it reports an error of the disk alone.
+        let error = read("first.err");
+        assert!(error.contains("the disk is full") || error.contains("look after the disk"), "{told}");
+        failed += 1;
+        resumed += usize::from(read("first.err").contains("--resume"));
+    }
+    assert!(failed > 3 && resumed > 0, "{failed} disks were full, and {resumed} runs went on");
 }

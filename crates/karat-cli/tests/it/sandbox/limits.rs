@@ -48,6 +48,19 @@ fn one_process_cannot_ask_for_more_than_there_is() {
 }
 
 #[test]
+fn processors_are_limited() {
+    if karat::sandbox::describe_limits() == "limits by cgroup" {
+        return skipped("the control group limits time on processors, which no program can count");
+    }
+    each(|isolation| {
+        let mut trial = Trial::new(isolation, "nproc");
+        trial.job.limits.cpus = Some(1);
+        let finished = trial.run();
+        assert_eq!(text(&finished.stdout.bytes), "1\n", "{isolation:?}: {}", text(&finished.stderr.bytes));
+    });
+}
+
+#[test]
 fn a_file_too_large_is_told() {
     each(|isolation| {
         let mut trial = Trial::new(isolation, "exec head -c 3000000 /dev/zero > big");

@@ -44,11 +44,11 @@ fn every_value_is_read() {
         expose = ["~/.config/scan", "~", "/opt/scan", "rules", "~other"]
         pass_env = ["API_KEY"]
         env = { RULES = "{tool_dir}/rules", PATH = "/opt/bin" }
-        limits = { memory = "4GiB", processes = 64, file_size = "1GB", disk = "3GB", output = "100", findings = 7 }
+        limits = { memory = "4GiB", cpus = 2, processes = 64, file_size = "1GB", disk = "3GB", output = "100", findings = 7 }
         "#,
     );
     assert_eq!((program.result, program.timeout.as_secs()), (ResultFrom::File, 5400));
-    assert_eq!(program.limits.memory, Some(4 << 30));
+    assert_eq!((program.limits.memory, program.limits.cpus), (Some(4 << 30), Some(2)));
     assert_eq!((program.limits.file_size, program.limits.output), (Some(1_000_000_000), Some(100)));
     assert_eq!((program.limits.disk, program.limits.findings), (Some(3_000_000_000), Some(7)));
     let expose: Vec<String> = program.expose.iter().map(|path| path.display().to_string()).collect();
