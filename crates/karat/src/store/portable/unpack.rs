@@ -54,7 +54,7 @@ impl Parcel {
 /// How much of a file is taken before it is refused: a small file may unpack to more than any disk holds.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Bytes of one line. The largest artifact that is kept fits, in hex.
+    /// Bytes of one line. The largest artifact that is kept, 256 MiB, fits in hex.
     line: u64,
     /// Bytes of the whole text, after decompression.
     total: u64,
@@ -64,7 +64,7 @@ pub(super) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 1 << 30, total: 32 << 30, held: 4 << 30 }
+        Self { line: 513 << 20, total: 32 << 30, held: 4 << 30 }
     }
 }
 
