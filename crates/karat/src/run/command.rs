@@ -13,7 +13,7 @@ use crate::judge::engine::EngineError;
 use crate::judge::provider::ProviderError;
 use crate::sandbox::{Cancel, Captured, Ended, Finished, Isolation, Job, Limits, Resource, SandboxError, ToolFolder};
 use crate::sandbox::{View, WorkerLimits, describe_limits, find_installation, is_of_system, locate_program, run};
-use crate::sandbox::{seen_root, seen_tool, tool_user};
+use crate::sandbox::{python_user_base, seen_root, seen_tool, tool_user};
 use crate::secret::Secret;
 use crate::suite::files::Files;
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
@@ -531,13 +531,16 @@ impl CommandTool {
     fn job(
         &self,
         command: Vec<OsString>,
-        env: BTreeMap<String, OsString>,
+        mut env: BTreeMap<String, OsString>,
         root: &Path,
         dir: &str,
         limits: Limits,
         network: bool,
         site: &Site<'_>,
     ) -> Job {
+        if let Some(base) = python_user_base(&self.installed, site.variable("HOME").map(Path::new)) {
+            env.entry("PYTHONUSERBASE".to_owned()).or_insert_with(|| base.into());
+        }
         let view = self.view(site, network);
         let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
         Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }

@@ -39,7 +39,7 @@ pub(crate) use disk_usage::DiskUsage;
 pub use isolation::Isolation;
 pub use job::{Cancel, Captured, Ended, Finished, Job, Limits, Resource, SandboxError, Supervisor, ToolFolder, View};
 pub use job::{seen_root, seen_tool};
-pub use program::{find_installation, locate_program};
+pub use program::{find_installation, locate_program, python_user_base};
 pub use run::run;
 pub use supervise::supervise;
 pub use system::is_of_system;

@@ -38,8 +38,17 @@ struct Installation {
     found: BTreeSet<PathBuf>,
 }
 
+/// Where Python keeps what a user installed without a virtual environment, if programs of it are among those installed. Python
+/// would look for it below the home, which is an empty one in a sandbox.
+pub fn python_user_base(installed: &[PathBuf], home: Option<&Path>) -> Option<PathBuf> {
+    let base = home?.join(".local").canonicalize().ok()?;
+    installed.contains(&base.join("lib")).then_some(base)
+}
+
 /// The parts of an installation that programs in its `bin` use.
 const PARTS: [&str; 4] = ["bin", "lib", "lib64", "libexec"];
+/// What Go uses besides: its tools, and the library that it compiles from source.
+const PARTS_OF_GO: [&str; 4] = ["VERSION", "go.env", "pkg", "src"];
 
 impl Installation {
     /// Adds what one program needs, and what the programs behind it need.
@@ -89,6 +98,11 @@ impl Installation {
     fn add_prefix(&mut self, prefix: &Path) {
         for part in PARTS {
             self.add(&prefix.join(part), prefix);
+        }
+        if prefix.join("bin/go").is_file() && prefix.join("pkg/tool").is_dir() && !holds_home(prefix) {
+            for part in PARTS_OF_GO {
+                self.add(&prefix.join(part), prefix);
+            }
         }
         let about = prefix.join("pyvenv.cfg");
         let Ok(text) = std::fs::read_to_string(&about) else { return };
@@ -216,6 +230,27 @@ mod tests {
         let node =
             [("p/node_modules/.bin/t -> ../t/b.js", ""), ("p/node_modules/t/b.js", "#!/bin/sh\n"), ("p/secret", "")];
         check(&node, "p/node_modules/.bin/t", "p/node_modules");
+    }
+
+    #[test]
+    fn go_needs_its_tools_and_library() {
+        let go = [("sdk/go/bin/go", ""), ("sdk/go/pkg/tool/compile", ""), ("sdk/go/src/fmt/print.go", "")];
+        let go = go.into_iter().chain([("sdk/go/VERSION", ""), ("sdk/go/api/go1.txt", "")]).collect::<Vec<_>>();
+        check(&go, "sdk/go/bin/go", "sdk/go/VERSION sdk/go/bin sdk/go/pkg sdk/go/src");
+        // What somebody works on lies in a folder of that name too.
+        let own = [("go/bin/gosec", ""), ("go/pkg/mod/m", ""), ("go/src/mine/a.go", "")];
+        check(&own, "go/bin/gosec", "go/bin");
+    }
+
+    #[test]
+    fn python_finds_what_its_user_installed() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let lib = home.join(".local/lib");
+        std::fs::create_dir_all(&lib).unwrap();
+        assert_eq!(python_user_base(std::slice::from_ref(&lib), Some(&home)), Some(home.join(".local")));
+        assert_eq!(python_user_base(&[home.join(".local/bin")], Some(&home)), None);
+        assert_eq!(python_user_base(&[lib], None), None);
     }
 
     #[test]

@@ -106,6 +106,9 @@ mod tests {
             assert_eq!(keys, raw.model.is_some(), "{}", one.name);
             // How often is the suite's to say: who calls a tool deterministic has to show it.
             assert_eq!(raw.trials, None, "{}", one.name);
+            // A shell brings no installation into the sandbox; the programs that it starts must be named.
+            let by_shell = program.command.first().is_some_and(|word| word == "sh");
+            assert!(!by_shell || !program.needs.is_empty(), "{} does not name what its shell starts", one.name);
         }
         let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue")).unwrap();
         assert_eq!(files.count(), CATALOGUE.len(), "a file of the catalogue is not listed");

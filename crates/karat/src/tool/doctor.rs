@@ -7,7 +7,7 @@ use crate::format::judge::JudgeConfigV1;
 use crate::format::tool::{ToolKindV1, ToolManifestV1};
 use crate::judge::providers;
 use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
-use crate::sandbox::{available, find_installation, locate_program, seen_root};
+use crate::sandbox::{available, find_installation, locate_program, python_user_base, seen_root};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -219,6 +219,8 @@ fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<
     let needs = program.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
     let mut readable: Vec<PathBuf> = program.expose.clone();
     readable.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| find_installation(&program)));
+    let user_base = python_user_base(&readable, around.home);
+    env.extend(user_base.map(|base| ("PYTHONUSERBASE".to_owned(), base.into())));
     let words = program.version.iter().skip(1).map(OsString::from);
     let job = Job {
         command: [found.into()].into_iter().chain(words).collect(),
