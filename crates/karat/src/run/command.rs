@@ -199,7 +199,7 @@ impl CommandTool {
         let is_list = self.isolation > Isolation::Process && !installed.is_empty();
         let installed = is_list.then(|| format!("sees its installation {}", installed.join(" ")));
         let words = isolation_words(self.isolation, &self.program);
-        let all = [Some(words), user.describe(), Some(describe_limits()), installed];
+        let all = [Some(words), user.describe(), Some(describe_limits(self.isolation)), installed];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 

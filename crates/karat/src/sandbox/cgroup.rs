@@ -1,6 +1,7 @@
 //! A control group for each trial, where this process was given a tree to make groups in. The kernel then counts exactly what is
 //! otherwise measured from time to time, and counts what cannot be measured: memory of files without a name, and threads.
 
+use super::isolation::Isolation;
 use super::job::Limits;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -29,8 +30,11 @@ pub(super) struct Tree {
 }
 
 /// What belongs in the line about isolation: who counts memory and processes.
-pub fn describe_limits() -> String {
+pub fn describe_limits(isolation: Isolation) -> String {
+    // A plain process of the same user may write to the group's files.
+    let can_leave = isolation == Isolation::Process && !rustix::process::geteuid().is_root();
     match tree() {
+        Ok(_) if can_leave => "limits by cgroup, which the tool can change".to_owned(),
         Ok(_) => "limits by cgroup".to_owned(),
         Err(why) => format!("limits by sampling ({why})"),
     }
@@ -62,13 +66,17 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
     if !has_both("cgroup.controllers") {
         return Err("no cgroup v2 controllers");
     }
+    // Only the machine's own group has no type.
+    if !group.join("cgroup.type").exists() {
+        return Err("the cgroup is that of the whole machine");
+    }
     if has_both("cgroup.subtree_control") {
+        remove_abandoned(group);
         return Ok(Tree { parent: group.to_owned(), home: group.to_owned() });
     }
     let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     let is_own = processes.split_whitespace().eq([process.to_string().as_str()]);
-    // The machine's own group is the one without a type.
-    if !is_own || !group.join("cgroup.type").exists() {
+    if !is_own {
         return Err("the cgroup is shared");
     }
     let home = group.join(OWN);
@@ -87,6 +95,29 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
     Ok(Tree { parent: group.to_owned(), home })
 }
 
+/// Removes the groups of Karat processes that were killed. One that is in use cannot be removed.
+fn remove_abandoned(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner = name.strip_prefix(OWN).and_then(|rest| rest.strip_prefix('-')?.split('-').next());
+        let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            remove_group(&entry.path());
+        }
+    }
+}
+
+/// Removes a group and the groups that a tool made in it.
+fn remove_group(path: &Path) {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_group(&entry.path());
+        }
+    }
+    let _ = fs::remove_dir(path);
+}
+
 /// The group of one trial. It goes with this value, and everything in it.
 pub(super) struct Group {
     path: PathBuf,
@@ -98,15 +129,20 @@ impl Group {
     /// Makes a group with the limits of a trial.
     pub(super) fn make(tree: &Tree, limits: &Limits, tasks: u64) -> io::Result<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = tree.parent.join(format!("{OWN}-{}-{number}", std::process::id()));
-        fs::create_dir(&path)?;
+        let path = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = tree.parent.join(format!("{OWN}-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                // A killed process of the same number may have left one.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            break path;
+        };
         let mut group = Self { path, home: tree.home.clone(), limits_cpus: false };
-        fs::write(group.path.join("memory.max"), limits.memory.to_string())?;
         fs::write(group.path.join("pids.max"), tasks.to_string())?;
-        // Kernels without swap have no such file, and ending one process of many would be told as that one's failure.
+        // Kernels without swap have no such file.
         let _ = fs::write(group.path.join("memory.swap.max"), "0");
-        let _ = fs::write(group.path.join("memory.oom.group"), "1");
         if let Some(cpus) = limits.cpus {
             let share = format!("{} {CPU_PERIOD}", u64::from(cpus) * CPU_PERIOD);
             group.limits_cpus = fs::write(group.path.join("cpu.max"), share).is_ok();
@@ -124,7 +160,8 @@ impl Drop for Group {
     fn drop(&mut self) {
         let begun = Instant::now();
         let _ = fs::write(self.path.join("cgroup.kill"), "1");
-        while fs::remove_dir(&self.path).is_err() && self.path.exists() && begun.elapsed() < PATIENCE {
+        while self.path.exists() && begun.elapsed() < PATIENCE {
+            remove_group(&self.path);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -149,9 +186,18 @@ impl Membership {
         fs::write(self.group.join("cgroup.procs"), "0")
     }
 
-    /// Moves this process back; what it started stays.
-    pub(super) fn leave(&self) -> io::Result<()> {
-        fs::write(self.home.join("cgroup.procs"), "0")
+    /// Moves this process back; what it started stays. Memory is limited from then on: this process must not be ended with
+    /// the tool.
+    pub(super) fn leave(&self, memory: u64) -> io::Result<()> {
+        fs::write(self.home.join("cgroup.procs"), "0")?;
+        // Ending one process of many would be told as that one's failure.
+        let _ = fs::write(self.group.join("memory.oom.group"), "1");
+        fs::write(self.group.join("memory.max"), memory.to_string())
+    }
+
+    /// Ends everything in the group at once, faster than anything in it can start others.
+    pub(super) fn kill(&self) {
+        let _ = fs::write(self.group.join("cgroup.kill"), "1");
     }
 
     /// Whether the kernel has ended something in the group for want of memory.
@@ -191,9 +237,10 @@ mod tests {
         let shared = Err("the cgroup is shared");
         check(&[], Err("no cgroup v2 controllers"), "");
         check(&[("cgroup.controllers", "memory cpu")], Err("no cgroup v2 controllers"), "");
-        check(&[both, ("cgroup.subtree_control", "pids memory")], Ok(""), "pids memory");
+        let enabled = ("cgroup.subtree_control", "pids memory");
+        check(&[both, enabled, ("cgroup.type", "domain")], Ok(""), "pids memory");
+        check(&[both, enabled], Err("the cgroup is that of the whole machine"), "pids memory");
         check(&[both, ("cgroup.type", "domain"), ("cgroup.procs", "7\n8\n")], shared, "");
-        check(&[both, ("cgroup.procs", "7\n")], shared, "");
     }
 
     #[test]
@@ -203,12 +250,13 @@ mod tests {
         let limits = Limits { memory: 4096, cpus: Some(3), ..Limits::default() };
         let group = Group::make(&tree, &limits, 50).unwrap();
         let read = |name: &str| fs::read_to_string(group.path.join(name)).unwrap();
-        assert_eq!([read("memory.max"), read("pids.max"), read("memory.swap.max")], ["4096", "50", "0"]);
+        assert_eq!([read("pids.max"), read("memory.swap.max")], ["50", "0"]);
         let membership = group.membership();
         assert_eq!((read("cpu.max").as_str(), membership.limits_cpus()), ("300000 100000", true));
         membership.enter().unwrap();
         assert_eq!(read("cgroup.procs"), "0");
-        membership.leave().unwrap();
+        membership.leave(limits.memory).unwrap();
+        assert_eq!([read("memory.max"), read("memory.oom.group")], ["4096", "1"]);
         assert_eq!(fs::read_to_string(folder.path().join("cgroup.procs")).unwrap(), "0");
         for (events, expect) in [("max 3\noom_kill 0\n", false), ("oom 1\noom_kill 2\n", true), ("", false)] {
             fs::write(group.path.join("memory.events"), events).unwrap();
@@ -216,5 +264,21 @@ mod tests {
         }
         // A folder that is no group of the kernel's holds files, and is not removed with them.
         fs::remove_dir_all(&group.path).unwrap();
+    }
+
+    #[test]
+    fn groups_of_killed_processes_are_removed_with_what_tools_made_in_them() {
+        let folder = group(&[]);
+        // The largest number of a process is far below.
+        for name in ["karat-4294967295-0/sub/sub", "karat-4294967295-1", "karat", "other"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let own = format!("karat-{}-7", std::process::id());
+        fs::create_dir(folder.path().join(&own)).unwrap();
+        remove_abandoned(folder.path());
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<String> = left.collect();
+        left.sort();
+        assert_eq!(left, ["karat", &own, "other"]);
     }
 }

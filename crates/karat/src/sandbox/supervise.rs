@@ -70,15 +70,15 @@ fn watch(order: Watch, channel: BorrowedFd<'_>) -> Report {
     }
     // Where nobody listens, waiting is over soon.
     let announce = |main: Pid| drop(channel::send(channel, &Said::Started(main.as_raw_nonzero().get())));
-    match start_in_group(order.start, order.exec, order.group.as_ref(), &announce) {
-        Ok(started) => {
-            let report = follow(started, &order.limits, DiskUsage::new(order.root.as_ref()), channel, begun);
-            let out_of_memory = order.group.is_some_and(|group| group.ran_out_of_memory());
-            let by_kernel = out_of_memory && matches!(report.how, How::Signalled(_) | How::Exited(_));
-            if by_kernel { Report { how: How::Overran(Resource::Memory), ..report } } else { report }
-        }
+    let group = order.group.as_ref();
+    let report = match start_in_group(order.start, order.exec, group, order.limits.memory, &announce) {
+        Ok(started) => follow(started, &order.limits, DiskUsage::new(order.root.as_ref()), group, channel, begun),
         Err(why) => not_started(why),
-    }
+    };
+    let out_of_memory = group.is_some_and(Membership::ran_out_of_memory);
+    // The kernel ends bubblewrap with the tool, which then looks as if it had never run.
+    let by_kernel = out_of_memory && matches!(report.how, How::Signalled(_) | How::Exited(_) | How::NotStarted(_));
+    if by_kernel { Report { how: How::Overran(Resource::Memory), ..report } } else { report }
 }
 
 /// Starts a tool in its control group, in which this process is only for that moment: it must outlive what the group may not.
@@ -86,13 +86,14 @@ fn start_in_group(
     start: Start,
     exec: Exec,
     group: Option<&Membership>,
+    memory: u64,
     announce: &dyn Fn(Pid),
 ) -> Result<Started, String> {
     let Some(group) = group else { return start::start(start, exec, announce) };
     let failed = |error: std::io::Error| format!("its control group could not be used: {error}");
     group.enter().map_err(failed)?;
     let started = start::start(start, exec, announce);
-    group.leave().map_err(failed)?;
+    group.leave(memory).map_err(failed)?;
     started
 }
 
@@ -144,7 +145,14 @@ pub(super) fn limit(resource: rustix::process::Resource, most: u64) -> rustix::i
 }
 
 /// Stays with a tool until nothing of it is left.
-fn follow(started: Started, limits: &Limits, disk: DiskUsage, channel: BorrowedFd<'_>, begun: Instant) -> Report {
+fn follow(
+    started: Started,
+    limits: &Limits,
+    disk: DiskUsage,
+    group: Option<&Membership>,
+    channel: BorrowedFd<'_>,
+    begun: Instant,
+) -> Report {
     // Among thousands of processes, the one that is to end them must get its turn. Who may not ask for it goes without.
     let _ = rustix::process::setpriority_process(None, -15);
     let (why, status) = wait(&started, limits, disk, channel);
@@ -153,6 +161,9 @@ fn follow(started: Started, limits: &Limits, disk: DiskUsage, channel: BorrowedF
     // Bubblewrap's processes end with the first of them, and the kernel does not say how many these were.
     let counted = matches!(why, Why::Done) && !in_bubblewrap;
     let ended_after = counted.then(|| processes::living(&processes::descendants(limits.processes)));
+    if let Some(group) = group {
+        group.kill();
+    }
     let gone = processes::end_all(started.main, in_bubblewrap);
     let how = match why {
         Why::Wished => How::Stopped,

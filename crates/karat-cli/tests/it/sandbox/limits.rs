@@ -49,7 +49,7 @@ fn one_process_cannot_ask_for_more_than_there_is() {
 
 #[test]
 fn processors_are_limited() {
-    if karat::sandbox::describe_limits() == "limits by cgroup" {
+    if karat::sandbox::describe_limits(Isolation::Bubblewrap) == "limits by cgroup" {
         return skipped("the control group limits time on processors, which no program can count");
     }
     each(|isolation| {
