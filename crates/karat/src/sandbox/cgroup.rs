@@ -59,18 +59,26 @@ fn find(process: &Path) -> Result<Tree, &'static str> {
 
 /// Makes a group fit to have limited groups in it. Only one that belongs to this process alone is changed.
 fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
-    let has_both = |file: &str| {
+    let has_both = |group: &Path, file: &str| {
         let text = fs::read_to_string(group.join(file)).unwrap_or_default();
         CONTROLLERS.iter().all(|name| text.split_whitespace().any(|word| word == *name))
     };
-    if !has_both("cgroup.controllers") {
+    // An earlier run from the same shell has made this group, and its parent fit.
+    if let Some(parent) = group.parent().filter(|_| group.ends_with(OWN))
+        && parent.join("cgroup.type").exists()
+        && has_both(parent, "cgroup.subtree_control")
+    {
+        remove_abandoned(parent);
+        return Ok(Tree { parent: parent.to_owned(), home: group.to_owned() });
+    }
+    if !has_both(group, "cgroup.controllers") {
         return Err("no cgroup v2 controllers");
     }
     // Only the machine's own group has no type.
     if !group.join("cgroup.type").exists() {
         return Err("the cgroup is that of the whole machine");
     }
-    if has_both("cgroup.subtree_control") {
+    if has_both(group, "cgroup.subtree_control") {
         remove_abandoned(group);
         return Ok(Tree { parent: group.to_owned(), home: group.to_owned() });
     }
@@ -241,6 +249,14 @@ mod tests {
         check(&[both, enabled, ("cgroup.type", "domain")], Ok(""), "pids memory");
         check(&[both, enabled], Err("the cgroup is that of the whole machine"), "pids memory");
         check(&[both, ("cgroup.type", "domain"), ("cgroup.procs", "7\n8\n")], shared, "");
+    }
+
+    #[test]
+    fn the_group_of_an_earlier_run_is_used_again() {
+        let folder = group(&[("cgroup.type", "domain"), ("cgroup.subtree_control", "memory pids")]);
+        let home = folder.path().join(OWN);
+        fs::create_dir(&home).unwrap();
+        assert_eq!(enable(&home, 7), Ok(Tree { parent: folder.path().to_owned(), home }));
     }
 
     #[test]
