@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::terminal::tell;
 use crate::{store_place, stored};
 use karat::diagnostic::harmless;
-use karat::run::drive::tell as tell_all;
+use karat::run::drive::emit;
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat::run::record::{TrialKey, TrialRecord};
 use karat::store::{RunState, StoredTrial};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut progress = Progress::new(args.quiet);
     let consumers: &mut [&mut dyn Consumer] = &mut [&mut progress];
     let mut event = |event: &RunEvent<'_>| {
-        tell_all(consumers, event).map_err(|error: ConsumerError| Failure::Message(Exit::Failed, error.to_string()))
+        emit(consumers, event).map_err(|error: ConsumerError| Failure::Message(Exit::Failed, error.to_string()))
     };
     tell(&harmless(&format!(
         "run {} of {}, as it went",

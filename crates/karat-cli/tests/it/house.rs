@@ -155,7 +155,7 @@ fn only_judges_that_are_asked_reach_the_network() {
     ];
     only_in(&["super::http", "judge::http", "::Endpoint"], &providers);
     only_in(&["super::{anthropic", "judge::anthropic", "judge::openai"], &["crates/karat/src/judge/providers.rs"]);
-    only_in(&["sqlx::"], &["crates/karat/src/store/database.rs"]);
+    only_in(&["sqlx::"], &["crates/karat/src/store/database.rs", "crates/karat/src/store/database/row.rs"]);
     only_in(
         &["tokio::"],
         &[

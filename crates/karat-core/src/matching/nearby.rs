@@ -4,12 +4,17 @@
 //! What is left are pairs that share no more than the name of a directory. For one golden these all score the same, so that
 //! the first few of them stand for the rest.
 
+mod line_index;
+mod scratch;
+
+pub(super) use scratch::{Scratch, Touched};
+
 use super::keywords::Keywords;
 use super::lists::Lists;
 use super::outcome::Parts;
 use super::pair::{PreparedCase, PreparedFindings, line_part, weigh};
-use crate::lines::Lines;
 use crate::profile::{Profile, Unstated};
+use line_index::LineIndex;
 use std::collections::{BTreeSet, HashMap};
 
 /// Sees pairs of one golden, or of one finding.
@@ -402,133 +407,6 @@ impl Common {
     }
 }
 
-/// What a pair has in common.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Touched {
-    /// A path of a fitting name.
-    near: bool,
-    /// How many keywords.
-    keywords: u32,
-    /// How much the shared words of the golden's prose tell.
-    told: f64,
-}
-
-/// What is known of the other sides while one golden or finding is looked at; kept from one to the next.
-pub(super) struct Scratch {
-    round: u32,
-    touched_in: Vec<u32>,
-    seen_in: Vec<u32>,
-    what: Vec<Touched>,
-    list: Vec<u32>,
-    /// The share of the list, in parts of [`WHOLE`], after which it is begun.
-    begin_at: usize,
-}
-
-/// All of a list.
-const WHOLE: usize = 1 << 20;
-
-impl Scratch {
-    /// For so many goldens or findings on the other side.
-    pub(super) fn new(others: usize) -> Self {
-        Self {
-            round: 0,
-            touched_in: vec![0; others],
-            seen_in: vec![0; others],
-            what: vec![Touched::default(); others],
-            list: Vec::new(),
-            begin_at: 0,
-        }
-    }
-
-    /// Shows what is touched from another place on: as far into the list as `part` is into `whole`.
-    pub(super) fn start_at(&mut self, part: usize, whole: usize) {
-        self.begin_at = part * WHOLE / whole.max(1);
-    }
-
-    /// Forgets everything about the one before.
-    pub(super) fn begin(&mut self) {
-        self.round += 1;
-        self.list.clear();
-        self.begin_at = 0;
-    }
-
-    /// Leaves one out of what is shown.
-    pub(super) fn skip(&mut self, index: u32) {
-        self.seen_in[index as usize] = self.round;
-    }
-
-    fn touch(&mut self, index: u32) -> &mut Touched {
-        let at = index as usize;
-        if self.touched_in[at] != self.round {
-            self.touched_in[at] = self.round;
-            self.what[at] = Touched::default();
-            self.list.push(index);
-        }
-        &mut self.what[at]
-    }
-
-    /// Shows what was touched, that with the best names first, so that bounds rule out most of the others.
-    fn see_touched(&mut self, visit: &mut impl Visit, bound: impl Fn(u32, &Touched) -> i64) {
-        let (before, after) = self.list.split_at((self.list.len() * self.begin_at / WHOLE).min(self.list.len()));
-        for first in [true, false] {
-            for &index in after.iter().chain(before) {
-                let touched = &self.what[index as usize];
-                let due = touched.near == first && self.seen_in[index as usize] != self.round;
-                if due && visit.wants(bound(index, touched), index) {
-                    visit.see(index);
-                }
-            }
-        }
-    }
-
-    /// Begins another list of what is touched from now on. What was touched before is not shown again.
-    fn forget_list(&mut self) {
-        self.list.clear();
-    }
-
-    /// Shows what was touched, none of which scores more than `most`, until no more of that are wanted.
-    fn see_up_to(&mut self, most: i64, visit: &mut impl Visit, bound: impl Fn(u32, &Touched) -> i64) {
-        if !self.list.is_sorted() {
-            self.list.sort_unstable();
-        }
-        let (before, after) = self.list.split_at((self.list.len() * self.begin_at / WHOLE).min(self.list.len()));
-        for part in [after, before] {
-            for &index in part {
-                if !visit.wants(most, index) {
-                    break;
-                }
-                let touched = &self.what[index as usize];
-                if self.seen_in[index as usize] != self.round && visit.wants(bound(index, touched), index) {
-                    visit.see(index);
-                }
-            }
-        }
-    }
-
-    /// Shows those of a list that were not touched, which all score the same, at most `most`, until no more are wanted. False
-    /// when none of their kind is worth showing at all.
-    fn see_equal(&mut self, list: &[u32], most: &mut i64, visit: &mut impl Visit) -> bool {
-        if !visit.wants(*most, 0) {
-            return false;
-        }
-        for &index in list {
-            let at = index as usize;
-            if self.touched_in[at] == self.round || self.seen_in[at] == self.round {
-                continue;
-            }
-            if !visit.wants(*most, index) {
-                break;
-            }
-            self.seen_in[at] = self.round;
-            *most = visit.see(index).unwrap_or(*most);
-            if *most == 0 {
-                return false;
-            }
-        }
-        true
-    }
-}
-
 /// Gives equal sets of directories one number.
 #[derive(Default)]
 struct Interner {
@@ -570,70 +448,5 @@ impl DirectorySets {
 
     fn with(&self, directory: u32) -> &[u32] {
         self.by_directory.of(directory)
-    }
-}
-
-/// Ranges of lines that can be looked up by lines near them.
-#[derive(Default)]
-struct LineIndex {
-    /// By the number of binary digits of their length: how long they are at most, and the ranges by rising start.
-    classes: Vec<(u32, Vec<(Lines, u32)>)>,
-}
-
-impl LineIndex {
-    fn new(ranges: impl Iterator<Item = (Lines, u32)>) -> Self {
-        let mut classes: Vec<(u32, Vec<(Lines, u32)>)> = Vec::new();
-        for (lines, index) in ranges {
-            let length = lines.end - lines.start;
-            let class = (u32::BITS - length.leading_zeros()) as usize;
-            if classes.len() <= class {
-                classes.resize_with(class + 1, Default::default);
-            }
-            classes[class].0 = classes[class].0.max(length);
-            classes[class].1.push((lines, index));
-        }
-        for (_, ranges) in &mut classes {
-            ranges.sort_unstable();
-        }
-        Self { classes }
-    }
-
-    /// Names every range at most `reach` lines from `lines`.
-    fn near(&self, lines: Lines, reach: u32, mut name: impl FnMut(u32)) {
-        for (longest, ranges) in &self.classes {
-            let first = lines.start.saturating_sub(reach).saturating_sub(*longest);
-            let last = lines.end.saturating_add(reach);
-            let from = ranges.partition_point(|(own, _)| own.start < first);
-            for (own, index) in ranges[from..].iter().take_while(|(own, _)| own.start <= last) {
-                if own.gap(lines) <= reach {
-                    name(*index);
-                }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn lines_near_others_are_all_found(
-            ranges in proptest::collection::vec((0_u32..120, 0_u32..40), 0..40),
-            start in 0_u32..130,
-            length in 0_u32..20,
-            reach in 0_u32..8,
-        ) {
-            let ranges: Vec<Lines> = ranges.into_iter().map(|(start, length)| Lines { start, end: start + length }).collect();
-            let index = LineIndex::new(ranges.iter().copied().zip(0_u32..));
-            let wanted = Lines { start, end: start + length };
-            let mut found = Vec::new();
-            index.near(wanted, reach, |range| found.push(range));
-            found.sort_unstable();
-            let expect: Vec<u32> = (0_u32..).zip(&ranges).filter(|(_, own)| own.gap(wanted) <= reach).map(|(i, _)| i).collect();
-            prop_assert_eq!(found, expect);
-        }
     }
 }

@@ -120,9 +120,9 @@ fn collect(
                 next = receiver.try_recv().ok();
             }
         }
-        began.iter().try_for_each(|key| tell(consumers, &RunEvent::TrialBegan(key)))?;
+        began.iter().try_for_each(|key| emit(consumers, &RunEvent::TrialBegan(key)))?;
         if !batch.is_empty() {
-            tell_with_retries(work, consumers, &RunEvent::TrialsDone(&batch))?;
+            emit_with_retries(work, consumers, &RunEvent::TrialsDone(&batch))?;
             done += batch.len();
             failures += batch.iter().filter(|record| failed(record.trial.outcome)).count();
             batch.clear();
@@ -150,7 +150,7 @@ pub fn failed(outcome: Outcome) -> bool {
 /// A consumer that fails is tried again this often where the cause could be removed, before the run ends with its error.
 const MOST_RETRIES: usize = 3;
 
-fn tell_with_retries(
+fn emit_with_retries(
     work: &Drive<'_>,
     consumers: &mut [&mut dyn Consumer],
     event: &RunEvent<'_>,
@@ -167,7 +167,7 @@ fn tell_with_retries(
     Ok(())
 }
 
-/// Tells all consumers, in their order.
-pub fn tell(consumers: &mut [&mut dyn Consumer], event: &RunEvent<'_>) -> Result<(), ConsumerError> {
+/// Hands an event to all consumers, in their order.
+pub fn emit(consumers: &mut [&mut dyn Consumer], event: &RunEvent<'_>) -> Result<(), ConsumerError> {
     consumers.iter_mut().try_for_each(|consumer| consumer.consume(event))
 }

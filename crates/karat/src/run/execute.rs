@@ -1,8 +1,9 @@
 //! From a planned tool to one whose trials can be executed.
 
-use super::command::{CommandTool, ReadyError, isolation_words};
+use super::command::{CommandTool, isolation_words};
 use super::drive::Task;
 use super::llm::LlmTool;
+use super::ready_error::ReadyError;
 use super::record::TrialRecord;
 use super::replay::{Recording, RecordingError, Recordings};
 use super::site::Site;

@@ -5,8 +5,8 @@ mod shown;
 
 pub use named::named;
 
-use super::command::ReadyError;
 use super::drive::Task;
+use super::ready_error::ReadyError;
 use super::record::{Artifact, TrialRecord};
 use super::site::Site;
 use crate::format::llm::{RoleV1, StyleV1};

@@ -10,6 +10,7 @@ pub mod llm;
 pub mod lookup;
 mod patterns;
 pub mod plan;
+pub mod ready_error;
 pub mod record;
 pub mod replay;
 mod room;

@@ -8,7 +8,7 @@ use crate::signals::cancel_on_signals;
 use crate::store_place;
 use crate::terminal::{note, tell};
 use karat::format::run::{PlanV1, ToolFactsV1};
-use karat::run::drive::{Drive, Task, drive, tell as tell_all};
+use karat::run::drive::{Drive, Task, drive, emit};
 use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat::run::execute::{Executor, Loaded, Ready};
 use karat::run::plan::left;
@@ -110,14 +110,14 @@ fn told(
 ) -> Result<Ending, ConsumerError> {
     let planned: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
     let left = work.tasks.len();
-    tell_all(consumers, &RunEvent::Began { plan, done: planned - left, left })?;
+    emit(consumers, &RunEvent::Began { plan, done: planned - left, left })?;
     for tool in plan.tools.iter().map(|tool| ToolName::new(&tool.name)) {
         if let Some(facts) = facts.get(&tool) {
-            tell_all(consumers, &RunEvent::ToolReady { tool: &tool, facts })?;
+            emit(consumers, &RunEvent::ToolReady { tool: &tool, facts })?;
         }
     }
     let ending = drive(work, consumers)?;
-    tell_all(consumers, &RunEvent::Ended(&ending))?;
+    emit(consumers, &RunEvent::Ended(&ending))?;
     Ok(ending)
 }
 
