@@ -1,9 +1,10 @@
 //! What comes back from models: bodies of servers' answers, and the words in them, by every prompt's schema.
 
-use karat::judge::answer;
-use karat::judge::provider::Reply;
-use karat::judge::providers::PROVIDERS;
-use karat::judge::template::{Question, TEMPLATES};
+use karat::judge::template::TEMPLATES;
+use karat_llm::answer;
+use karat_llm::prompt::Question;
+use karat_llm::provider::Reply;
+use karat_llm::providers::PROVIDERS;
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -27,12 +28,12 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn read(reply: &Reply, schema: &Value) {
-    match answer::read(reply, schema) {
+    match answer::parse_reply(reply, schema) {
         Err(fault) => assert!(!fault.to_string().is_empty(), "refused without a reason"),
         Ok(value) => {
-            assert_eq!(answer::read_text(&value.to_string(), schema), Ok(value.clone()));
+            assert_eq!(answer::parse_text(&value.to_string(), schema), Ok(value.clone()));
             let structured = Reply { structured: Some(value.clone()), ..Reply::default() };
-            assert_eq!(answer::read(&structured, schema), Ok(value));
+            assert_eq!(answer::parse_reply(&structured, schema), Ok(value));
         }
     }
 }

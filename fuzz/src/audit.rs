@@ -1,7 +1,6 @@
 //! Answers of judges to audits: read with patience, and then taken by every rule or not at all.
 
 use super::records::judgements_survive;
-use karat::judge::answer;
 use karat::judge::audit::{LEVELS, decision, question};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -10,6 +9,7 @@ use karat_core::judgement::{AuditDecision, Decision, Judgement};
 use karat_core::panel;
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::Trial;
+use karat_llm::answer;
 
 /// An answer that is taken follows the rubric and survives being written; reading what was read changes nothing. The first
 /// byte chooses a vulnerable or a safe case, and listed findings or free text.
@@ -23,14 +23,14 @@ pub fn check(bytes: &[u8]) {
         // Also what no schema has seen is refused in words.
         let _ = decision(&raw, &case, &trial).map_err(|fault| fault.to_string());
     }
-    let Ok(answer) = answer::read_text(&text, &schema) else { return };
-    assert_eq!(answer::read_text(&answer.to_string(), &schema), Ok(answer.clone()));
+    let Ok(answer) = answer::parse_text(&text, &schema) else { return };
+    assert_eq!(answer::parse_text(&answer.to_string(), &schema), Ok(answer.clone()));
     let taken = decision(&answer, &case, &trial);
     let checked = form.map(|form| form.check.check(&answer));
     assert_eq!(checked, Some(taken.as_ref().map(drop).map_err(ToString::to_string)));
     if let Ok(audit) = taken {
         follows(&audit, &case, &trial);
-        let alone = panel::audits(&[&audit, &audit]);
+        let alone = panel::settle_audits(&[&audit, &audit]);
         assert_eq!(alone.map(|consensus| consensus.decision), Some(audit.clone()));
         let (case, tool) = (trial.case, trial.tool);
         let judge = JudgeName::new("j");
@@ -63,13 +63,13 @@ fn follows(audit: &AuditDecision, case: &Case, trial: &Trial) {
 
 fn scene(choice: u8) -> (Case, Trial) {
     let verdict = if choice & 1 == 0 { Verdict::Vulnerable } else { Verdict::Safe };
-    let golden = Golden { title: Some("Reentrancy".into()), target: true, ..Golden::named("g") };
+    let golden = Golden { title: Some("Reentrancy".into()), target: true, ..Golden::new("g") };
     let goldens = if verdict == Verdict::Vulnerable { vec![golden] } else { Vec::new() };
     let mut trial = Trial::reported("c".into(), "t".into(), 1);
     if choice & 2 == 0 {
-        trial.findings = ["one", "two"].map(Finding::named).into();
+        trial.findings = ["one", "two"].map(Finding::new).into();
     } else {
         trial.response = Some("The balance is set\n after the call. The fallback may withdraw again. é".into());
     }
-    (Case { verdict, goldens, ..Case::named("c") }, trial)
+    (Case { verdict, goldens, ..Case::new("c") }, trial)
 }

@@ -1,13 +1,13 @@
 //! Hand-written files: three syntaxes, one schema for each format.
 
-use karat::diagnostic::{Diagnostic, render};
-use karat::document::{Syntax, decode, decode_bytes, decode_lines, schema_of};
-use karat::format::case::CaseV1;
-use karat::format::config::ConfigV1;
-use karat::format::judgement::JudgementV1;
-use karat::format::report::ReportV1;
-use karat::format::submission::TrialV1;
 use karat_core::profile::Profile;
+use karat_format::case::CaseV1;
+use karat_format::config::ConfigV1;
+use karat_format::diagnostic::{Diagnostic, render};
+use karat_format::document::{Syntax, decode, decode_bytes, decode_lines, schema_of};
+use karat_format::judgement::JudgementV1;
+use karat_format::report::ReportV1;
+use karat_format::submission::TrialV1;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,11 +44,11 @@ fn format<T: Serialize + DeserializeOwned + JsonSchema>() -> (Check, Value) {
 }
 
 fn one<T: Serialize + DeserializeOwned>(bytes: &[u8], syntax: Syntax, schema: &Value) {
-    match decode_bytes::<T>("in", bytes, syntax, schema).whole() {
+    match decode_bytes::<T>("in", bytes, syntax, schema).into_result() {
         Err(faults) => check_faults(&faults, bytes),
         Ok((value, _)) => {
             let text = json(&value);
-            match decode::<T>("out", &text, Syntax::Json, schema).whole() {
+            match decode::<T>("out", &text, Syntax::Json, schema).into_result() {
                 Err(faults) => panic!("{text}\n{}", render(&faults, false, 100)),
                 Ok((again, _)) => assert_eq!(json(&again), text),
             }

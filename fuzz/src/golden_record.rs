@@ -1,10 +1,10 @@
 //! Golden records with their template and a document.
 
-use karat::assess::lint::lint;
-use karat::assess::{Bundle, discover, load};
-use karat::diagnostic::{Diagnostic, render};
-use karat::format::golden_record::GoldenRecordV0_4;
-use karat::ingest::{Limits, ingest};
+use karat_documents::assess::lint::lint;
+use karat_documents::assess::{Bundle, discover, load};
+use karat_documents::ingest::{IngestLimits, ingest};
+use karat_format::diagnostic::{Diagnostic, render};
+use karat_format::golden_record::GoldenRecordV0_4;
 use std::path::Path;
 
 /// The files of a bundle, named by letters from `a` on, and what is in those that an input does not give.
@@ -53,7 +53,7 @@ pub fn check(bytes: &[u8]) {
         let requirements = bundle.record.requirements.iter();
         requirements.map(|requirement| requirement.evidence_parts().count()).collect::<Vec<_>>()
     };
-    let standings: Vec<usize> = bundle.standings.iter().map(Vec::len).collect();
+    let standings: Vec<usize> = bundle.evidence_locations.iter().map(Vec::len).collect();
     assert_eq!(standings, parts(&bundle), "every part of a record that is taken stands somewhere");
     render(&lint(&bundle), false, 80);
     let text = serde_json::to_string(&GoldenRecordV0_4::from(&bundle.record)).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn check(bytes: &[u8]) {
 
 fn loaded(folder: &Path) -> Result<Bundle, Vec<Diagnostic>> {
     let places = discover(&[folder.display().to_string()], false).map_err(|faults| faults.0)?;
-    let limits = Limits { sections: 2_000, seconds: 8, ..Limits::default() };
+    let limits = IngestLimits { sections: 2_000, seconds: 8, ..IngestLimits::default() };
     let Some(place) = places.first() else { panic!("the record is not found") };
     load(place, &mut |name, bytes| ingest(name, bytes, &limits))
 }

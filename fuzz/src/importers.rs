@@ -1,9 +1,9 @@
 //! Every importer, by the first byte.
 
 use super::records;
-use karat::import::placement::{How, Placement, place};
-use karat::import::{Harvest, IMPORTERS, input};
 use karat_core::ids::CaseId;
+use karat_import::placement::{CaseRule, Placement, place};
+use karat_import::{IMPORTERS, ImportedData, input};
 use std::path::Path;
 
 /// What an importer takes can be placed, written as a submission, and read again unchanged.
@@ -12,7 +12,7 @@ pub fn check(bytes: &[u8]) {
     let importer = &IMPORTERS[usize::from(choice) % IMPORTERS.len()];
     // One format tells its files apart by name.
     let name = ["in.json", "candidates.json", "evaluations.json"][usize::from(choice) / IMPORTERS.len() % 3];
-    let mut harvest = Harvest::default();
+    let mut harvest = ImportedData::default();
     let input = input::from_reader(Path::new(name), Box::new(bytes));
     let mut result = input.and_then(|input| (importer.import)(input, &mut harvest));
     if result.is_ok()
@@ -23,8 +23,9 @@ pub fn check(bytes: &[u8]) {
     match result {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(()) => {
-            let how = How::One(CaseId::new("case"));
-            let placed = place(harvest, &Placement { suite: None, how, tool: None, trial: 1 }, &|_, _| false);
+            let how = CaseRule::One(CaseId::new("case"));
+            let placed =
+                place(harvest, &Placement { suite: None, case_rule: how, tool: None, trial: 1 }, &|_, _| false);
             let Ok(placed) = placed else { return };
             records::submission_survives(&placed.trials);
             records::judgements_survive(&placed.judgements);

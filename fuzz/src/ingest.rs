@@ -1,6 +1,6 @@
 //! Documents: any bytes are taken apart or refused, within bounds.
 
-use karat::ingest::{Document, Limits, ingest, is_guarded};
+use karat_documents::ingest::{Document, IngestLimits, ingest, is_guarded};
 use std::collections::BTreeSet;
 use std::sync::Once;
 
@@ -31,13 +31,13 @@ fn check(name: &str, bytes: &[u8]) {
             }
         }));
     });
-    let limits = Limits {
+    let limits = IngestLimits {
         unpacked_bytes: 16 << 20,
         part_bytes: 8 << 20,
         pages: 50,
         sections: 2_000,
         seconds: 8,
-        ..Limits::default()
+        ..IngestLimits::default()
     };
     let first = ingest(name, bytes, &limits);
     match &first {

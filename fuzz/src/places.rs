@@ -1,6 +1,6 @@
 //! Paths, globs and identity keys.
 
-use karat_core::identity::key::{self, Anchor, Place};
+use karat_core::identity::key::{self, Anchor, Location};
 use karat_core::path::{FilePattern, RepoPath, glob_matches};
 
 /// Paths and rules are normalised once and for all, globs mean what a plain reading says, and keys come apart as built.
@@ -11,16 +11,16 @@ pub fn check(bytes: &[u8]) {
     let mut parts = text.split('\n');
     let [path, glob, rule, locator, source] = [(); 5].map(|()| parts.next().unwrap_or_default());
     globs(glob, path);
-    if let Some(rule) = key::normal_rule(rule) {
-        assert_eq!(key::normal_rule(&rule).as_ref(), Some(&rule));
+    if let Some(rule) = key::normalize_rule(rule) {
+        assert_eq!(key::normalize_rule(&rule).as_ref(), Some(&rule));
     }
     let Some(normal) = RepoPath::new(path) else { return };
     paths(&normal);
     let lines = (u32::try_from(rule.len()).ok(), u32::try_from(glob.len()).ok());
     let places = [
-        Place { node: Some(locator), ..Place::default() }.anchor(),
-        Place { lines, ..Place::default() }.anchor(),
-        Place { chunk: lines.0, ..Place::default() }.anchor(),
+        Location { node: Some(locator), ..Location::default() }.anchor(),
+        Location { lines, ..Location::default() }.anchor(),
+        Location { chunk: lines.0, ..Location::default() }.anchor(),
         Some(Anchor::Symbol(locator.to_owned())),
     ];
     for anchor in places.into_iter().flatten() {

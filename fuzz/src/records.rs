@@ -1,19 +1,19 @@
 //! Submissions and judgements: written and read again, and scored.
 
 use super::document::check_faults;
-use karat::diagnostic::render;
-use karat::document::{Syntax, decode, schema_of};
-use karat::format::case::CaseV1;
-use karat::format::report::ReportV1;
 use karat::profile::{self, SHIPPED};
-use karat::recorded::{self, NamedLines};
-use karat::report::exhibit::Exhibit;
-use karat::report::{FORMATS, Look, build};
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
+use karat_format::case::CaseV1;
+use karat_format::diagnostic::render;
+use karat_format::document::{Syntax, decode, schema_of};
+use karat_format::recorded::{self, NamedLines};
+use karat_format::report::ReportV1;
+use karat_report::report_view::ReportView;
+use karat_report::{FORMATS, TerminalStyle, build};
 use std::sync::OnceLock;
 
 /// Submissions that are taken survive being written, and every profile accounts for each of their findings once.
@@ -86,7 +86,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
         }
         let report = drawn_report(suite, trials, judgements, profile, &scorecard, &intervals);
         for format in FORMATS {
-            format.drawn(&Exhibit::of(&report), &Look { width: 80, colour: false });
+            format.render(&ReportView::new(&report), &TerminalStyle { width: 80, colour: false });
         }
     }
 }
@@ -99,16 +99,23 @@ fn drawn_report(
     scorecard: &scorecard::Scorecard,
     intervals: &scorecard::Intervals,
 ) -> ReportV1 {
-    let labelled =
-        scorecard::Labelled { suite, trials, judgements, labels: judgements, profile, cluster: None, level: 0.95 };
-    build::report(&build::Scored {
+    let labelled = scorecard::CorrectionInput {
+        suite,
+        trials,
+        judgements,
+        labels: judgements,
+        profile,
+        cluster: None,
+        level: 0.95,
+    };
+    build::report(&build::ReportInput {
         suite,
         trials,
         judgements,
         profile,
         seed: 0,
         intervals,
-        corrected: &scorecard::corrected(scorecard, labelled),
+        corrected: &scorecard::correct_scores(scorecard, labelled),
         scorecard,
         notes: &[],
         isolation: &std::collections::BTreeMap::new(),
@@ -147,14 +154,17 @@ struct Scene {
 fn scene() -> &'static Scene {
     static SCENE: OnceLock<Scene> = OnceLock::new();
     SCENE.get_or_init(|| Scene {
-        suite: Suite { name: "tiny".to_owned(), digest: String::new(), cases: vec![case(CASE), Case::named("clean")] },
+        suite: Suite { name: "tiny".to_owned(), digest: String::new(), cases: vec![case(CASE), Case::new("clean")] },
         trials: recorded::read_trials(lines(TRIALS.as_bytes()), None).unwrap_or_default(),
-        profiles: SHIPPED.iter().filter_map(|shipped| profile::resolve(shipped.name, &|_| None, &[]).ok()).collect(),
+        profiles: SHIPPED
+            .iter()
+            .filter_map(|shipped| profile::resolve(shipped.name, &profile::no_files, &[]).ok())
+            .collect(),
     })
 }
 
 fn case(text: &str) -> Case {
-    match decode::<CaseV1>("case", text, Syntax::Yaml, &schema_of::<CaseV1>()).whole() {
+    match decode::<CaseV1>("case", text, Syntax::Yaml, &schema_of::<CaseV1>()).into_result() {
         Ok((case, _)) => case.into_case().0,
         Err(faults) => panic!("{}", render(&faults, false, 100)),
     }

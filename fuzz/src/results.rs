@@ -4,26 +4,27 @@ use super::document::check_faults;
 use super::records::{scene_report, scene_suite, scene_trials};
 use karat::baseline;
 use karat::comparison::{Request, Side, compare};
-use karat::document::{Syntax, decode_bytes, schema_of};
-use karat::format::baseline::BaselineV1;
-use karat::format::report::ReportV1;
-use karat::import::rule_map::RuleMap;
 use karat::judge::agree::{agree, draw, from_csv, read_csv};
-use karat::judge::labels::{self, Reading};
 use karat::ranking;
-use karat::recorded::NamedLines;
-use karat::report::exhibit::Exhibit;
-use karat::report::plot::{Choice, KINDS};
-use karat::report::{FORMATS, Look};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::finding::Finding;
+use karat_format::baseline::BaselineV1;
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::recorded::NamedLines;
+use karat_format::report::ReportV1;
+use karat_import::rule_map::RuleMap;
+use karat_report::plot::{KINDS, PlotOptions};
+use karat_report::report_view::ReportView;
+use karat_report::{FORMATS, TerminalStyle};
+use karat_store::label::{self, ImportContext};
 
-const LOOK: Look = Look { width: 80, colour: false };
+const LOOK: TerminalStyle = TerminalStyle { width: 80, colour: false };
 
 /// A report that is taken is drawn in every format and as every plot, compared with itself, and gives a baseline.
 pub fn report(bytes: &[u8]) {
-    let report = match decode_bytes::<ReportV1>("in.json", bytes, Syntax::Json, &schema_of::<ReportV1>()).whole() {
+    let report = match decode_bytes::<ReportV1>("in.json", bytes, Syntax::Json, &schema_of::<ReportV1>()).into_result()
+    {
         Err(faults) => return check_faults(&faults, bytes),
         Ok((report, _)) => report,
     };
@@ -32,12 +33,12 @@ pub fn report(bytes: &[u8]) {
     if report.tools.iter().any(|tool| tool.cases.iter().map(|case| &case.case).ne(cases())) {
         return;
     }
-    let exhibit = Exhibit::of(&report);
+    let exhibit = ReportView::new(&report);
     for format in FORMATS {
-        format.drawn(&exhibit, &LOOK);
+        format.render(&exhibit, &LOOK);
     }
     for kind in KINDS.iter().filter(|kind| !kind.derived) {
-        let _ = (kind.draw)(&exhibit, &Choice::default()).map_err(|nothing| nothing.to_string());
+        let _ = (kind.draw)(&exhibit, &PlotOptions::default()).map_err(|nothing| nothing.to_string());
     }
     let tools: Vec<_> = report.tools.iter().collect();
     let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(&report, tool, tool.tool.as_str())).collect();
@@ -48,7 +49,7 @@ pub fn report(bytes: &[u8]) {
 
 /// A baseline that is taken is compared with itself and with a report.
 pub fn baseline(bytes: &[u8]) {
-    let read = decode_bytes::<BaselineV1>("in.json", bytes, Syntax::Json, &schema_of::<BaselineV1>()).whole();
+    let read = decode_bytes::<BaselineV1>("in.json", bytes, Syntax::Json, &schema_of::<BaselineV1>()).into_result();
     let baseline = match read {
         Err(faults) => return check_faults(&faults, bytes),
         Ok((baseline, _)) => baseline,
@@ -75,10 +76,16 @@ fn against_itself(sides: &[Side]) {
 /// Labels are taken or refused with places in the text, and what is taken is about something that is there.
 pub fn labels(bytes: &[u8]) {
     let (suite, trials) = (scene_suite(), scene_trials());
-    let reading =
-        Reading { suite, trials, kept: &[], kept_extras: &[], kept_audits: &[], change: bytes.len().is_multiple_of(2) };
+    let reading = ImportContext {
+        suite,
+        trials,
+        kept: &[],
+        kept_extras: &[],
+        kept_audits: &[],
+        change: bytes.len().is_multiple_of(2),
+    };
     let inputs = vec![NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(bytes) }];
-    match labels::read(inputs, &reading) {
+    match label::read(inputs, &reading) {
         Err(faults) => check_faults(&faults.0, bytes),
         Ok(labels) => {
             let cases = |name: &str| suite.cases.iter().any(|case| case.id.as_str() == name);
@@ -109,7 +116,7 @@ pub fn tables(bytes: &[u8]) {
             match RuleMap::read(file.path()) {
                 Err(error) => assert!(!error.to_string().is_empty()),
                 Ok(map) => {
-                    let mut finding = Finding { rule_id: Some("B608".to_owned()), ..Finding::named("f") };
+                    let mut finding = Finding { rule_id: Some("B608".to_owned()), ..Finding::new("f") };
                     let known = map.apply(&mut finding);
                     assert!(!known || !map.is_empty());
                 }

@@ -1,8 +1,8 @@
 //! Reading SARIF, and writing identity keys into it.
 
-use karat::import::{Harvest, ImportError, input, sarif};
 use karat_core::identity::key;
 use karat_core::profile::IdentityRules;
+use karat_import::{ImportError, ImportedData, input, sarif};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub fn keys(bytes: &[u8]) {
     assert_eq!(after.findings.len(), before.findings.len(), "findings were lost or made");
     let mut keyed = 0;
     for (mut old, new) in before.findings.into_iter().zip(after.findings) {
-        if let Some(key) = key::computed(&old.finding, &rules) {
+        if let Some(key) = key::computed_key(&old.finding, &rules) {
             keyed += 1;
             old.finding.identity_key = Some(key);
         }
@@ -53,8 +53,8 @@ pub fn keys(bytes: &[u8]) {
     assert!(written.is_ok_and(|count| count >= keyed), "keys were counted wrongly");
 }
 
-fn import(reader: Box<dyn Read + '_>) -> (Result<(), String>, Harvest) {
-    let mut harvest = Harvest::default();
+fn import(reader: Box<dyn Read + '_>) -> (Result<(), String>, ImportedData) {
+    let mut harvest = ImportedData::default();
     let input = input::from_reader(Path::new("in.sarif"), reader);
     let result = input.and_then(|input| sarif::import(input, &mut harvest));
     (result.map_err(|error: ImportError| error.to_string()), harvest)

@@ -3,9 +3,9 @@
 use super::suite_tree::{END, NAMES};
 use super::{document, records, stored, symbols};
 use karat::baseline;
-use karat::import::IMPORTERS;
-use karat::source::language::Language;
 use karat_core::path::RepoPath;
+use karat_import::IMPORTERS;
+use karat_source::language::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub fn of(root: &Path, target: &str) -> BTreeMap<String, Vec<u8>> {
     let files = |folder: &str| files(&root.join(folder));
     match target {
         "sarif" | "sarif_keys" => {
-            files("crates/karat/fixtures/sarif").into_iter().chain(files("fuzz/seeds/sarif")).collect()
+            files("crates/karat-import/fixtures/sarif").into_iter().chain(files("fuzz/seeds/sarif")).collect()
         }
         "importers" => imports(root),
         "document" => documents(root),
@@ -37,7 +37,9 @@ fn imports(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut seeds = BTreeMap::new();
     for (index, importer) in IMPORTERS.iter().enumerate() {
         let own = files(&root.join("fuzz/seeds").join(importer.name));
-        for (name, content) in files(&root.join("crates/karat/fixtures").join(importer.name)).into_iter().chain(own) {
+        for (name, content) in
+            files(&root.join("crates/karat-import/fixtures").join(importer.name)).into_iter().chain(own)
+        {
             for (round, kind) in [(0, ""), (1, "candidates"), (2, "evaluations")] {
                 if round == 0 || name.contains(kind) {
                     seeds.insert(
@@ -56,7 +58,7 @@ fn outputs(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut seeds = BTreeMap::new();
     for (index, format) in karat::tool::output::formats().enumerate() {
         let own = files(&root.join("fuzz/seeds/tool_output").join(format));
-        for (name, content) in files(&root.join("crates/karat/fixtures").join(format)).into_iter().chain(own) {
+        for (name, content) in files(&root.join("crates/karat-import/fixtures").join(format)).into_iter().chain(own) {
             seeds.insert(format!("{format}-{name}"), chosen(index, &content));
         }
     }
@@ -139,9 +141,9 @@ fn letter(name: &str) -> u8 {
 }
 
 fn sources(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let language = |name: &str| RepoPath::new(name).as_ref().and_then(Language::of_path);
+    let language = |name: &str| RepoPath::new(name).as_ref().and_then(Language::from_path);
     let index = |language: Language| symbols::LANGUAGES.iter().position(|known| *known == language);
-    let all = files(&root.join("crates/karat/fixtures/source")).into_iter();
+    let all = files(&root.join("crates/karat-source/fixtures/source")).into_iter();
     all.filter_map(|(name, content)| Some((name.clone(), chosen(index(language(&name)?)?, &content)))).collect()
 }
 

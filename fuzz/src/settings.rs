@@ -1,26 +1,26 @@
 //! Files with which people set things: profiles, manifests of tools, rules of the built-in tool, and demands.
 
 use super::document::check_faults;
-use karat::document::{Syntax, decode_bytes, schema_of};
-use karat::format::tool::ToolManifestV1;
 use karat::gate;
 use karat::profile;
 use karat::tool::manifest::{Context, Manifest};
 use karat::tool::patterns::Patterns;
 use karat::tool::{catalogue, placeholders};
 use karat_core::profile::Profile;
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::tool::ToolManifestV1;
 use std::path::Path;
 
 /// A profile is taken or refused; what is taken survives being written, and single values can be set in it.
 pub fn profile(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let read = |name: &str| (name == "own.toml").then(|| text.clone().into_owned());
+    let read = |name: &str| Ok((name == "own.toml").then(|| text.clone().into_owned()));
     let profile = match profile::resolve("own.toml", &read, &[]) {
         Err(error) => return assert!(!error.to_string().is_empty(), "refused without a reason"),
         Ok(profile) => profile,
     };
     for text in [profile::to_toml(&profile), profile::to_difference(&profile)] {
-        let again = profile::resolve("own.toml", &|name| (name == "own.toml").then(|| text.clone()), &[]);
+        let again = profile::resolve("own.toml", &|name| Ok((name == "own.toml").then(|| text.clone())), &[]);
         // A difference says neither what it is called nor what it is for.
         let (name, description) = (profile.name.clone(), profile.description.clone());
         let again = again.map(|again| Profile { name, description, ..again });
@@ -52,7 +52,7 @@ pub fn manifest(bytes: &[u8]) {
 
 fn tool(bytes: &[u8]) {
     let schema = schema_of::<ToolManifestV1>();
-    let raw = match decode_bytes::<ToolManifestV1>("in.toml", bytes, Syntax::Toml, &schema).whole() {
+    let raw = match decode_bytes::<ToolManifestV1>("in.toml", bytes, Syntax::Toml, &schema).into_result() {
         Err(faults) => return check_faults(&faults, bytes),
         Ok((raw, _)) => raw,
     };

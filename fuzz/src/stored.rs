@@ -1,9 +1,9 @@
 //! Files that `karat store import` takes: whole runs, and exchanges with models.
 
 use super::records::scene_trials;
-use karat::format::run::TrialDetailV1;
-use karat::run::record::{Artifact, TrialRecord};
-use karat::store::{NewRun, RunState, Store};
+use karat_format::run::TrialDetailV1;
+use karat_store::record::{Artifact, TrialRecord};
+use karat_store::{NewRun, RunState, Store};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn check(bytes: &[u8]) {
     if std::fs::write(&file, sealed(bytes)).is_err() {
         return;
     }
-    let Ok(holds_exchanges) = Store::holds_exchanges(&file) else { return };
+    let Ok(holds_exchanges) = Store::is_ledger_file(&file) else { return };
     let mut store = match Store::create(&folder.path().join("store")) {
         Ok(store) => store,
         Err(error) => panic!("no store can be made: {error}"),

@@ -1,9 +1,10 @@
 //! Suites as folders of files.
 
-use karat::diagnostic::render;
-use karat::format::case::CaseV1;
 use karat::profile::{self, SHIPPED};
-use karat::suite::{self, files::Files, lint};
+use karat::suite::{self, lint};
+use karat_format::case::CaseV1;
+use karat_format::diagnostic::render;
+use karat_io::files::Files;
 use std::path::Path;
 
 /// The files a suite is made of, named by letters from `a` on.
@@ -44,7 +45,7 @@ pub fn check(bytes: &[u8]) {
         }
     };
     for shipped in SHIPPED {
-        if let Ok(profile) = profile::resolve(shipped.name, &|_| None, &[]) {
+        if let Ok(profile) = profile::resolve(shipped.name, &profile::no_files, &[]) {
             render(&lint::lint(&loaded, &profile), false, 80);
         }
     }

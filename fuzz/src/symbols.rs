@@ -1,8 +1,8 @@
 //! Symbols of source code in every language.
 
-use karat::source::language::Language;
-use karat::source::symbols::Symbols;
 use karat_core::lines::Lines;
+use karat_source::language::Language;
+use karat_source::symbols::Symbols;
 
 /// All languages, as the first byte chooses them.
 pub const LANGUAGES: [Language; 11] = [

@@ -1,9 +1,9 @@
 //! Judgements and runs: read or refused whole, and measured within bounds.
 
 use super::document::check_faults;
-use karat::recorded::NamedLines;
 use karat::trec::{Evaluated, draw, read_qrels, read_run};
 use karat_core::trec::{Evaluation, Measure};
+use karat_format::recorded::NamedLines;
 
 /// Judgements and a run, parted by the first byte 0: each is taken, or refused with places in it; every share lies between 0 and 1.
 pub fn check(bytes: &[u8]) {

@@ -9,16 +9,16 @@
 #[expect(dead_code, reason = "the tests use all of the server, a benchmark only its good behaviour")]
 mod server;
 
-use karat::format::judge::JudgeConfigV1;
-use karat::judge::engine::{Engine, EngineEvent, EngineOptions};
-use karat::judge::ledger::CacheMode;
-use karat::judge::provider::Surroundings;
-use karat::judge::providers;
-use karat::judge::template::Question;
-use karat::sandbox::Cancel;
-use karat::store::Store;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
+use karat_format::judge::JudgeConfigV1;
+use karat_io::cancel::Cancel;
+use karat_llm::engine::{Engine, EngineEvent, EngineOptions};
+use karat_llm::ledger::CacheMode;
+use karat_llm::prompt::Question;
+use karat_llm::provider::ProviderEnv;
+use karat_llm::providers;
+use karat_store::Store;
 use server::{Behaviour, Server};
 use std::path::Path;
 use std::process::Command;
@@ -60,8 +60,8 @@ fn child(port: u16, count: usize) {
         concurrency: Some(CONNECTIONS as u32),
         ..JudgeConfigV1::default()
     };
-    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
-    let options = EngineOptions::of(&config, CacheMode::ReadWrite).unwrap();
+    let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
+    let options = EngineOptions::from_config(&config, CacheMode::ReadWrite).unwrap();
     let engine = Engine::new(providers::open(&config, &around).unwrap(), options);
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create(folder.path()).unwrap();
@@ -80,8 +80,8 @@ fn child(port: u16, count: usize) {
 
 fn question(number: usize) -> Question {
     let finding =
-        Finding { message: Some(format!("The length of item {number} is not checked.")), ..Finding::named("f") };
-    Question::pair(number.to_string(), &Golden::named("g"), &finding, None)
+        Finding { message: Some(format!("The length of item {number} is not checked.")), ..Finding::new("f") };
+    karat::judge::template::pair_question(number.to_string(), &Golden::new("g"), &finding, None)
 }
 
 /// The most memory this process has held; 0 where the system does not tell.

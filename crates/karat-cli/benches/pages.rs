@@ -23,7 +23,7 @@ mod made {
 }
 
 use driver::Browser;
-use karat::report::page::Page;
+use karat_report::page::Page;
 use made::large::Large;
 use std::path::Path;
 use std::process::{Command, ExitCode};

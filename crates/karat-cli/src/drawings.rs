@@ -2,8 +2,8 @@
 
 use crate::exit::Failure;
 use crate::terminal::tell;
-use karat::diagnostic::harmless;
-use karat::whole_file;
+use karat_format::diagnostic::harmless;
+use karat_io::atomic_write;
 use std::path::{Path, PathBuf};
 
 /// One way to draw a result.
@@ -30,7 +30,7 @@ pub(crate) fn write(paths: &[PathBuf], drawings: &[Drawing<'_>], quiet: bool) ->
     for path in paths {
         let Some(drawing) = drawings.iter().find(|drawing| drawing.extension == extension(path)) else { continue };
         let text = (drawing.draw)();
-        whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
+        atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
         if !quiet {
             tell(&harmless(&format!("wrote {}", path.display())));

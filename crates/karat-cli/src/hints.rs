@@ -1,7 +1,7 @@
 //! What a person would type next.
 
-use karat::format::report::{CaseResultV1, ReportV1};
-use karat::report::number::ranked;
+use karat_format::report::{CaseResultV1, ReportV1};
+use karat_report::number::ranked;
 
 /// The case most worth looking at: where the best tool did worst. Its tool, and its id.
 pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {

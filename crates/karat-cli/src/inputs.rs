@@ -3,26 +3,27 @@
 use crate::args::{IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
 use crate::terminal::{note, notes};
-use karat::document::{Segment, Syntax, decode_bytes, schema_of};
-use karat::format::assessment::{self, AssessmentReportV1};
-use karat::format::report::{ReportV1, SCHEMA};
-use karat::import::drive::{Kind, kind_of, read_all};
-use karat::import::placement::{How, Placed, Placement, place};
-use karat::import::rule_map::RuleMap;
-use karat::import::{Harvest, IMPORTERS, Importer, importer, input};
-use karat::plausibility::{self, Violation};
-use karat::profile::{Override, ProfileError, parse_set, resolve};
-use karat::recorded::{NamedLines, read_judgements, read_trials};
-use karat::report::number::count;
-use karat::suite::{LoadedSuite, load, locate};
+use karat::plausibility;
+use karat::profile::request::resolve_for_suite;
+use karat::suite::{LoadedSuite, load};
 use karat_core::clusters::ClusterBy;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Intervals, Proportions};
-use karat_core::stats::bootstrap::{Kind as Resampling, RESAMPLES};
+use karat_core::stats::bootstrap::{BootstrapKind as Resampling, RESAMPLES};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::assessment::{self, AssessmentReportV1};
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::report::{ReportV1, SCHEMA};
+use karat_format::shipped_suites::locate;
+use karat_import::import_files::{FileKind, detect_kind, import_files};
+use karat_import::placement::{CaseRule, Placement, PlacementResult, place};
+use karat_import::rule_map::RuleMap;
+use karat_import::{IMPORTERS, ImportedData, Importer, importer, input};
 use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -34,52 +35,12 @@ pub(crate) fn suite(place: &str) -> Result<LoadedSuite, Failure> {
 
 /// The profile: the suite's or the one asked for, then the suite's changes, then those of flags.
 pub(crate) fn profile(rules: &RuleArgs, suite: Option<&LoadedSuite>) -> Result<Profile, Failure> {
-    let scoring = suite.map(|s| &s.config.scoring);
-    let stated = scoring.and_then(|s| s.profile.as_deref());
-    let name = rules.profile.as_deref().or(stated).unwrap_or("karat");
-    let mut overrides = Vec::new();
-    if let Some(scoring) = scoring.filter(|s| !s.overrides.is_empty()) {
-        let values = karat::profile::from_json(&scoring.overrides)?;
-        overrides.push(Override { place: OVERRIDE.to_owned(), values });
-    }
-    for set in &rules.sets {
-        overrides.push(Override {
-            place: format!("--set {set}"),
-            values: parse_set(set).map_err(|error| Failure::usage(error.to_string()))?,
-        });
-    }
-    // A profile named by the suite lies in the suite, and nowhere else; one named by a flag lies where the user is.
-    let read = |path: &str| match suite.filter(|_| rules.profile.is_none()) {
-        Some(suite) => String::from_utf8(suite.files.read(path).ok()??).ok(),
-        None => std::fs::read_to_string(path).ok(),
-    };
-    resolve(name, &read, &overrides).map_err(|error| match (suite, &error) {
-        (Some(suite), ProfileError::Unknown { .. }) if rules.profile.is_none() => {
-            in_config(suite, &["scoring", "profile"], &error)
-        }
-        (Some(suite), ProfileError::Invalid { place, key, .. }) if place == OVERRIDE => {
-            let path: Vec<&str> = ["scoring", "override"].into_iter().chain(key.split('.')).collect();
-            in_config(suite, &path, &error)
-        }
-        // What was typed wrongly is a fault of use; what stands in a file is bad input.
-        (_, ProfileError::Invalid { place, .. }) if place.starts_with("--set") => Failure::usage(error.to_string()),
-        _ => error.into(),
-    })
-}
-
-/// Where a suite changes single values of its profile.
-const OVERRIDE: &str = "[scoring.override] of karat.toml";
-
-/// A fault of the profile at its place in the suite's `karat.toml`.
-fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failure {
-    let steps: Vec<Segment<'_>> = path.iter().map(|key| Segment::Key(key)).collect();
-    let diagnostic = suite.in_config(&steps, "bad-profile", error.to_string());
-    Failure::Faults(vec![diagnostic].into())
+    resolve_for_suite(&rules.into(), suite)
 }
 
 /// How intervals are made.
 pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals, Failure> {
-    if let Some(field) = ClusterBy::typed(args.cluster.as_deref()).named() {
+    if let Some(field) = ClusterBy::parse(args.cluster.as_deref()).named() {
         let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
         if !there.contains(field) {
             let there: Vec<String> = there.into_iter().collect();
@@ -98,7 +59,7 @@ pub(crate) fn interval_options(args: &IntervalArgs) -> Intervals {
             Some("clopper-pearson") => Proportions::ClopperPearson,
             _ => Proportions::Wilson,
         },
-        cluster: ClusterBy::typed(args.cluster.as_deref()),
+        cluster: ClusterBy::parse(args.cluster.as_deref()),
         resamples: args.resamples.map_or(RESAMPLES, |n| n as usize),
         ..Intervals::default()
     }
@@ -129,8 +90,8 @@ pub(crate) fn trials(
     let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
     for path in &args.submissions {
         match format_of(path, args.place.from.as_deref())? {
-            Kind::Submission => own.push(lines(path)?),
-            Kind::Foreign(importer) => match foreign.last_mut() {
+            FileKind::Submission => own.push(lines(path)?),
+            FileKind::Foreign(importer) => match foreign.last_mut() {
                 Some((last, paths)) if last.name == importer.name => paths.push(path.clone()),
                 _ => foreign.push((importer, vec![path.clone()])),
             },
@@ -166,10 +127,10 @@ pub(crate) fn refuse_twice<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> R
     }
 }
 
-fn format_of(path: &Path, stated: Option<&str>) -> Result<Kind, Failure> {
+fn format_of(path: &Path, stated: Option<&str>) -> Result<FileKind, Failure> {
     match stated {
-        Some(name) => Ok(Kind::Foreign(find_importer(name)?)),
-        None => Ok(kind_of(path)?),
+        Some(name) => Ok(FileKind::Foreign(find_importer(name)?)),
+        None => Ok(detect_kind(path)?),
     }
 }
 
@@ -177,7 +138,7 @@ fn format_of(path: &Path, stated: Option<&str>) -> Result<Kind, Failure> {
 pub(crate) fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
     importer(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|i| i.name).collect();
-        let near = karat::document::suggest::nearest(name, names.iter().copied());
+        let near = karat_format::document::suggest::nearest(name, names.iter().copied());
         let hint = near.map_or_else(|| ".".to_owned(), |near| format!(", did you mean `{near}`?"));
         Failure::usage(format!("there is no format `{name}`{hint} There are: {}", names.join(", ")))
     })
@@ -189,33 +150,37 @@ pub(crate) fn harvest(
     paths: &[PathBuf],
     args: &PlaceArgs,
     loaded: Option<&LoadedSuite>,
-) -> Result<Harvest, Failure> {
+) -> Result<ImportedData, Failure> {
     let rules = args.rule_map.as_deref().map(RuleMap::read).transpose()?;
-    Ok(read_all(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?)
+    Ok(import_files(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?)
 }
 
 /// Puts what was imported to cases.
 pub(crate) fn placed(
-    harvest: Harvest,
+    harvest: ImportedData,
     args: &PlaceArgs,
     loaded: Option<&LoadedSuite>,
     tool: Option<&str>,
-) -> Result<Placed, Failure> {
+) -> Result<PlacementResult, Failure> {
     let how = match (&args.case, &args.case_from) {
-        (Some(case), _) => How::One(CaseId::new(case)),
+        (Some(case), _) => CaseRule::One(CaseId::new(case)),
         (None, Some(pattern)) => {
-            let regex = karat::import::placement::case_regex(pattern).map_err(Failure::usage)?;
-            How::FromPath(regex)
+            let regex = karat_import::placement::case_regex(pattern).map_err(Failure::usage)?;
+            CaseRule::FromPath(regex)
         }
-        (None, None) => How::ByPrefix,
+        (None, None) => CaseRule::ByPrefix,
     };
-    let placement =
-        Placement { suite: loaded.map(|l| &l.suite), how, tool: tool.map(ToolName::new), trial: args.trial_number };
+    let placement = Placement {
+        suite: loaded.map(|l| &l.suite),
+        case_rule: how,
+        tool: tool.map(ToolName::new),
+        trial: args.trial_number,
+    };
     Ok(place(harvest, &placement, &|case, path| loaded.is_some_and(|l| l.has_file(case, path)))?)
 }
 
 /// What fits no case, counted and named. It is an error when nothing fits any.
-pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
+pub(crate) fn unplaced(placed: &PlacementResult) -> Result<Vec<String>, Failure> {
     let lost: usize = placed.unplaced.values().sum();
     if lost == 0 {
         return Ok(Vec::new());
@@ -233,7 +198,7 @@ pub(crate) fn unplaced(placed: &Placed) -> Result<Vec<String>, Failure> {
 
 /// Opens a file of lines; `-` is standard input.
 pub(crate) fn lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
-    let file = input::shown(path);
+    let file = input::display_path(path);
     let opened = input::open(path)?;
     Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
 }
@@ -258,24 +223,15 @@ pub(crate) fn report_and_bytes(path: &Path) -> Result<(ReportV1, Vec<u8>), Failu
         Ok(report) => report,
         Err(_) => {
             let decoded = decode_bytes::<ReportV1>(&shown, &bytes, Syntax::Json, &schema_of::<ReportV1>());
-            decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0
+            decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0
         }
     };
     if report.schema != SCHEMA {
         let message = format!("{shown}: the schema is {:?}, and this version reads {SCHEMA:?}", report.schema);
         return Err(Failure::bad_input(message));
     }
-    plausible(&shown, &plausibility::check_report(&report))?;
+    plausibility::require(&shown, &plausibility::check_report(&report))?;
     Ok((report, bytes))
-}
-
-/// Refuses a file with values that no scoring gives.
-pub(crate) fn plausible(file: &str, violations: &[Violation]) -> Result<(), Failure> {
-    if violations.is_empty() {
-        return Ok(());
-    }
-    let told = plausibility::refusal(file, violations);
-    Err(Failure::bad_input(told.lines().map(karat::diagnostic::harmless).collect::<Vec<_>>().join("\n")))
 }
 
 /// The report of an assessment; none where the file is something else, or not there.
@@ -300,10 +256,10 @@ pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Fail
         Err(_) => {
             let schema = schema_of::<AssessmentReportV1>();
             let decoded = decode_bytes::<AssessmentReportV1>(&shown, &bytes, Syntax::Json, &schema);
-            decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0
+            decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0
         }
     };
-    plausible(&shown, &plausibility::check_assessment(&report))?;
+    plausibility::require(&shown, &plausibility::check_assessment(&report))?;
     Ok(Some(report))
 }
 

@@ -7,13 +7,11 @@ mod exit;
 mod hints;
 mod inputs;
 mod judging;
-mod labelling;
 mod outputs;
 mod progress;
 mod signals;
 mod sources;
 mod store_place;
-mod stored;
 mod terminal;
 mod web;
 
@@ -27,13 +25,13 @@ const SUPERVISE: &str = "__supervise";
 fn main() -> ExitCode {
     // To start a tool, Karat starts itself once more. That one has to be quick, and needs nothing of what follows.
     if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
-        return karat::sandbox::supervise(karat::run::serve);
+        return karat_sandbox::supervise(karat::run::serve);
     }
     let arguments = args::parse();
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         // A document that breaks its reader is told as a fault of the document.
-        if karat::ingest::is_guarded() {
+        if karat_documents::ingest::is_guarded() {
             return;
         }
         terminal::tell("error: karat made a mistake of its own; please report this with the command you typed");
@@ -85,17 +83,17 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    pool.map_err(|error| Failure::Message(Exit::Failed, error.to_string()))
+    pool.map_err(|error| Failure::failed(error.to_string()))
 }
 
 fn end(result: Result<Exit, Failure>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(Failure::BrokenPipe) => Exit::Ok.into(),
-        Err(Failure::Message(exit, message)) => {
-            let lines: Vec<_> = message.lines().map(karat::diagnostic::harmless).collect();
+        Err(Failure::Message(category, message)) => {
+            let lines: Vec<_> = message.lines().map(karat_format::diagnostic::harmless).collect();
             terminal::tell(&format!("error: {}", lines.join("\n")));
-            exit.into()
+            Exit::from(category).into()
         }
         Err(Failure::Faults(faults)) => {
             terminal::tell(terminal::draw_on_stderr(&faults.0).trim_end());

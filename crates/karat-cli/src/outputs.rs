@@ -3,16 +3,16 @@
 use crate::args::OutputArgs;
 use crate::exit::Failure;
 use crate::terminal::{look, print, tell};
-use karat::diagnostic::harmless;
 use karat::exhibit::gather;
-use karat::format::report::ReportV1;
-use karat::report::exhibit::{Earlier, Exhibit, Sources};
-use karat::report::{Draw, FORMATS, Format, Look, format};
 use karat::suite::LoadedSuite;
-use karat::whole_file;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
+use karat_format::diagnostic::harmless;
+use karat_format::report::ReportV1;
+use karat_io::atomic_write;
+use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
 use std::io::Write;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(crate) struct Shown<'a> {
     /// The suite and the trials that it is about, where they are at hand.
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Reports of what came before, oldest first.
-    pub(crate) earlier: Vec<Earlier>,
+    pub(crate) earlier: Vec<EarlierReport>,
 }
 
 impl<'a> Shown<'a> {
@@ -43,7 +43,7 @@ impl<'a> Shown<'a> {
 
 /// Whether any of what is asked for shows more than the report.
 pub(crate) fn shows_more(args: &OutputArgs) -> bool {
-    let more = |format: &Format| matches!(format.draw, Draw::Exhibit(_));
+    let more = |format: &Format| matches!(format.draw, Draw::View(_));
     args.format.as_deref().and_then(format).is_some_and(more)
         || args.outputs.iter().flat_map(|path| of_file(path)).any(more)
 }
@@ -54,16 +54,16 @@ pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> 
     let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
     let exhibit = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: &code });
-        Exhibit { name, ..gather(report, earlier, sources) }
+        ReportView { name, ..gather(report, earlier, sources) }
     } else {
-        Exhibit::of(report)
+        ReportView::new(report)
     };
     let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     // Whoever reads the output may go away, and files must not be lost with them.
-    let printed = print(&named(name)?.drawn(&exhibit, &look()));
+    let printed = print(&named(name)?.render(&exhibit, &look()));
     for path in &args.outputs {
-        let text = of_file(path)?.drawn(&exhibit, &Look { width: 100, colour: false });
-        whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
+        let text = of_file(path)?.render(&exhibit, &TerminalStyle { width: 100, colour: false });
+        atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
         tell(&harmless(&format!("wrote {}", path.display())));
     }
@@ -73,7 +73,7 @@ pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> 
 /// Adds the Markdown to the step summary of a CI that asks for one.
 pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
     let markdown = named("markdown")?;
-    add_to_summary(&|| markdown.drawn(&Exhibit::of(report), &Look { width: 100, colour: false }))
+    add_to_summary(&|| markdown.render(&ReportView::new(report), &TerminalStyle { width: 100, colour: false }))
 }
 
 /// Adds any Markdown to the step summary of a CI that asks for one.

@@ -4,17 +4,17 @@ mod assessing;
 mod judging;
 
 pub(crate) use assessing::Assessing;
-pub(crate) use judging::Judging;
+pub(crate) use judging::{JudgeProgress, Judging};
 
 use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use karat::diagnostic::harmless;
-use karat::format::run::{NOTHING_EXECUTED, PlanV1};
-use karat::report::number::count;
 use karat::run::drive::failed;
-use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
-use karat::run::record::TrialRecord;
 use karat_core::trial::Outcome;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::run::{NOTHING_EXECUTED, PlanV1};
+use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::record::TrialRecord;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

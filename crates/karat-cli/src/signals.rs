@@ -1,7 +1,7 @@
 //! A wish to stop, from a person at the keyboard or from the system.
 
 use crate::exit::{Exit, Failure};
-use karat::sandbox::Cancel;
+use karat_io::cancel::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
                 signal_hook::flag::register_conditional_shutdown(signal, Exit::Failed as i32, at_once)
             })
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Failure::Message(Exit::Failed, format!("signals cannot be caught: {error}")))?;
+            .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
     }
     Ok(Cancel::from(flag))
 }

@@ -2,11 +2,13 @@
 
 use crate::args::StorePlace;
 use crate::exit::Failure;
-use crate::{inputs, store_place, stored};
+use crate::progress::JudgeProgress;
+use crate::{inputs, store_place};
 use karat::comparison::Side;
-use karat::document::{Syntax, decode_bytes, schema_of};
-use karat::format::baseline::{self, BaselineV1};
-use karat::format::report::{ReportV1, ToolV1};
+use karat::run_loader;
+use karat_format::baseline::{self, BaselineV1};
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::report::{ReportV1, ToolV1};
 use std::path::Path;
 
 /// A finished result.
@@ -33,7 +35,7 @@ pub(crate) fn report(reference: &str, store: &StorePlace) -> Result<ReportV1, Fa
 
 /// The same, and a hash of the bytes that it was read from, as `blake3:HEX`.
 pub(crate) fn report_and_digest(reference: &str, store: &StorePlace) -> Result<(ReportV1, String), Failure> {
-    let digest = |bytes: &[u8]| format!("blake3:{}", karat::content_hash(bytes));
+    let digest = |bytes: &[u8]| format!("blake3:{}", karat_io::content_hash(bytes));
     let folder = store.folder.as_deref();
     if !store_place::names_run(reference, folder) {
         let path = Path::new(reference);
@@ -45,7 +47,7 @@ pub(crate) fn report_and_digest(reference: &str, store: &StorePlace) -> Result<(
         return Ok((report, digest(&bytes)));
     }
     let mut store = store_place::open(folder)?;
-    let (info, report) = stored::report(&mut store, reference)?;
+    let (info, report) = run_loader::report(&mut store, reference, &mut JudgeProgress::new(false))?;
     let done: u64 = info.outcomes.values().sum();
     if done < info.planned {
         return Err(Failure::bad_input(format!(
@@ -113,7 +115,7 @@ pub(crate) fn tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> 
 
 /// That there is no tool of that name.
 pub(crate) fn no_tool(place: &str, name: &str, there: &[&str]) -> Failure {
-    let near = karat::document::suggest::nearest(name, there.iter().copied());
+    let near = karat_format::document::suggest::nearest(name, there.iter().copied());
     let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
     Failure::usage(format!("{place} has no tool `{name}`{hint} There are: {}", there.join(", ")))
 }
@@ -134,12 +136,12 @@ fn baseline(path: &Path) -> Result<BaselineV1, Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
     let decoded = decode_bytes::<BaselineV1>(&shown, &bytes, Syntax::Json, &schema_of::<BaselineV1>());
-    let read: BaselineV1 = decoded.whole().map_err(|faults| Failure::Faults(faults.into()))?.0;
+    let read: BaselineV1 = decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0;
     if read.schema != baseline::SCHEMA {
         let message =
             format!("{shown}: the schema is {:?}, and this version reads {:?}", read.schema, baseline::SCHEMA);
         return Err(Failure::bad_input(message));
     }
-    inputs::plausible(&shown, &karat::plausibility::check_baseline(&read))?;
+    karat::plausibility::require(&shown, &karat::plausibility::check_baseline(&read))?;
     Ok(read)
 }

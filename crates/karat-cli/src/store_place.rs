@@ -3,7 +3,7 @@
 use crate::args::check_local;
 use crate::exit::Failure;
 use crate::hints::word;
-use karat::store::{FOLDER, Store};
+use karat_store::{FOLDER, Store};
 use std::path::{Path, PathBuf};
 
 /// Where the store lies: as a flag says, as `KARAT_STORE` says, the nearest one from here upwards, or where one would be made.
@@ -39,7 +39,7 @@ pub(crate) fn flag(stated: Option<&Path>) -> String {
 /// Whether something that was typed is a run and not a file or a suite: no file, no folder and no built-in suite goes by it, and
 /// a store is there. What reads as the path of a file is a run only where one is called so.
 pub(crate) fn names_run(text: &str, stated: Option<&Path>) -> bool {
-    let is_there = Path::new(text).exists() || karat::suite::starter::embedded(text).is_some();
+    let is_there = Path::new(text).exists() || karat_format::shipped_suites::embedded(text).is_some();
     if is_there || !Store::is_at(&folder(stated)) {
         return false;
     }

@@ -1,8 +1,8 @@
 //! Standard output and standard error: results on the one, the rest on the other.
 
 use crate::exit::Failure;
-use karat::diagnostic::{Diagnostic, harmless, render};
-use karat::report::Look;
+use karat_format::diagnostic::{Diagnostic, harmless, render};
+use karat_report::TerminalStyle;
 use std::io::{IsTerminal, Write};
 
 /// Prints a result. A reader that went away is no fault.
@@ -42,8 +42,8 @@ pub(crate) fn notes(all: &[String]) {
 }
 
 /// How drawings on standard output may look.
-pub(crate) fn look() -> Look {
-    Look { width: width(), colour: colour(&std::io::stdout()) }
+pub(crate) fn look() -> TerminalStyle {
+    TerminalStyle { width: width(), colour: colour(&std::io::stdout()) }
 }
 
 /// How diagnostics on standard error are drawn.

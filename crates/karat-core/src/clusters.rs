@@ -1,4 +1,4 @@
-//! Which cases are drawn together, because cases of one repository are more alike than others.
+//! Chooses which cases are resampled together: cases of one repository are more alike than others.
 
 use crate::suite::Suite;
 use crate::wording::count;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// The field that clusters are named by where nothing else is asked for.
 pub const DEFAULT_FIELD: &str = "repo";
 
-/// From so many repositories on they are drawn whole without being asked for: of fewer, resampling clusters gives intervals that
-/// are too narrow as well.
+/// Minimum number of repositories for clustering by default: with fewer, cluster resampling gives too narrow
+/// intervals as well.
 pub const ENOUGH_REPOSITORIES: usize = 10;
 
 /// What is asked for.
@@ -23,12 +23,12 @@ pub enum ClusterBy {
     Field(String),
 }
 
-/// The word that asks for nothing.
+/// The value that turns clustering off.
 pub const NOTHING: &str = "none";
 
 impl ClusterBy {
-    /// What somebody typed; nothing typed is the default.
-    pub fn typed(field: Option<&str>) -> Self {
+    /// Parses the command-line value; `None` is the default.
+    pub fn parse(field: Option<&str>) -> Self {
         match field {
             None => Self::Default,
             Some(NOTHING) => Self::Nothing,
@@ -84,16 +84,13 @@ impl ClusterBy {
 
 /// What is done about cases that are alike, and what is known of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Clustering {
-    /// The field.
     pub field: String,
     /// Whether cases with the same value of it are drawn together.
     pub used: bool,
-    /// Whether that was asked for, either way.
     pub asked: bool,
-    /// How many values of the field there are.
     pub groups: usize,
-    /// How many cases share their value with another case.
     pub shared_cases: usize,
     /// How many cases do not state the field; each is a cluster of its own.
     pub alone: usize,
@@ -139,7 +136,6 @@ pub fn numbers<'v>(values: impl Iterator<Item = Option<&'v str>>) -> Vec<usize> 
 mod tests {
     use super::*;
 
-    /// Repositories by how many cases they have.
     fn decided(by: &ClusterBy, sizes: &[usize]) -> Clustering {
         let names: Vec<String> =
             sizes.iter().enumerate().flat_map(|(at, size)| vec![format!("r{at}"); *size]).collect();
@@ -154,8 +150,8 @@ mod tests {
         assert_eq!((ten.groups, ten.shared_cases), (10, 20));
         let nine = decided(&by, &[2; 9]);
         assert!(!nine.used);
-        let told = nine.warning().unwrap();
-        assert!(told.contains("18 cases share 9 repositories") && told.contains("--cluster repo"), "{told}");
+        let actual = nine.warning().unwrap();
+        assert!(actual.contains("18 cases share 9 repositories") && actual.contains("--cluster repo"), "{actual}");
         assert!(decided(&by, &[40]).warning().unwrap().contains("one repository"));
     }
 
@@ -169,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_done_and_not_warned_of() {
-        let off = decided(&ClusterBy::typed(Some("none")), &[2; 10]);
+    fn an_explicit_choice_of_clusters_is_not_warned_about() {
+        let off = decided(&ClusterBy::parse(Some("none")), &[2; 10]);
         assert!(!off.used && off.asked && off.warning().is_none());
-        let on = decided(&ClusterBy::typed(Some("repo")), &[2; 3]);
+        let on = decided(&ClusterBy::parse(Some("repo")), &[2; 3]);
         assert!(on.used && on.warning().is_none());
-        assert_eq!(ClusterBy::typed(None), ClusterBy::Default);
+        assert_eq!(ClusterBy::parse(None), ClusterBy::Default);
     }
 
     #[test]

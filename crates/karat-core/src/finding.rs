@@ -1,4 +1,4 @@
-//! One thing a tool reported in a trial.
+//! An issue a tool reported in a trial.
 
 use crate::golden::Severity;
 use crate::ids::FindingId;
@@ -6,69 +6,53 @@ use crate::lines::Lines;
 use crate::path::RepoPath;
 use std::collections::BTreeMap;
 
-/// A reported thing, with whatever the tool said of it.
+/// An issue reported by a tool.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Finding {
     /// Unique within the trial.
     pub id: FindingId,
-    /// The rule that fired.
     pub rule_id: Option<String>,
-    /// A short name.
     pub title: Option<String>,
-    /// What the tool said.
     pub message: Option<String>,
-    /// Where it lies.
     pub file: Option<RepoPath>,
-    /// The first line.
     pub line_start: Option<u32>,
-    /// The last line.
     pub line_end: Option<u32>,
-    /// How bad the tool finds it.
     pub severity: Option<Severity>,
-    /// How sure the tool is, from 0 to 1.
+    /// From 0 to 1.
     pub confidence: Option<f64>,
     /// The tool's kind of issue, or what a rule map made of it.
     pub category: Option<String>,
-    /// Weakness numbers.
     pub cwe: Vec<u32>,
-    /// The function it lies in.
     pub function: Option<String>,
-    /// A stable locator made by the scanner.
     pub anchor: Option<String>,
     /// Index of the chunk of code it was found in.
     pub chunk: Option<u32>,
-    /// First line of that chunk.
     pub chunk_start: Option<u32>,
-    /// Last line of that chunk.
     pub chunk_end: Option<u32>,
     /// Which part of the tool found it, such as `static` or `llm`.
     pub source: Option<String>,
-    /// Fingerprints of the tool's own making.
     pub fingerprints: BTreeMap<String, String>,
-    /// An identity key the tool gave itself.
     pub identity_key: Option<String>,
     /// Reports of other rules that the tool folded into this one.
     pub merged: Vec<MergedReport>,
-    /// The enclosing symbol with its ordinal, read from the source where it was at hand.
+    /// The enclosing symbol with its ordinal, read from the source where available.
     pub symbol: Option<String>,
 }
 
 /// A report folded into a finding.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct MergedReport {
-    /// Its rule.
     pub rule_id: Option<String>,
-    /// Its first line.
     pub line_start: Option<u32>,
-    /// Its last line.
     pub line_end: Option<u32>,
-    /// Its locator.
     pub anchor: Option<String>,
 }
 
 impl Finding {
-    /// A finding with nothing but a name.
-    pub fn named(id: impl Into<String>) -> Self {
+    /// A finding with only an id.
+    pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: FindingId::new(id),
             rule_id: None,
@@ -99,7 +83,7 @@ impl Finding {
         Lines::from_start(self.line_start, self.line_end)
     }
 
-    /// Title, or message, or rule: what to show a person in one line.
+    /// One-line summary: title, message, rule or id.
     pub fn headline(&self) -> &str {
         self.title.as_deref().or(self.message.as_deref()).or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
     }

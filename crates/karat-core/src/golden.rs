@@ -1,4 +1,4 @@
-//! What a good tool reports for a case.
+//! The issues a good tool reports for a case.
 
 use crate::ids::GoldenId;
 use crate::lines::Lines;
@@ -24,7 +24,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Critical => "critical",
@@ -57,50 +57,36 @@ pub enum Acceptance {
 
 /// One golden issue of a case.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Golden {
     /// Unique within the case.
     pub id: GoldenId,
-    /// How bad it is.
     pub severity: Option<Severity>,
     /// What kind of issue it is, in the suite's own words.
     pub category: Option<String>,
-    /// Where it lies.
     pub file: Option<FilePattern>,
-    /// The lines it lies on.
     pub lines: Option<Lines>,
-    /// The function it lies in.
     pub function: Option<String>,
-    /// A short name.
     pub title: Option<String>,
-    /// What is wrong and why it matters.
     pub description: Option<String>,
-    /// Words a report of it is expected to use.
     pub keywords: Vec<String>,
-    /// The rule that reports it.
     pub rule_id: Option<String>,
-    /// Other names of that rule.
     pub rule_aliases: Vec<String>,
-    /// A stable locator made by a scanner.
     pub anchor: Option<String>,
     /// The identity key, where it is given rather than built.
     pub identity_key: Option<String>,
-    /// Weakness numbers.
     pub cwe: Vec<u32>,
-    /// Why the code is wrong.
     pub root_cause: Option<String>,
-    /// How it is exploited.
     pub attack_scenario: Option<String>,
-    /// How it is mended.
     pub fix: Option<String>,
     /// The one issue an audit of the case is about.
     pub target: bool,
-    /// What a match with it means.
     pub acceptance: Acceptance,
 }
 
 impl Golden {
-    /// A required golden with nothing but a name: the ground that tests and importers build on.
-    pub fn named(id: impl Into<String>) -> Self {
+    /// A required golden with only an id, for tests and importers to build on.
+    pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: GoldenId::new(id),
             severity: None,
@@ -124,7 +110,7 @@ impl Golden {
         }
     }
 
-    /// Title, or description, or the id: what to show a person in one line.
+    /// One-line summary: title, description or id.
     pub fn headline(&self) -> &str {
         self.title.as_deref().or(self.description.as_deref()).unwrap_or(self.id.as_str())
     }

@@ -1,4 +1,4 @@
-//! Names of things, each its own type, so that one cannot be passed for another.
+//! Identifiers, each with its own type.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it stands.
+            /// Wraps the text unchanged.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The text of the name.
+            /// The identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -81,7 +81,7 @@ impl JudgeName {
 }
 
 impl FindingId {
-    /// The name of something that free text claims, counted from 1. No tool gave it one, so the judge's count is its name.
+    /// The id of a claim in free text, numbered from 1 by the judge.
     pub fn claim(number: usize) -> Self {
         Self(format!("{CLAIM}{number}"))
     }
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn claims_are_counted_from_one() {
         assert_eq!(FindingId::claim(12).as_str(), "response:12");
-        let told = |id: &str| FindingId::new(id).is_claim();
-        assert!(told("response:1") && told("response:12"));
+        let actual = |id: &str| FindingId::new(id).is_claim();
+        assert!(actual("response:1") && actual("response:12"));
         for id in [
             "",
             "f1",
@@ -115,7 +115,7 @@ mod tests {
             "response:-1",
             "a response:1",
         ] {
-            assert!(!told(id), "{id}");
+            assert!(!actual(id), "{id}");
         }
     }
 }

@@ -6,16 +6,12 @@ use serde::{Deserialize, Serialize};
 
 /// A decision, and the trial it is about.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Judgement {
-    /// The case.
     pub case: CaseId,
-    /// The tool whose trial was judged.
     pub tool: ToolName,
-    /// The number of the trial.
     pub trial: u32,
-    /// Who decided.
     pub judge: JudgeName,
-    /// What was decided.
     pub decision: Decision,
     /// Under which key the exchange is kept that it comes from, where a model was asked.
     pub exchange: Option<String>,
@@ -23,10 +19,9 @@ pub struct Judgement {
 
 /// What a judge may decide.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Decision {
-    /// Whether a finding reports a golden.
     Pair(PairDecision),
-    /// What a whole response is worth.
     Audit(AuditDecision),
     /// Nothing: the judge was asked about a pair and failed to answer.
     Unjudged(UnjudgedPair),
@@ -37,42 +32,36 @@ pub enum Decision {
 /// Whether a finding that reports no golden is a real problem. Where the finding turns out to report a golden after all, it
 /// decides nothing.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ExtraDecision {
-    /// The finding.
     pub finding: FindingId,
-    /// The decision.
     pub valid: bool,
-    /// The judge's words.
     pub explanation: Option<String>,
     /// The probability with which the finding was picked to be looked at; `None` where chance had no part in it.
     pub probability: Option<f64>,
 }
 
-/// A pair that a judge was asked about in vain.
+/// A pair that a judge was asked about without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct UnjudgedPair {
-    /// The golden.
     pub golden: GoldenId,
-    /// The finding.
     pub finding: FindingId,
-    /// What went wrong.
     pub why: String,
 }
 
 /// Whether a finding reports a golden.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PairDecision {
     /// `None`: the finding matched some golden, and the source does not say which.
     pub golden: Option<GoldenId>,
-    /// The finding.
     pub finding: FindingId,
-    /// The decision.
     pub matched: bool,
-    /// Near the truth, not the whole of it.
+    /// A partial match.
     pub partial: Option<bool>,
     /// How sure the judge was, from 0 to 1.
     pub confidence: Option<f64>,
-    /// The judge's words.
     pub explanation: Option<String>,
     /// The probability with which the pair was picked to be looked at; `None` where chance had no part in it.
     pub probability: Option<f64>,
@@ -80,27 +69,23 @@ pub struct PairDecision {
 
 /// The decisions an audit makes about one trial.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct AuditDecision {
     /// `None`: the response gave no verdict, which counts as wrong.
     pub said_vulnerable: Option<bool>,
     /// How sure the response was, from 0 to 1.
     pub confidence_expressed: Option<f64>,
-    /// What each finding is.
     pub findings: Vec<ClassifiedFinding>,
-    /// Whether and how well the target was found.
     pub target: Option<TargetAssessment>,
-    /// The judge's words.
     pub explanation: Option<String>,
 }
 
 /// What a finding is, in an audit.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ClassifiedFinding {
-    /// The finding.
     pub finding: FindingId,
-    /// Its class.
     pub classification: Classification,
-    /// Whether it is the target.
     pub matches_target: Option<bool>,
     /// Whether it is a legitimate concern.
     pub is_valid_concern: Option<bool>,
@@ -144,7 +129,7 @@ impl Classification {
         Self::Informational,
     ];
 
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TargetMatch => "TARGET_MATCH",
@@ -205,7 +190,7 @@ impl TypeMatch {
     /// All levels, the best first.
     pub const ALL: [Self; 5] = [Self::Exact, Self::Semantic, Self::Partial, Self::Wrong, Self::NotMentioned];
 
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -219,12 +204,10 @@ impl TypeMatch {
 
 /// Whether and how well the target was found.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct TargetAssessment {
-    /// Found or not.
     pub found: bool,
-    /// By which finding.
     pub finding: Option<FindingId>,
-    /// How well the type fits.
     pub type_match: Option<TypeMatch>,
     /// Root cause identification, from 0 to 1.
     pub rcir: Option<f64>,

@@ -1,7 +1,7 @@
-//! The pure heart of Karat.
+//! Pure scoring core: goldens and findings in, a scorecard out.
 //!
-//! Goldens and findings go in, a scorecard comes out: [`scorecard::score`]. Nothing here opens a file, reads a clock or the
-//! environment, or depends on the order of a hash map; the same values in give the same values out, to the bit.
+//! The entry point is [`scorecard::score`]. Nothing here opens a file, reads a clock or the environment, or
+//! depends on hash order: equal inputs give bit-identical outputs.
 
 pub mod assessment;
 pub mod calibrate;

@@ -266,7 +266,7 @@ pub struct SeverityWeights {
 
 impl SeverityWeights {
     /// The weight of a severity.
-    pub fn of(&self, severity: Severity) -> f64 {
+    pub fn weight(&self, severity: Severity) -> f64 {
         match severity {
             Severity::Critical => self.critical,
             Severity::High => self.high,
@@ -297,7 +297,7 @@ pub struct HarmWeights {
 
 impl HarmWeights {
     /// The harm of a finding of that class; a valid one does none.
-    pub fn of(&self, class: Classification) -> f64 {
+    pub fn weight(&self, class: Classification) -> f64 {
         match class {
             Classification::TargetMatch | Classification::PartialMatch | Classification::BonusValid => 0.0,
             Classification::Hallucinated => self.hallucinated,
@@ -373,12 +373,12 @@ pub struct AuditConventions {
 }
 
 impl Profile {
-    /// Whether a judge is asked, so that a pair nobody decided does not count, however near it is.
-    pub fn asks_a_judge(&self) -> bool {
+    /// Whether a judge is asked. If so, a pair without a decision never counts.
+    pub fn uses_judge(&self) -> bool {
         self.judge != "none"
     }
 
-    /// What is wrong with the values taken together, in words a person can act on.
+    /// All invalid values, as messages.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let shares = [

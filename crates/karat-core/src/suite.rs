@@ -21,7 +21,7 @@ pub enum Difficulty {
 }
 
 impl Difficulty {
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Easy => "easy",
@@ -43,53 +43,39 @@ pub enum Verdict {
 
 /// The pull request a case is dressed as.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PullRequest {
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub description: String,
 }
 
 /// One unit of evaluation.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Case {
     /// Unique within the suite.
     pub id: CaseId,
-    /// What people call it.
     pub name: Option<String>,
-    /// What it tests.
     pub description: Option<String>,
-    /// Programming language.
     pub language: Option<String>,
-    /// How hard it is.
     pub difficulty: Option<Difficulty>,
-    /// What it is about.
     pub categories: Vec<String>,
-    /// A tier of the benchmark's own.
     pub tier: Option<String>,
-    /// The pull request it is dressed as.
     pub pr: Option<PullRequest>,
-    /// The truth about the case as a whole.
     pub verdict: Verdict,
-    /// Weakness numbers the verdict is about.
     pub cwe: Vec<u32>,
-    /// The repository it was taken from.
     pub repo: Option<String>,
-    /// Its fixed or vulnerable sibling.
     pub twin: Option<CaseId>,
-    /// What a good tool reports.
     pub goldens: Vec<Golden>,
-    /// Whether findings beyond the goldens leave it passed.
     pub allow_unexpected: bool,
-    /// Free fields to slice and cluster by.
     pub meta: BTreeMap<String, String>,
-    /// The lines its change touched, where before and after are at hand.
+    /// The lines its change touched, if before and after are available.
     pub change: Option<Change>,
 }
 
 impl Case {
-    /// A safe case with nothing but a name.
-    pub fn named(id: impl Into<String>) -> Self {
+    /// A safe case with only an id.
+    pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: CaseId::new(id),
             name: None,
@@ -110,7 +96,7 @@ impl Case {
         }
     }
 
-    /// What it says of itself, by the names that slices and clusters go by; categories stand apart, as there may be several.
+    /// Its fields by the names used for slices and clusters; without categories, as there may be several.
     pub fn fields(&self) -> impl Iterator<Item = (String, &str)> {
         let own = [
             ("language", self.language.as_deref()),
@@ -145,7 +131,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether a place lies outside the change. What has no file cannot be told, and counts as inside.
+    /// Whether a place lies outside the change. A place without a file counts as inside.
     pub fn excludes(&self, file: Option<&RepoPath>, lines: Option<Lines>) -> bool {
         let Some(file) = file else { return false };
         match (self.touched.get(file), lines) {
@@ -161,7 +147,7 @@ impl Change {
 pub struct Suite {
     /// What people call it.
     pub name: String,
-    /// A hash of everything the cases say and hold.
+    /// Hash over all cases and their files.
     pub digest: String,
     /// In the order of their files.
     pub cases: Vec<Case>,

@@ -26,7 +26,7 @@ impl Outcome {
     /// All outcomes, in the order in which they are shown.
     pub const ALL: [Self; 5] = [Self::Reported, Self::Crashed, Self::TimedOut, Self::Unparsable, Self::Skipped];
 
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reported => "reported",
@@ -55,32 +55,24 @@ impl Outcome {
     }
 }
 
-/// What one execution of a tool on a case brought.
+/// The result of one execution of a tool on a case.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Trial {
-    /// The case it ran on.
     pub case: CaseId,
-    /// The tool that ran.
     pub tool: ToolName,
     /// Which of the repetitions it is, counted from 1.
     pub number: u32,
-    /// How it ended.
     pub outcome: Outcome,
     /// What the tool said of the case as a whole.
     pub verdict: Option<Verdict>,
     /// How sure it was of that, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Wall-clock time.
     pub latency_ms: Option<f64>,
-    /// Tokens sent to a model.
     pub tokens_in: Option<u64>,
-    /// Tokens received from a model.
     pub tokens_out: Option<u64>,
-    /// What it cost.
     pub cost_usd: Option<f64>,
-    /// Free text, where the tool answers in prose.
     pub response: Option<String>,
-    /// What it reported.
     pub findings: Vec<Finding>,
     /// What the tool said of its own work, such as files it could not read.
     pub notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! Counts in sentences.
+//! Singular and plural in messages.
 
 /// `1 case`, `2 cases`.
 pub fn count(n: usize, noun: &str) -> String {

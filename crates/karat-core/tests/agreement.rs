@@ -6,7 +6,8 @@
 mod random;
 
 use karat_core::stats::agreement::{
-    Estimate, Level, NoInterval, Ratings, Undefined, Value, Weights, ac1, cohen, fleiss, krippendorff, measure, percent,
+    Estimate, Level, NoInterval, Ratings, UndefinedAgreement, Value, Weights, ac1, cohen, fleiss, krippendorff,
+    measure, percent,
 };
 use karat_core::stats::dawid_skene::dawid_skene;
 use random::Random;
@@ -135,8 +136,8 @@ fn other_packages_say_the_same() {
 }
 
 #[test]
-fn what_has_no_value_says_why() {
-    let check = |rows: &str, expected: [Option<Undefined>; 5]| {
+fn undefined_values_have_a_reason() {
+    let check = |rows: &str, expected: [Option<UndefinedAgreement>; 5]| {
         let ratings = Ratings::from_rows(&table(rows));
         let nominal = krippendorff(&ratings, Level::Nominal);
         let kappa = cohen(&ratings, 0, 1, Weights::Equal);
@@ -148,7 +149,7 @@ fn what_has_no_value_says_why() {
         let all = [measured.percent, measured.cohen[0].quadratic, measured.fleiss, measured.ordinal, measured.ac1];
         assert!(all.iter().all(|e| e.value.is_ok() || e.interval == Err(NoInterval::Undefined)), "{rows}");
     };
-    let (none, one) = (Some(Undefined::NoOverlap), Some(Undefined::OneCategory));
+    let (none, one) = (Some(UndefinedAgreement::NoOverlap), Some(UndefinedAgreement::OneCategory));
     check("", [none; 5]);
     check("..", [none; 5]);
     check("1. .2", [none; 5]);
@@ -272,7 +273,7 @@ fn the_data_become_likelier_in_every_round() {
 }
 
 #[test]
-fn a_contrary_rater_is_seen_through() {
+fn a_rater_who_is_always_wrong_is_detected() {
     // Three good raters, and one who always says the opposite.
     let rows = table("0001 0001 0001 1110 1110 1110 0001 1110 1110 .... .0.1 ...0");
     let fitted = dawid_skene(&Ratings::from_rows(&rows));

@@ -3,7 +3,7 @@
 #[path = "../benches/comparison/verdicts.rs"]
 mod verdicts;
 
-use verdicts::{SCENARIOS, Wanted};
+use verdicts::{Expectation, SCENARIOS};
 
 #[test]
 fn verdicts_are_seldom_wrong_and_see_what_is_there() {
@@ -12,9 +12,9 @@ fn verdicts_are_seldom_wrong_and_see_what_is_there() {
         let share = scenario.rate(suites, resamples);
         // Three standard errors of a share of so few suites.
         let slack = |p: f64| 3.0 * (p * (1.0 - p) / suites as f64).sqrt();
-        match scenario.wanted {
-            Wanted::AtLeast(least) => assert!(share >= least - slack(least), "{}: {share}", scenario.name),
-            Wanted::AtMost(most) => assert!(share <= most + slack(most), "{}: {share}", scenario.name),
+        match scenario.expectation {
+            Expectation::AtLeast(least) => assert!(share >= least - slack(least), "{}: {share}", scenario.name),
+            Expectation::AtMost(most) => assert!(share <= most + slack(most), "{}: {share}", scenario.name),
         }
     }
 }

@@ -6,14 +6,14 @@
 #[path = "../benches/statistics/coverage.rs"]
 mod coverage;
 
-use coverage::{SCENARIOS, Wanted};
-use karat_core::stats::bootstrap::{self, Kind, Options};
+use coverage::{Expectation, SCENARIOS};
+use karat_core::stats::bootstrap::{self, BootstrapKind, BootstrapOptions};
 use karat_core::stats::cluster::{self, Correction, Reference};
-use karat_core::stats::correct::{Label, Refused, rogan_gladen};
+use karat_core::stats::correct::{CorrectionError, Label, rogan_gladen};
 use karat_core::stats::distribution::{t_two_sided, two_sided};
-use karat_core::stats::interval::{Estimate, Interval, NoInterval};
+use karat_core::stats::interval::{Interval, IntervalEstimate, NoInterval};
 use karat_core::stats::paired::{
-    Verdict, cohens_dz, holm, mcnemar, minimum_detectable, sample_size, sign_flip, verdict,
+    DifferenceVerdict, cohens_dz, holm, mcnemar, minimum_detectable, sample_size, sign_flip, verdict,
 };
 use karat_core::stats::proportion::{clopper_pearson, wilson};
 use karat_core::stats::rank::{kendall, spearman};
@@ -52,15 +52,15 @@ fn orders_agree_as_scipy_says() {
 #[test]
 fn bootstraps_agree_with_scipy_within_monte_carlo_error() {
     for (name, kind) in [
-        ("bootstrap-percentile", Kind::Percentile),
-        ("bootstrap-bca", Kind::Bca),
-        ("hierarchical-percentile", Kind::Percentile),
-        ("hierarchical-bca", Kind::Bca),
+        ("bootstrap-percentile", BootstrapKind::Percentile),
+        ("bootstrap-bca", BootstrapKind::Bca),
+        ("hierarchical-percentile", BootstrapKind::Percentile),
+        ("hierarchical-bca", BootstrapKind::Bca),
     ] {
         for line in lines(name) {
             let [trials, values, ends] = &line[..] else { panic!("{name}") };
             let cases: Vec<Vec<f64>> = values.chunks(trials[0] as usize).map(<[f64]>::to_vec).collect();
-            let options = Options { resamples: 20_000, kind, ..Options::default() };
+            let options = BootstrapOptions { resamples: 20_000, kind, ..BootstrapOptions::default() };
             let found = bootstrap::interval_of_mean(&cases, None, &options).interval.expect("an interval");
             // An end of 20,000 and one of 100,000 samples differ by about 0.021 standard errors.
             let within = 0.09 * (ends[1] - ends[0]) / 3.92;
@@ -216,8 +216,8 @@ fn halving_says_what_no_number_can_do() {
 }
 
 #[test]
-fn what_has_no_interval_says_why() {
-    let options = Options { resamples: 200, ..Options::default() };
+fn missing_intervals_have_a_reason() {
+    let options = BootstrapOptions { resamples: 200, ..BootstrapOptions::default() };
     let check = |cases: &[Vec<f64>], clusters: Option<&[usize]>, value: Option<f64>, why: NoInterval| {
         let found = bootstrap::interval_of_mean(cases, clusters, &options);
         assert_eq!((found.value, found.interval), (value, Err(why)), "{cases:?}");
@@ -227,25 +227,26 @@ fn what_has_no_interval_says_why() {
     check(&[vec![0.5, 0.7]], None, Some(0.6), NoInterval::OneUnit);
     check(&[vec![0.5], vec![1.0]], Some(&[3, 3]), Some(0.75), NoInterval::OneUnit);
     check(&[vec![0.5], vec![0.5], vec![0.5, 0.5]], None, Some(0.5), NoInterval::NothingVaries);
-    let bad = Options { level: 1.5, ..options };
+    let bad = BootstrapOptions { level: 1.5, ..options };
     assert_eq!(bootstrap::interval_of_mean(&[vec![0.0], vec![1.0]], None, &bad).interval, Err(NoInterval::Level));
     let found = ratio(&[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], &options);
     assert_eq!((found.value, found.interval), (Some(1.0), Err(NoInterval::OftenUndefined)));
 }
 
 /// The ratio of sums of two numbers a case.
-fn ratio(cases: &[[f64; 2]], options: &Options) -> Estimate {
+fn ratio(cases: &[[f64; 2]], options: &BootstrapOptions) -> IntervalEstimate {
     let rows: Vec<Vec<f64>> = cases.iter().map(|row| row.to_vec()).collect();
     let trials = vec![Vec::new(); rows.len()];
     let share = |row: &[f64]| vec![(row[1] > 0.0).then(|| row[0] / row[1])];
-    bootstrap::joint(&bootstrap::Cases { trials: &trials, rows: &rows, clusters: None }, &share, options).figures[0]
+    bootstrap::joint_estimates(&bootstrap::CaseData { trials: &trials, rows: &rows, clusters: None }, &share, options)
+        .figures[0]
 }
 
 #[test]
 fn a_ratio_of_sums_gets_an_interval() {
     // Pooled precision: (true, reported) of every trial.
     let cases: Vec<[f64; 2]> = (0..40).map(|i| [f64::from(i % 4), f64::from(i % 4 + i % 3)]).collect();
-    let found = ratio(&cases, &Options::default());
+    let found = ratio(&cases, &BootstrapOptions::default());
     let interval = found.interval.expect("an interval");
     near(found.value.expect("a value"), 60.0 / 99.0, 1e-12, "precision");
     // The delta method: √Σ(true − p · reported)² / Σ reported.
@@ -269,10 +270,10 @@ fn figures_together_agree_with_each_by_itself() {
         let rows: Vec<Vec<f64>> = (0..60).map(|_| vec![unit(), 0.0, 1.0 + unit()]).collect();
         let names: Vec<usize> = (0..60).map(|case| case / 4).collect();
         let clusters = clusters.then_some(names.as_slice());
-        let options = Options { resamples: 20_000, ..Options::default() };
+        let options = BootstrapOptions { resamples: 20_000, ..BootstrapOptions::default() };
         let figures = |row: &[f64]| vec![(row[2] > 0.0).then(|| row[0] / row[2]), None];
-        let cases = bootstrap::Cases { trials: &values, rows: &rows, clusters };
-        let together = bootstrap::joint(&cases, &figures, &options);
+        let cases = bootstrap::CaseData { trials: &values, rows: &rows, clusters };
+        let together = bootstrap::joint_estimates(&cases, &figures, &options);
         for at in 0..2 {
             let alone: Vec<Vec<f64>> =
                 values.iter().map(|trials| trials.iter().filter_map(|trial| trial[at]).collect()).collect();
@@ -295,24 +296,28 @@ fn figures_together_agree_with_each_by_itself() {
             values.iter().rev().map(|trials| trials.iter().rev().cloned().collect()).collect();
         let (rows, names): (Vec<_>, Vec<_>) = rows.into_iter().zip(names.iter().copied()).rev().unzip();
         let clusters = clusters.map(|_| names.as_slice());
-        let again = bootstrap::joint(&bootstrap::Cases { trials: &turned, rows: &rows, clusters }, &figures, &options);
+        let again = bootstrap::joint_estimates(
+            &bootstrap::CaseData { trials: &turned, rows: &rows, clusters },
+            &figures,
+            &options,
+        );
         assert_eq!(again, together);
     }
 }
 
 #[test]
 fn verdicts() {
-    let check = |low: f64, high: f64, expected: Verdict| {
+    let check = |low: f64, high: f64, expected: DifferenceVerdict| {
         let interval = Interval { low, high, method: "m", level: 0.95, n: 50 };
         assert_eq!(verdict(&interval, 0.02), expected, "{low} to {high}");
     };
-    check(0.01, 0.05, Verdict::Better);
-    check(-0.05, -0.01, Verdict::Worse);
-    check(-0.01, 0.015, Verdict::Equivalent);
-    check(0.005, 0.015, Verdict::Equivalent);
-    check(-0.01, 0.05, Verdict::Inconclusive);
-    check(0.0, 0.05, Verdict::Inconclusive);
-    assert_eq!(Verdict::Equivalent.name(), "equivalent");
+    check(0.01, 0.05, DifferenceVerdict::Better);
+    check(-0.05, -0.01, DifferenceVerdict::Worse);
+    check(-0.01, 0.015, DifferenceVerdict::Equivalent);
+    check(0.005, 0.015, DifferenceVerdict::Equivalent);
+    check(-0.01, 0.05, DifferenceVerdict::Inconclusive);
+    check(0.0, 0.05, DifferenceVerdict::Inconclusive);
+    assert_eq!(DifferenceVerdict::Equivalent.name(), "equivalent");
 }
 
 #[test]
@@ -345,16 +350,16 @@ fn rogan_gladen_by_hand() {
     near(found.value, 0.4, 1e-12, "value");
     assert!(found.interval.low > 0.25 && found.interval.high < 0.55, "{found:?}");
     let refused = |k, n, labels: &[Label]| rogan_gladen(k, n, labels, 0.95).expect_err("refused");
-    assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), Refused::FewLabels);
-    assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), Refused::JudgeTellsNothing);
-    assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), Refused::NothingJudged);
+    assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), CorrectionError::FewLabels);
+    assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), CorrectionError::JudgeTellsNothing);
+    assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), CorrectionError::NothingJudged);
     let bad = [Label { judged: true, truth: true, probability: 0.0, unit: 0, cluster: 0 }];
-    assert_eq!(refused(1, 2, &bad), Refused::BadLabel);
+    assert_eq!(refused(1, 2, &bad), CorrectionError::BadLabel);
 }
 
 /// Sure positives were labelled rarely: unweighted, the judge would look worse than it is.
 #[test]
-fn labels_weigh_by_how_rarely_they_were_picked() {
+fn labels_weigh_by_inverse_probability() {
     let mut picked = labels(20, 20, 40, 0);
     picked.iter_mut().filter(|l| l.judged).for_each(|l| l.probability = 0.1);
     picked.iter_mut().filter(|l| !l.judged).for_each(|l| l.probability = 0.9);
@@ -369,10 +374,10 @@ fn intervals_cover_what_they_promise() {
     for scenario in SCENARIOS {
         let share = scenario.rate(SUITES, 400);
         // Near three standard errors of 300 suites beyond what 2,000 suites must keep.
-        let (least, most) = match scenario.wanted {
-            Wanted::Coverage => (0.93 - 0.035, 0.97 + 0.03),
-            Wanted::AtLeast(least) => (least - 0.033, 1.0),
-            Wanted::AtMost(most) => (0.0, most + 0.035),
+        let (least, most) = match scenario.expectation {
+            Expectation::Coverage => (0.93 - 0.035, 0.97 + 0.03),
+            Expectation::AtLeast(least) => (least - 0.033, 1.0),
+            Expectation::AtMost(most) => (0.0, most + 0.035),
         };
         assert!(least <= share && share <= most, "{}: {share}", scenario.name);
     }
@@ -387,7 +392,7 @@ proptest! {
         turn in 0..20usize,
         clustered: bool,
     ) {
-        let options = Options { resamples: 300, ..Options::default() };
+        let options = BootstrapOptions { resamples: 300, ..BootstrapOptions::default() };
         let names: Vec<usize> = (0..cases.len()).map(|i| i % 7).collect();
         let find = |cases: &[Vec<f64>], names: &[usize]| {
             bootstrap::interval_of_mean(cases, clustered.then_some(names), &options)

@@ -2,7 +2,7 @@
 //!
 //! The picture is an SVG of text in a window, with its own dark ground, so that it looks the same on any page.
 
-use karat::report::page::text;
+use karat_report::page::text;
 use std::io::Read;
 use std::process::ExitCode;
 

@@ -1,10 +1,10 @@
 //! A baseline: what tools did, taken from a report and written so that a diff shows which case moved.
 
 use crate::comparison::{CaseSide, Needed, Side, profile_digest};
-use crate::format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
-use crate::format::report::{ReportV1, ToolV1};
-use crate::report::number::stated;
 use karat_core::clusters::DEFAULT_FIELD;
+use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
+use karat_format::report::{ReportV1, ToolV1};
+use karat_report::number::stated;
 use std::collections::BTreeMap;
 
 /// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.

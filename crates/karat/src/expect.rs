@@ -38,7 +38,7 @@ pub fn from_trials(trials: &[Trial], known: &[Case], rules: &IdentityRules, prun
     for trial in trials {
         // A case whose trial failed expects nothing new, and is a case of the suite all the same.
         let slot = *index.entry(trial.case.clone()).or_insert_with(|| {
-            cases.push(Case::named(trial.case.as_str()));
+            cases.push(Case::new(trial.case.as_str()));
             cases.len() - 1
         });
         if trial.outcome != Outcome::Reported {
@@ -71,7 +71,7 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
         if met {
             result.kept += 1;
         } else if golden.is_required() {
-            let keys = key::of_golden(golden);
+            let keys = key::golden_keys(golden);
             let shown = keys.into_iter().next().unwrap_or_else(|| golden.id.to_string());
             result.gone.push(format!("{}: {shown}", case.id));
         }
@@ -80,8 +80,8 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
     });
     let mut ids = Ids { taken: case.goldens.iter().map(|g| g.id.to_string()).collect(), next: HashMap::new() };
     for (finding, _) in trial.findings.iter().zip(&expected).filter(|(_, expected)| !**expected) {
-        let usable = |key: &String| key::refused(key, rules).is_none() && stated::check(key, rules).is_ok();
-        match key::of_finding(finding, rules).filter(usable) {
+        let usable = |key: &String| key::refusal(key, rules).is_none() && stated::check(key, rules).is_ok();
+        match key::finding_key(finding, rules).filter(usable) {
             None => result.keyless.push(format!("{}: {}", case.id, finding.id)),
             Some(key) => {
                 result.added.push(format!("{}: {key}", case.id));
@@ -137,7 +137,7 @@ fn golden(finding: &Finding, key: String, ids: &mut Ids) -> Golden {
         anchor: finding.anchor.clone(),
         identity_key: Some(key),
         cwe: finding.cwe.clone(),
-        ..Golden::named("")
+        ..Golden::new("")
     };
     follow_key(&mut golden);
     golden

@@ -3,15 +3,17 @@
 //! is looked at here before anybody leans on it.
 
 use crate::comparison::{Side, recomputed};
-use crate::format::assessment::AssessmentReportV1;
-use crate::format::baseline::{BaselineToolV1, BaselineV1};
-use crate::format::report::{
-    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedV1, EstimateV1, MetricsV1, ReportV1, ToolV1, TrialResultV1,
-};
-use crate::report::number::count;
+use crate::failure::Failure;
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
+use karat_core::wording::count;
+use karat_format::assessment::AssessmentReportV1;
+use karat_format::baseline::{BaselineToolV1, BaselineV1};
+use karat_format::diagnostic::harmless;
+use karat_format::report::{
+    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedV1, EstimateV1, MetricsV1, ReportV1, ToolV1, TrialResultV1,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -44,6 +46,15 @@ pub fn refusal(file: &str, violations: &[Violation]) -> String {
     format!(
         "{file} has {what} that no scoring gives:{shown}{more}\nhelp: make the file again; it is not edited by hand"
     )
+}
+
+/// Refuses a file with values that no scoring gives.
+pub fn require(file: &str, violations: &[Violation]) -> Result<(), Failure> {
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let text = refusal(file, violations);
+    Err(Failure::bad_input(text.lines().map(harmless).collect::<Vec<_>>().join("\n")))
 }
 
 /// What is impossible in a report.

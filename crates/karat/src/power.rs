@@ -1,9 +1,6 @@
 //! How many cases a difference needs: from how much results differ from case to case, and from trial to trial.
 
 use crate::comparison::{Refusal, Side, contributions, single};
-use crate::format::power::{PowerV1, PresentV1, SCHEMA, VarianceV1};
-use crate::format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
-use crate::report::number::count;
 use karat_core::clusters::ClusterBy;
 use karat_core::golden::Acceptance;
 use karat_core::metric::counts::Counts;
@@ -13,6 +10,9 @@ use karat_core::stats::paired::{minimum_detectable, sample_size};
 use karat_core::stats::summary::sample_std;
 use karat_core::stats::variance::{Observation, components};
 use karat_core::trial::Outcome;
+use karat_core::wording::count;
+use karat_format::power::{PowerV1, PresentV1, SCHEMA, VarianceV1};
+use karat_format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked.

@@ -1,17 +1,19 @@
 //! Scoring a loaded suite: the pure core between reading and drawing.
 
 use crate::comparison::{self, Side};
-use crate::format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
-use crate::report::build::{Scored, report, seed_from};
-use crate::report::number::rank_metric;
-use crate::source::symbols::SymbolCache;
 use crate::suite::LoadedSuite;
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{Intervals, Labelled, Picked, Scorecard, corrected, picked, score};
+use karat_core::scorecard::{
+    CorrectionInput, Intervals, LabelSampling, Scorecard, correct_scores, label_sampling, score,
+};
 use karat_core::stats::cluster::design_effect;
 use karat_core::trial::Trial;
+use karat_format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
+use karat_report::build::{ReportInput, report, seed_from};
+use karat_report::number::rank_metric;
+use karat_source::symbols::SymbolCache;
 use std::collections::BTreeMap;
 
 /// Everything one scoring came from and led to.
@@ -87,7 +89,7 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     let intervals = Intervals { seed: Some(seed), ..intervals };
     scorecard.add_intervals(&loaded.suite, &profile, &intervals);
     let clustering = intervals.cluster.decide(&loaded.suite);
-    let labelled = Labelled {
+    let labelled = CorrectionInput {
         suite: &loaded.suite,
         trials: &trials,
         judgements: &judgements,
@@ -96,11 +98,11 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
         cluster: clustering.used_field(),
         level: Intervals::LEVEL,
     };
-    let corrected = corrected(&scorecard, labelled);
+    let corrected = correct_scores(&scorecard, labelled);
     notes.extend(on_labels(&labels, corrected.len()));
     notes.extend(clustering.warning());
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
-    let mut report = report(&Scored {
+    let mut report = report(&ReportInput {
         suite: &loaded.suite,
         trials: &trials,
         judgements: &judgements,
@@ -144,15 +146,15 @@ fn clusters(report: &ReportV1, clustering: &Clustering) -> Option<ClustersV1> {
 
 /// What to know of labels before believing what they correct.
 fn on_labels(labels: &[Judgement], tools: usize) -> Option<String> {
-    match picked(labels) {
+    match label_sampling(labels) {
         _ if labels.is_empty() => None,
         _ if tools == 0 => Some("labels: none is about a finding or golden that was scored".to_owned()),
-        Picked::Alike => Some(
+        LabelSampling::Alike => Some(
             "labels do not say with which probability their pairs were picked; corrected figures hold only if all were as likely"
                 .to_owned(),
         ),
-        Picked::Stated { left_out: 0 } => None,
-        Picked::Stated { left_out } => {
+        LabelSampling::Stated { left_out: 0 } => None,
+        LabelSampling::Stated { left_out } => {
             Some(format!("labels that do not say with which probability their pair was picked: {left_out}; left out"))
         }
     }

@@ -10,7 +10,7 @@ mod shares;
 mod spent;
 mod whole;
 
-use karat::sandbox::Isolation;
+use karat_sandbox::Isolation;
 use shares::Share;
 use std::process::ExitCode;
 use whole::Runs;

@@ -3,20 +3,22 @@
 use crate::drawn::{self, NOTHING_FOUND, PROGRAM, TRIALS};
 use crate::spent::Spent;
 use crate::whole::KARAT;
-use karat::checkout::{Template, remove_tree};
-use karat::format::run::{PlanV1, TrialDetailV1};
+use karat::checkout::Template;
 use karat::profile;
 use karat::run::plan::{Request, Wanted, plan};
-use karat::run::record::{Artifact, TrialRecord};
 use karat::run::replay;
 use karat::run::selection::Selection;
-use karat::sandbox::{self, Cancel, Ended, Isolation, Job, Limits, Supervisor, View, available, seen_root};
 use karat::scoring::{self, Work};
-use karat::store::{NewRun, RunId, RunState, Store};
-use karat::suite::files::Files;
 use karat::suite::{LoadedSuite, load};
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
+use karat_format::run::{PlanV1, TrialDetailV1};
+use karat_io::cancel::Cancel;
+use karat_io::files::Files;
+use karat_io::remove_tree::remove_tree;
+use karat_sandbox::{Access, ExitReason, Isolation, Job, Limits, Supervisor, available, root_in_sandbox};
+use karat_store::record::{Artifact, TrialRecord};
+use karat_store::{NewRun, RunId, RunState, Store};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,7 +95,7 @@ pub(crate) fn of_executing() -> (Vec<Share>, Vec<Share>) {
         ("store: saving, one at once", each(storing)),
     ];
     let there = [Isolation::Landlock, Isolation::Bubblewrap].into_iter();
-    let there = there.filter(|isolation| available().why_not(*isolation).is_none());
+    let there = there.filter(|isolation| available().unavailable_reason(*isolation).is_none());
     let extra = there.map(|isolation| (isolation.as_str(), each(run(isolation)) - each(watched))).collect();
     (shares, extra)
 }
@@ -103,7 +105,7 @@ fn execute(root: &Path, isolation: Isolation) {
     let supervisor = Supervisor { program: KARAT.into(), args: vec!["__supervise".into()] };
     let dir = root.join("checkout");
     // A trial's environment holds a few dozen variables.
-    let seen = seen_root(isolation, root).display().to_string();
+    let seen = root_in_sandbox(isolation, root).display().to_string();
     let variable = |n: usize| (format!("KARAT_VARIABLE_{n}"), seen.clone().into());
     let path = ("PATH".to_owned(), "/usr/bin:/bin".into());
     let job = Job {
@@ -112,12 +114,12 @@ fn execute(root: &Path, isolation: Isolation) {
         root: root.to_owned(),
         dir,
         tool: None,
-        view: View::default(),
+        access: Access::default(),
         limits: Limits::default(),
         isolation,
     };
-    let finished = sandbox::run(&job, &supervisor, &Cancel::default()).expect("a run");
-    assert_eq!(finished.ended, Ended::Exited(0));
+    let finished = karat_sandbox::run(&job, &supervisor, &Cancel::default()).expect("a run");
+    assert_eq!(finished.exit, ExitReason::Exited(0));
 }
 
 /// A run in a store.
@@ -149,7 +151,7 @@ fn loaded(folder: &Path) -> LoadedSuite {
 
 fn rules() -> Profile {
     // A judge's time is its own; `cargo bench -p karat-core --bench local_judge` tells of it.
-    let shipped = profile::resolve("karat", &|_| None, &[]).expect("the shipped profile");
+    let shipped = profile::resolve("karat", &profile::no_files, &[]).expect("the shipped profile");
     Profile { judge: "none".to_owned(), ..shipped }
 }
 

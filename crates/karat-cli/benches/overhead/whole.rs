@@ -2,7 +2,7 @@
 
 use crate::drawn;
 use crate::spent::Spent;
-use karat::sandbox::{Isolation, available};
+use karat_sandbox::{Isolation, available};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -43,7 +43,7 @@ pub(crate) fn replayed_sparsely() -> Runs {
 
 /// A program that does nothing; `None` where this system has no such isolation.
 pub(crate) fn executed(isolation: Isolation) -> Option<Runs> {
-    if let Some(why) = available().why_not(isolation) {
+    if let Some(why) = available().unavailable_reason(isolation) {
         println!("{}: skipped: {why}", isolation.as_str());
         return None;
     }

@@ -4,6 +4,7 @@ use super::{AskArgs, StorePlace};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use karat::judge::agree::On;
+use karat::judge::run::JudgeRequest;
 use karat_core::probe::USUAL_PAIRS;
 use std::path::PathBuf;
 
@@ -169,12 +170,13 @@ pub(crate) struct WhoArgs {
 
 impl WhoArgs {
     /// The same, as scoring takes it.
-    pub(crate) fn ask(&self) -> AskArgs {
+    pub(crate) fn ask(&self) -> JudgeRequest {
         AskArgs {
             judge: Some(self.judge.clone()),
             consensus: self.consensus.clone(),
             judge_cache: self.judge_cache.clone(),
         }
+        .request()
     }
 }
 

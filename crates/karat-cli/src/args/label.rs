@@ -3,8 +3,8 @@
 use super::{AskArgs, RuleArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use karat::judge::labels::Answer;
 use karat_core::judgement::Classification;
+use karat_store::label::Answer;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use super::StorePlace;
 use clap::{Args, ValueEnum};
-use karat::report::plot::Theme;
+use karat_report::plot::Theme;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -1,6 +1,10 @@
 //! What is read, and how: rules, trials, where findings belong.
 
 use clap::Args;
+use karat::judge::run::JudgeRequest;
+use karat::profile::request::ProfileRequest;
+use karat_core::panel::Consensus;
+use karat_llm::ledger::CacheMode;
 use std::path::PathBuf;
 
 /// The rules to score by.
@@ -44,9 +48,21 @@ pub(crate) struct AskArgs {
     pub(crate) judge_cache: String,
 }
 
-impl Default for AskArgs {
-    fn default() -> Self {
-        Self { judge: None, consensus: None, judge_cache: "read-write".to_owned() }
+impl AskArgs {
+    /// The judge that was asked for.
+    pub(crate) fn request(&self) -> JudgeRequest {
+        JudgeRequest {
+            judge: self.judge.clone(),
+            consensus: self.consensus.as_deref().and_then(Consensus::parse),
+            // Other words are refused before.
+            cache: CacheMode::from_name(&self.judge_cache).unwrap_or(CacheMode::ReadWrite),
+        }
+    }
+}
+
+impl From<&RuleArgs> for ProfileRequest {
+    fn from(rules: &RuleArgs) -> Self {
+        Self { profile: rules.profile.clone(), sets: rules.sets.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "token")]
     pub(crate) no_token: bool,
     /// End what was not used for so long: browsers must show the token again, and one that was made is replaced.
-    #[arg(long, value_name = "TIME", default_value = "12h", value_parser = karat::format::quantity::duration)]
+    #[arg(long, value_name = "TIME", default_value = "12h", value_parser = karat_format::quantity::duration)]
     pub(crate) token_lifetime: Duration,
     /// A name by which browsers reach the server, such as karat.example or localhost:8080; may be given again.
     #[arg(long = "host", value_name = "HOST[:PORT]")]

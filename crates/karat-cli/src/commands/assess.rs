@@ -8,27 +8,26 @@ use crate::progress::Assessing;
 use crate::signals::cancel_on_signals;
 use crate::terminal::{look, note, print, tell};
 use crate::{drawings, inputs, outputs, store_place};
-use karat::assess::assessor::BASELINE;
-use karat::assess::evaluate::{Evaluation, EvaluationError, Office, open};
-use karat::assess::event::AssessEvent;
-use karat::assess::export::trec;
-use karat::assess::log::{Bound, Journal};
-use karat::assess::measure::{Answers, Measuring, report};
-use karat::assess::search::{Looked, Means, Took, search};
-use karat::assess::{Bundle, RecordPlace, Template, discover, means};
-use karat::document::suggest::nearest;
-use karat::format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
-use karat::format::log::LogLineV1;
-use karat::judge::engine::EngineError;
-use karat::judge::ledger::{CacheMode, Ledger, MemoryLedger};
-use karat::report::assessment::{csv, draw, html, markdown};
-use karat::retrieval::embed::Embedder;
-use karat::retrieval::rerank::Reranker;
-use karat::retrieval::{Knobs, RetrievalError};
-use karat::sandbox::Cancel;
-use karat::store::Store;
-use karat::whole_file;
 use karat_core::scorecard::Intervals;
+use karat_documents::assess::assessor::BASELINE;
+use karat_documents::assess::evaluate::{Assessor, EvaluationContext, EvaluationError, open};
+use karat_documents::assess::event::AssessEvent;
+use karat_documents::assess::export::trec;
+use karat_documents::assess::log::{LogContext, LogWriter};
+use karat_documents::assess::measure::{EvaluationAnswers, MeasureOptions, report};
+use karat_documents::assess::search::{SearchCost, SearchProviders, SearchedBundle, search};
+use karat_documents::assess::{Bundle, RecordPlace, Template, discover, search_providers};
+use karat_documents::retrieval::embed::Embedder;
+use karat_documents::retrieval::rerank::Reranker;
+use karat_documents::retrieval::{RetrievalError, SearchOptions};
+use karat_format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
+use karat_format::document::suggest::nearest;
+use karat_format::log::LogLineV1;
+use karat_io::atomic_write;
+use karat_io::cancel::Cancel;
+use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
+use karat_report::assessment::{csv, draw, html, markdown};
+use karat_store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     let done = whole(args, &plan, &places, &mut site);
     if let Err(failure) = &done {
         let (stage, error_kind) = (Some("run".to_owned()), Some("stopped".to_owned()));
-        let line = LogLineV1 { stage, error_kind, error: Some(failure.told()), ..LogLineV1::default() };
+        let line = LogLineV1 { stage, error_kind, error: Some(failure.text()), ..LogLineV1::default() };
         site.journal.write("run_failed", line);
     }
     site.progress.end();
@@ -58,7 +57,7 @@ fn whole(args: &AssessArgs, plan: &Plan, places: &[RecordPlace], site: &mut Site
     let templates = templates(&bundles);
     let evaluations = plan.evaluations(&templates)?;
     let helpers = plan.helpers(args, &templates)?;
-    let inside = args.search.embedding.as_deref().is_none_or(|name| name == means::USUAL);
+    let inside = args.search.embedding.as_deref().is_none_or(|name| name == search_providers::DEFAULT);
     site.warn_of_languages = inside && helpers.values().any(|(embedder, _)| embedder.is_some());
 
     let began = Instant::now();
@@ -116,11 +115,11 @@ impl Plan {
             (_, []) => vec![BASELINE.to_owned()],
             (_, some) => some.to_vec(),
         };
-        let cache = CacheMode::named(&args.judge_cache).unwrap_or_default();
+        let cache = CacheMode::from_name(&args.judge_cache).unwrap_or_default();
         Ok(Self { stage, intervals, margin: args.margin, cache, evaluation })
     }
 
-    fn evaluations(&self, templates: &[&Template]) -> Result<Vec<Evaluation>, Failure> {
+    fn evaluations(&self, templates: &[&Template]) -> Result<Vec<Assessor>, Failure> {
         let mut seen = BTreeSet::new();
         if let Some(name) = self.evaluation.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(EvaluationError::Twice { name: name.clone() }.into());
@@ -132,23 +131,23 @@ impl Plan {
 
     fn helpers(&self, args: &AssessArgs, templates: &[&Template]) -> Result<Helpers, Failure> {
         let variable = |name: &str| std::env::var(name).ok();
-        let name = |stated: &Option<String>| stated.clone().unwrap_or_else(|| means::USUAL.to_owned());
+        let name = |stated: &Option<String>| stated.clone().unwrap_or_else(|| search_providers::DEFAULT.to_owned());
         let mut helpers = Helpers::new();
         for template in templates {
             let knobs = knobs(args, template);
             knobs.check()?;
             let embedder = match knobs.by_vectors() {
-                true => means::embedder(&name(&args.search.embedding), template, &variable)?,
+                true => search_providers::embedder(&name(&args.search.embedding), template, &variable)?,
                 false => None,
             };
             let reranker = match knobs.rerank {
-                true => means::reranker(&name(&args.search.reranking), template, &variable)?,
+                true => search_providers::reranker(&name(&args.search.reranking), template, &variable)?,
                 false => None,
             };
             if embedder.is_none() && args.search.bm25_weight == Some(0.0) {
                 return Err(RetrievalError::NoVectors { weight: 0.0 }.into());
             }
-            helpers.insert(template.shown(), (embedder, reranker));
+            helpers.insert(template.display_path(), (embedder, reranker));
         }
         Ok(helpers)
     }
@@ -159,17 +158,17 @@ impl Plan {
         bundles: &'b [Bundle],
         helpers: &Helpers,
         site: &mut Site,
-    ) -> Result<(Vec<Looked<'b>>, Took), Failure> {
+    ) -> Result<(Vec<SearchedBundle<'b>>, SearchCost), Failure> {
         let wanted = |id: &str| args.requirement.is_empty() || args.requirement.iter().any(|own| own == id);
         let mut means = |template: &Template| {
             let (embedder, reranker) =
-                helpers.get(&template.shown()).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
+                helpers.get(&template.display_path()).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
             let mut knobs = knobs(args, template);
             // Without vectors words alone are left, whatever their weight.
             if embedder.is_none() {
                 knobs.bm25_weight = 1.0;
             }
-            Ok(Means { knobs, embedder, reranker })
+            Ok(SearchProviders { options: knobs, embedder, reranker })
         };
         Ok(search(bundles, &wanted, &mut means, &mut |event| site.hear(&event))?)
     }
@@ -177,24 +176,24 @@ impl Plan {
     fn report(
         &self,
         args: &AssessArgs,
-        looked: &[Looked<'_>],
-        took: &Took,
-        answers: &[Answers<'_>],
+        looked: &[SearchedBundle<'_>],
+        took: &SearchCost,
+        answers: &[EvaluationAnswers<'_>],
         helpers: &Helpers,
         site: &mut Site,
     ) -> AssessmentReportV1 {
         let first = looked.first().map(|bundle| &bundle.corpus.bundle.template);
-        let own = first.and_then(|template| helpers.get(&template.shown()));
+        let own = first.and_then(|template| helpers.get(&template.display_path()));
         let embedding = own.and_then(|(embedder, _)| embedder.as_ref()).map(|embedder| embedder.id());
-        let mut knobs = first.map_or_else(Knobs::default, |template| knobs(args, template));
+        let mut knobs = first.map_or_else(SearchOptions::default, |template| knobs(args, template));
         if embedding.is_none() {
             knobs.bm25_weight = 1.0;
         }
-        let how = Measuring {
+        let how = MeasureOptions {
             stage: self.stage,
             intervals: &self.intervals,
             margin: self.margin,
-            knobs,
+            search: knobs,
             embedding,
             reranking: own.and_then(|(_, reranker)| reranker.as_ref()).map(|reranker| reranker.id()),
         };
@@ -208,11 +207,11 @@ impl Plan {
 }
 
 /// The knobs of a template, with what was typed in their place.
-fn knobs(args: &AssessArgs, template: &Template) -> Knobs {
-    let own = Knobs::from(&template.config.search);
+fn knobs(args: &AssessArgs, template: &Template) -> SearchOptions {
+    let own = SearchOptions::from(&template.config.search);
     let typed = &args.search;
     let or = |typed: Option<u32>, own: usize| typed.map_or(own, |typed| typed as usize);
-    Knobs {
+    SearchOptions {
         search_limit: or(typed.search_limit, own.search_limit),
         bm25_weight: typed.bm25_weight.unwrap_or(own.bm25_weight),
         rerank_top_n: or(typed.rerank_top_n, own.rerank_top_n),
@@ -224,7 +223,7 @@ fn knobs(args: &AssessArgs, template: &Template) -> Knobs {
 /// What an execution has at hand: the store, the log, and somebody who hears how it goes.
 struct Site {
     store: Option<Store>,
-    journal: Journal,
+    journal: LogWriter,
     progress: Assessing,
     cancel: Cancel,
     measured: MeasuredV1,
@@ -247,15 +246,15 @@ impl Site {
             }
             Err(error) => return Err(error.into()),
         };
-        let bound = Bound::new(args.session.clone(), plan.stage.name());
+        let bound = LogContext::new(args.session.clone(), plan.stage.name());
         let measured = MeasuredV1 {
             batch_run_id: Some(bound.batch_run_id.clone()),
             session_id: bound.session_id.clone(),
             ..MeasuredV1::default()
         };
         let journal = match &store {
-            Some(store) => Journal::begin(store.folder(), bound),
-            None => Journal::unwritten(bound),
+            Some(store) => LogWriter::begin(store.folder(), bound),
+            None => LogWriter::disabled(bound),
         };
         Ok(Self {
             store,
@@ -271,7 +270,7 @@ impl Site {
     }
 
     fn hear(&mut self, event: &AssessEvent<'_>) {
-        self.journal.hear(event);
+        self.journal.record(event);
         self.progress.hear(event);
     }
 
@@ -284,7 +283,7 @@ impl Site {
             note(&format!("the log is not whole: {fault}"));
         }
         if self.hint && self.store.is_some() {
-            let id = &self.journal.bound().batch_run_id;
+            let id = &self.journal.context().batch_run_id;
             tell(&format!("\nRun {}: karat logs summarize --run {}", &id[..13.min(id.len())], &id[..13.min(id.len())]));
         }
     }
@@ -292,11 +291,11 @@ impl Site {
 
 /// Each assessor in turn, on the same parts.
 fn ask<'e>(
-    evaluations: &'e [Evaluation],
-    looked: &[Looked<'_>],
+    evaluations: &'e [Assessor],
+    looked: &[SearchedBundle<'_>],
     cache: CacheMode,
     site: &mut Site,
-) -> Result<Vec<Answers<'e>>, Failure> {
+) -> Result<Vec<EvaluationAnswers<'e>>, Failure> {
     let mut answers = Vec::new();
     let mut none = MemoryLedger::default();
     for evaluation in evaluations {
@@ -306,17 +305,17 @@ fn ask<'e>(
             _ => &mut none,
         };
         let mut tell = |event: AssessEvent<'_>| {
-            journal.hear(&event);
+            journal.record(&event);
             progress.hear(&event);
         };
-        let evaluated = evaluation.assess(looked, &mut Office { ledger, cancel, tell: &mut tell })?;
+        let evaluated = evaluation.assess(looked, &mut EvaluationContext { ledger, cancel, observer: &mut tell })?;
         if cancel.is_cancelled() {
             progress.end();
             let kept =
                 if cache == CacheMode::ReadWrite { "; what was answered is kept, and is not asked again" } else { "" };
-            return Err(Failure::Message(Exit::Failed, format!("stopped{kept}")));
+            return Err(Failure::failed(format!("stopped{kept}")));
         }
-        answers.push(Answers { evaluation, evaluated });
+        answers.push(EvaluationAnswers { evaluation, evaluated });
     }
     Ok(answers)
 }
@@ -363,13 +362,13 @@ fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Resul
     drawings::write(outputs, &all, quiet)
 }
 
-fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {
+fn write_trec(folder: &Path, looked: &[SearchedBundle<'_>]) -> Result<(), Failure> {
     let wrong = |error| Failure::unwritten(folder.display(), error);
     std::fs::create_dir_all(folder).map_err(wrong)?;
     let files = trec(looked);
     for (name, text) in [("run.txt", &files.run), ("qrels.txt", &files.qrels)] {
         let path = folder.join(name);
-        whole_file::write(&path, &mut |out| out.write_all(text.as_bytes()))
+        atomic_write::write(&path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
     }
     Ok(())
@@ -378,7 +377,7 @@ fn write_trec(folder: &Path, looked: &[Looked<'_>]) -> Result<(), Failure> {
 /// The templates of bundles, each once.
 fn templates(bundles: &[Bundle]) -> Vec<&Template> {
     let mut seen = BTreeSet::new();
-    bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.shown())).collect()
+    bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.display_path())).collect()
 }
 
 /// Every requirement that was named must be in some record, or its name is wrong.
@@ -394,14 +393,14 @@ fn wanted_exist(wanted: &[String], bundles: &[Bundle]) -> Result<(), Failure> {
 }
 
 /// Templates may state their own search and their own k; the report shows those of the first.
-fn others_differ(args: &AssessArgs, looked: &[Looked<'_>]) -> Option<String> {
-    let of = |bundle: &Looked<'_>| {
+fn others_differ(args: &AssessArgs, looked: &[SearchedBundle<'_>]) -> Option<String> {
+    let of = |bundle: &SearchedBundle<'_>| {
         let template = &bundle.corpus.bundle.template;
         (knobs(args, template), template.config.scoring.k)
     };
     let first = looked.first()?;
     let other = looked.iter().find(|bundle| of(bundle) != of(first))?;
-    let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.shown());
+    let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.display_path());
     Some(format!("{other} searches or counts otherwise than {first}, whose settings are shown"))
 }
 
@@ -417,32 +416,4 @@ fn foreign(report: &AssessmentReportV1) -> Option<String> {
             if bundles.len() == 1 { "is" } else { "are" }
         )
     })
-}
-
-impl From<EvaluationError> for Failure {
-    fn from(error: EvaluationError) -> Self {
-        match error {
-            EvaluationError::Provider { .. } => Self::bad_input(error.to_string()),
-            _ => Self::usage(error.to_string()),
-        }
-    }
-}
-
-impl From<RetrievalError> for Failure {
-    fn from(error: RetrievalError) -> Self {
-        use RetrievalError as E;
-        match error {
-            E::UnknownProvider { .. } | E::BadValue { .. } | E::NoVectors { .. } | E::Needs { .. } => {
-                Self::usage(error.to_string())
-            }
-            E::UnknownLanguage { .. } | E::BadModel { .. } => Self::bad_input(error.to_string()),
-            _ => Self::Message(Exit::Failed, error.to_string()),
-        }
-    }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Message(Exit::Failed, error.to_string())
-    }
 }

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::sources;
 use crate::terminal::{print, print_json, tell};
 use karat::baseline::{baseline, text};
-use karat::whole_file;
+use karat_io::atomic_write;
 
 pub(crate) fn run(args: &BaselineArgs) -> Result<Exit, Failure> {
     let BaselineCommand::Write { report: reference, tools, metrics, store, output, json } = &args.command;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &BaselineArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     };
     let written = text(&baseline);
-    whole_file::write(path, &mut |out| out.write_all(written.as_bytes()))
+    atomic_write::write(path, &mut |out| out.write_all(written.as_bytes()))
         .map_err(|error| Failure::unwritten(path.display(), error))?;
     if *json {
         let names: Vec<&str> = baseline.tools.iter().map(|tool| tool.tool.as_str()).collect();

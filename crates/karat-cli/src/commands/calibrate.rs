@@ -8,10 +8,10 @@ use crate::exit::{Exit, Failure};
 use crate::hints::word;
 use crate::terminal::{note, tell};
 use karat::profile::to_difference;
-use karat::report::grid::{Cell, draw};
 use karat::suite::LoadedSuite;
-use karat::whole_file;
 use karat_core::profile::Profile;
+use karat_io::atomic_write;
+use karat_report::grid::{Cell, draw};
 use std::path::Path;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
@@ -37,7 +37,7 @@ fn write(args: &FittedArgs, profile: &Profile, from: &str) -> Result<(), Failure
     let Some(path) = &args.file else { return Ok(()) };
     let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = format!("# {from}\n{}", to_difference(profile));
-    whole_file::write(path, &mut |out| out.write_all(text.as_bytes()))
+    atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
         .map_err(|error| Failure::unwritten(path.display(), error))?;
     tell(&format!("wrote {}; use it with --profile {}", path.display(), shown(path)));
     Ok(())

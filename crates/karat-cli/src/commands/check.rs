@@ -6,14 +6,15 @@ use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{draw_on_stdout, print, print_json};
-use karat::diagnostic::{Diagnostic, Level};
-use karat::report::number::count;
 use karat::suite::lint::lint;
-use karat::suite::{load_what_is_there, locate};
+use karat::suite::load_what_is_there;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
+use karat_core::wording::count;
+use karat_format::diagnostic::{Diagnostic, Level};
+use karat_format::shipped_suites::locate;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
-    if karat::assess::holds_records(&args.suite) {
+    if karat_documents::assess::holds_records(&args.suite) {
         return records::run(args);
     }
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
@@ -71,7 +72,7 @@ fn tell(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> 
             (e, w) => format!("{}, {}", count(e, "fault"), count(w, "warning")),
         };
         let facts = facts.map_or_else(String::new, |facts| format!("{facts}: "));
-        print(&format!("{drawn}{}{verdict}\n", karat::diagnostic::harmless(&facts)))?;
+        print(&format!("{drawn}{}{verdict}\n", karat_format::diagnostic::harmless(&facts)))?;
     }
     let bad = errors > 0 || (args.strict && warnings > 0);
     Ok(if bad { Exit::BadInput } else { Exit::Ok })

@@ -6,11 +6,12 @@ use crate::exit::{Exit, Failure};
 use crate::sources::{self, Source};
 use crate::terminal::{look, print, print_json};
 use karat::comparison::{Refusal, Request, Side, compare, ranks};
-use karat::format::comparison::ComparisonV1;
-use karat::report::compare::{draw, markdown};
-use karat::report::{Look, number::rank_metric};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
+use karat_format::comparison::ComparisonV1;
+use karat_report::TerminalStyle;
+use karat_report::compare::{draw, markdown};
+use karat_report::number::rank_metric;
 
 /// What a comparison can be written as.
 const EXTENSIONS: [&str; 3] = ["json", "md", "txt"];
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let drawn = [
         Drawing { extension: "json", draw: &|| drawings::json(&comparison) },
         Drawing { extension: "md", draw: &|| markdown::draw(&comparison) },
-        Drawing { extension: "txt", draw: &|| draw(&comparison, &Look { width: 100, colour: false }) },
+        Drawing { extension: "txt", draw: &|| draw(&comparison, &TerminalStyle { width: 100, colour: false }) },
     ];
     drawings::write(&args.outputs, &drawn, false)?;
     Ok(Exit::Ok)
@@ -51,7 +52,7 @@ fn compared(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     }
     let sides = sides(&results, args)?;
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
-    compare(&pairs, &request(args, &ClusterBy::typed(args.cluster.as_deref()))).map_err(refused)
+    compare(&pairs, &request(args, &ClusterBy::parse(args.cluster.as_deref()))).map_err(refused)
 }
 
 fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
@@ -70,7 +71,7 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     };
     // As the report itself ranks its tools, unless told otherwise.
     let cluster =
-        args.cluster.as_deref().map_or_else(|| report.intervals.asked(), |field| ClusterBy::typed(Some(field)));
+        args.cluster.as_deref().map_or_else(|| report.intervals.cluster_by(), |field| ClusterBy::parse(Some(field)));
     let typed = request(args, &cluster);
     let request = Request { rules: Rules { seed: Some(args.seed.unwrap_or(report.seed)), ..typed.rules }, ..typed };
     ranks(&report, &tools, id, &request).map_err(refused)

@@ -4,20 +4,20 @@ use crate::args::DriftArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, print, print_json, tell};
-use karat::drift::{DriftInput, DriftOutcome, DriftStatus, Place, drift};
-use karat::git::Repository;
-use karat::report::grid::{Cell, draw};
 use karat::suite::LoadedSuite;
 use karat::suite::edit::{Edit, apply};
-use karat::suite::files::Files;
-use karat::whole_file;
 use karat_core::identity::key;
 use karat_core::path::RepoPath;
+use karat_io::atomic_write;
+use karat_io::files::Files;
+use karat_report::grid::{Cell, draw};
+use karat_source::drift::{DriftInput, DriftOutcome, DriftStatus, Location, drift};
+use karat_source::git::Repository;
 use serde_json::json;
 
 pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
     let loaded = inputs::suite(&args.suite)?;
-    let failed = |error: karat::git::GitError| Failure::bad_input(error.to_string());
+    let failed = |error: karat_source::git::GitError| Failure::bad_input(error.to_string());
     let repository = Repository::open(&args.repo).map_err(failed)?;
     let prefix = args.prefix.as_deref().and_then(RepoPath::new);
     let goldens: Vec<DriftInput> = loaded
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn moved(status: &DriftStatus) -> Option<(&Place, &Place)> {
+fn moved(status: &DriftStatus) -> Option<(&Location, &Location)> {
     match status {
         DriftStatus::Moved { from, to } | DriftStatus::Edited { from, to } => Some((from, to)),
         DriftStatus::Unchanged(_) | DriftStatus::Lost { .. } => None,
@@ -68,7 +68,7 @@ fn words(outcome: &DriftOutcome) -> (&'static str, String) {
     (word, text)
 }
 
-fn shown(place: &Place) -> String {
+fn shown(place: &Location) -> String {
     match place.lines {
         Some(lines) if lines.start == lines.end => format!("{}:{}", place.file, lines.start),
         Some(lines) => format!("{}:{}-{}", place.file, lines.start, lines.end),
@@ -95,7 +95,7 @@ fn table(outcomes: &[DriftOutcome]) -> String {
 }
 
 fn as_json(outcome: &DriftOutcome) -> serde_json::Value {
-    let place = |p: &Place| json!({ "file": p.file.as_str(), "line_start": p.lines.map(|l| l.start), "line_end": p.lines.map(|l| l.end) });
+    let place = |p: &Location| json!({ "file": p.file.as_str(), "line_start": p.lines.map(|l| l.start), "line_end": p.lines.map(|l| l.end) });
     let mut value = json!({ "case": outcome.case, "golden": outcome.golden, "status": words(outcome).0 });
     match &outcome.status {
         DriftStatus::Unchanged(at) => value["to"] = place(at),
@@ -117,7 +117,7 @@ fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure>
     let changed = apply(loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
     for (path, text) in &changed {
         let full = root.join(path);
-        whole_file::write(&full, &mut |out| out.write_all(text.as_bytes()))
+        atomic_write::write(&full, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|e| Failure::unwritten(full.display(), e))?;
         tell(&format!("wrote {}", full.display()));
     }
@@ -145,7 +145,7 @@ fn edits(loaded: &LoadedSuite, outcome: &DriftOutcome) -> Vec<Edit> {
     edits
 }
 
-fn key_at(golden: &karat_core::golden::Golden, place: &Place) -> Option<String> {
+fn key_at(golden: &karat_core::golden::Golden, place: &Location) -> Option<String> {
     let anchor = place.lines.map(key::Anchor::Lines);
     key::build(Some(&place.file), golden.rule_id.as_deref(), anchor.as_ref(), None)
 }

@@ -6,9 +6,9 @@ use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{note, notes, print, print_json, tell};
 use karat::expect::from_trials;
-use karat::recorded::read_trials;
-use karat::report::number::count;
 use karat::scoring::fill_symbols;
+use karat_core::wording::count;
+use karat_format::recorded::read_trials;
 
 pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
     let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;

@@ -1,24 +1,26 @@
 //! `karat explain`: one case as a story.
 
-use crate::args::{AskArgs, ExplainArgs};
+use crate::args::ExplainArgs;
 use crate::exit::{Exit, Failure};
-use crate::judging::{self, Sitting};
+use crate::judging::JudgeCall;
 use crate::terminal::{look, print, print_json};
-use crate::{inputs, store_place, stored};
-use karat::document::suggest;
-use karat::format::judgement::JudgementV1;
-use karat::report::explain::{Telling, candidate_json, draw};
+use crate::{inputs, store_place};
+use karat::judge::run::JudgeRequest;
+use karat::run_loader;
 use karat::scoring::{self, Work};
-use karat::store::{RunState, Store};
 use karat::suite::LoadedSuite;
 use karat_core::scorecard::candidates;
+use karat_format::document::suggest;
+use karat_format::judgement::JudgementV1;
+use karat_report::explain::{CaseExplanation, candidate_json, draw};
+use karat_store::{RunState, Store};
 use std::path::Path;
 
 /// How many candidates of a golden are looked at.
 const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let Told { loaded, mut work, mut store, ask } =
+    let Told { loaded, mut work, mut store, request } =
         if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
     let cases = &loaded.suite.cases;
     let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
@@ -30,9 +32,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     // One case is told, and only its pairs are worth a judge's time.
     work.trials.retain(|trial| trial.case.as_str() == args.case);
     let folder = args.store.folder.as_deref();
-    let sitting =
-        Sitting { args: &ask, loaded: &loaded, folder, store: store.as_mut(), models: Vec::new(), quiet: false };
-    judging::sit(sitting, &mut work)?;
+    let models = Vec::new();
+    JudgeCall { request, loaded: &loaded, folder, store: store.as_mut(), models, quiet: false }.run(&mut work)?;
     let scoring = scoring::run(&loaded, work);
     let tools = &scoring.scorecard.tools;
     let names: Vec<&str> = tools.iter().map(|t| t.tool.as_str()).collect();
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         print_json(&value)?;
         return Ok(Exit::Ok);
     }
-    let telling = Telling {
+    let explanation = CaseExplanation {
         case,
         score,
         trial,
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         candidates: &best,
         profile: &scoring.profile,
     };
-    print(&draw(&telling, names[tool], &look()))?;
+    print(&draw(&explanation, names[tool], &look()))?;
     Ok(Exit::Ok)
 }
 
@@ -117,21 +118,20 @@ struct Told {
     work: Work,
     /// The store that it comes from, where it comes from one.
     store: Option<Store>,
-    /// Who is asked.
-    ask: AskArgs,
+    request: JudgeRequest,
 }
 
 fn of_run(args: &ExplainArgs, reference: &str) -> Result<Told, Failure> {
     let mut store = store_place::open(args.store.folder.as_deref())?;
-    let mut run = stored::run(&mut store, reference)?;
-    let mut work = run.work(run.profile(&args.rules)?, None);
+    let mut run = run_loader::run(&mut store, reference)?;
+    let mut work = run.work(run.profile(&(&args.rules).into())?, None);
     let own_rules = args.rules.profile.is_none() && args.rules.sets.is_empty();
     if own_rules && args.ask.judge.is_none() && run.info.state == RunState::Complete {
         // What was decided is told, also where a panel would decide otherwise if it had seen this case alone.
         let kept = store.judgements(&run.info.id)?.into_iter().map(JudgementV1::into_judgement);
         work.judgements = kept.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect();
     }
-    Ok(Told { ask: run.asking(&args.ask), loaded: run.loaded, work, store: Some(store) })
+    Ok(Told { request: run.judge_request(&args.ask.request()), loaded: run.loaded, work, store: Some(store) })
 }
 
 fn of_suite(args: &ExplainArgs) -> Result<Told, Failure> {
@@ -139,5 +139,5 @@ fn of_suite(args: &ExplainArgs) -> Result<Told, Failure> {
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
     inputs::tell_all(&said);
-    Ok(Told { loaded, work: Work::new(trials, profile), store: None, ask: args.ask.clone() })
+    Ok(Told { loaded, work: Work::new(trials, profile), store: None, request: args.ask.request() })
 }

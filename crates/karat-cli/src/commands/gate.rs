@@ -8,12 +8,12 @@ use crate::sources::{self, Source};
 use crate::terminal::{look, print, print_json};
 use crate::{outputs, store_place};
 use karat::comparison::Side;
-use karat::format::gate::{BoundV1, DemandsV1, HeldV1};
-use karat::format::report::ReportV1;
 use karat::gate::{self, Demands, NoWorse};
-use karat::report::Look;
-use karat::report::gate::{draw, junit, markdown};
 use karat_core::comparison::{MARGIN, Rules};
+use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandsV1};
+use karat_format::report::ReportV1;
+use karat_report::TerminalStyle;
+use karat_report::gate::{draw, junit, markdown};
 use std::path::Path;
 
 /// What the outcome of a gate can be written as.
@@ -47,14 +47,14 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         Drawing { extension: "json", draw: &|| drawings::json(&gate) },
         Drawing { extension: "md", draw: &|| markdown(&gate) },
         Drawing { extension: "xml", draw: &|| junit::draw(&gate) },
-        Drawing { extension: "txt", draw: &|| draw(&gate, &Look { width: 100, colour: false }) },
+        Drawing { extension: "txt", draw: &|| draw(&gate, &TerminalStyle { width: 100, colour: false }) },
     ];
     drawings::write(&args.outputs, &drawn, false)?;
     outputs::add_to_summary(&|| markdown(&gate))?;
     Ok(match gate.outcome {
-        HeldV1::Holds => Exit::Ok,
-        HeldV1::Inconclusive => Exit::Inconclusive,
-        HeldV1::Fails => Exit::NotMet,
+        DemandOutcomeV1::Holds => Exit::Ok,
+        DemandOutcomeV1::Inconclusive => Exit::Inconclusive,
+        DemandOutcomeV1::Fails => Exit::NotMet,
     })
 }
 

@@ -4,14 +4,14 @@ use crate::args::ImportArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{print, print_json, tell};
-use karat::format::case::CaseV1;
-use karat::import::placement::Placed;
-use karat::import::{IMPORTERS, Importer};
-use karat::recorded::{write_judgements, write_trials};
-use karat::report::number::count;
-use karat::whole_file;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::case::CaseV1;
+use karat_format::recorded::{write_judgements, write_trials};
+use karat_import::placement::PlacementResult;
+use karat_import::{IMPORTERS, Importer};
+use karat_io::atomic_write;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
@@ -83,7 +83,7 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
 }
 
-fn to_stdout(placed: &Placed) -> Result<(), Failure> {
+fn to_stdout(placed: &PlacementResult) -> Result<(), Failure> {
     let mut out = Vec::new();
     let written = if placed.trials.is_empty() {
         write_cases(&mut out, &placed.cases)
@@ -98,7 +98,7 @@ fn to_stdout(placed: &Placed) -> Result<(), Failure> {
     Ok(())
 }
 
-fn to_file(placed: &Placed, path: &Path) -> Result<(), Failure> {
+fn to_file(placed: &PlacementResult, path: &Path) -> Result<(), Failure> {
     let beside = |kind: &str| path.with_extension(format!("{kind}.jsonl"));
     if placed.trials.is_empty() && !placed.cases.is_empty() {
         return save(path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases));
@@ -115,7 +115,7 @@ fn to_file(placed: &Placed, path: &Path) -> Result<(), Failure> {
 }
 
 /// A whole suite: cases, submissions and judgements, each where `karat score` looks for it.
-fn to_folder(placed: &Placed, folder: &Path, importer: &Importer) -> Result<(), Failure> {
+fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Result<(), Failure> {
     let judge = placed.judgements.first().map(|j| j.judge.to_string());
     let name: String = judge.unwrap_or_else(|| importer.name.to_owned());
     let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
@@ -148,7 +148,7 @@ pub(crate) fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<()
     save(&path, "settings", &mut |out| out.write_all(text.as_bytes()))
 }
 
-fn submission_facts(placed: &Placed) -> String {
+fn submission_facts(placed: &PlacementResult) -> String {
     let findings = placed.trials.iter().map(|t| t.findings.len()).sum();
     format!("{}, {}", count(placed.trials.len(), "trial"), count(findings, "finding"))
 }
@@ -168,7 +168,7 @@ pub(crate) fn save(
     facts: &str,
     content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    whole_file::write(path, content).map_err(|error| Failure::unwritten(path.display(), error))?;
+    atomic_write::write(path, content).map_err(|error| Failure::unwritten(path.display(), error))?;
     tell(&format!("wrote {} ({facts})", path.display()));
     Ok(())
 }

@@ -3,15 +3,15 @@
 use crate::args::IngestArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{look, print, print_json};
-use karat::diagnostic::harmless;
-use karat::ingest::{Document, IngestError, Limits, Section, ingest};
-use karat::report::number::count;
+use karat_core::wording::count;
+use karat_documents::ingest::{Document, IngestLimits, Section, ingest};
+use karat_format::diagnostic::harmless;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 pub(crate) fn run(args: &IngestArgs) -> Result<Exit, Failure> {
-    let limits = Limits::default();
+    let limits = IngestLimits::default();
     let mut documents = Vec::new();
     for path in &args.files {
         documents.push(read(path, &limits)?);
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn read(path: &Path, limits: &Limits) -> Result<Document, Failure> {
+fn read(path: &Path, limits: &IngestLimits) -> Result<Document, Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     // One byte more than is taken tells that a file is too large, however large it is.
@@ -34,15 +34,6 @@ fn read(path: &Path, limits: &Limits) -> Result<Document, Failure> {
     let file = File::open(path).map_err(|error| Failure::io(&name, error))?;
     file.take(most).read_to_end(&mut bytes).map_err(|error| Failure::io(&name, error))?;
     Ok(ingest(&name, &bytes, limits)?)
-}
-
-impl From<IngestError> for Failure {
-    fn from(error: IngestError) -> Self {
-        match error {
-            IngestError::UnknownFormat { .. } => Self::usage(error.to_string()),
-            _ => Self::bad_input(error.to_string()),
-        }
-    }
 }
 
 /// The tree of headings, each with its place and size, and the notes below it.

@@ -4,18 +4,18 @@ use crate::args::KeyArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{note, print, tell};
-use karat::import::drive::{Kind, kind_of, read_all};
-use karat::import::sarif::write_keys;
-use karat::recorded::read_trials;
-use karat::source::symbols::SymbolCache;
-use karat::suite::files::Files;
-use karat::whole_file;
 use karat_core::identity::key;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::profile::IdentityRules;
 use karat_core::trial::Trial;
 use karat_core::wording::{count, plural};
+use karat_format::recorded::read_trials;
+use karat_import::import_files::{FileKind, detect_kind, import_files};
+use karat_import::sarif::write_keys;
+use karat_io::atomic_write;
+use karat_io::files::Files;
+use karat_source::symbols::SymbolCache;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
     let (mut differing, mut keyless) = (0, 0);
     for trial in &trials {
         for finding in &trial.findings {
-            let v2 = key::of_finding(finding, &rules);
-            let v3 = key::symbolic(finding, &rules);
-            differing += usize::from(key::differing(finding, &rules).is_some());
+            let v2 = key::finding_key(finding, &rules);
+            let v3 = key::symbol_key(finding, &rules);
+            differing += usize::from(key::key_mismatch(finding, &rules).is_some());
             let shown = if args.v3 { &v3 } else { &v2 };
             keyless += usize::from(shown.is_none());
             if args.json {
@@ -80,12 +80,12 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
 
 /// A field that cannot break the line or the columns.
 fn one_field(text: &str) -> String {
-    karat::diagnostic::harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
+    karat_format::diagnostic::harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
 }
 
 fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Failure> {
     let mut result = Ok(0);
-    let written = whole_file::write(to, &mut |out| {
+    let written = atomic_write::write(to, &mut |out| {
         result = write_keys(from, out, rules);
         match &result {
             Ok(_) => Ok(()),
@@ -103,13 +103,13 @@ fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
     for path in &args.files {
         let kind = match &args.from {
-            Some(name) => Kind::Foreign(inputs::find_importer(name)?),
-            None => kind_of(path)?,
+            Some(name) => FileKind::Foreign(inputs::find_importer(name)?),
+            None => detect_kind(path)?,
         };
         match kind {
-            Kind::Submission => trials.extend(read_trials(vec![inputs::lines(path)?], None)?),
-            Kind::Foreign(importer) => {
-                let harvest = read_all(importer, std::slice::from_ref(path), None, &|_| None)?;
+            FileKind::Submission => trials.extend(read_trials(vec![inputs::lines(path)?], None)?),
+            FileKind::Foreign(importer) => {
+                let harvest = import_files(importer, std::slice::from_ref(path), None, &|_| None)?;
                 inputs::tell_all(&harvest.notes);
                 trials.extend(harvest.trials);
                 let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();

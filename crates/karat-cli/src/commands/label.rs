@@ -13,10 +13,10 @@ use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand,
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
-use karat::judge::labels::{Annotator, AuditLabel, ExtraLabel, Label, Sample};
-use karat::report::grid::{Cell, draw};
-use karat::report::number::count;
-use karat::store::moment::shown;
+use karat_core::wording::count;
+use karat_report::grid::{Cell, draw};
+use karat_store::label::{Annotator, AuditLabel, ExtraLabel, Label, Sample};
+use karat_store::timestamp::format_utc;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -80,7 +80,7 @@ fn table(labels: &[Label], extras: &[ExtraLabel], audits: &[AuditLabel], history
                 Cell::left(id),
                 Cell::folded(annotator.as_str()),
                 Cell::left(answer),
-                Cell::left(shown(made_ms)),
+                Cell::left(format_utc(made_ms)),
                 Cell::folded(note.as_deref().unwrap_or("–")),
             ];
             if history {

@@ -4,8 +4,7 @@ use crate::args::{LogsArgs, LogsCommand};
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
-use karat::assess::log::{LogError, find, logs, summarize};
-use karat::report;
+use karat_documents::assess::log::{find, logs, summarize};
 use serde_json::json;
 
 pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
@@ -15,7 +14,7 @@ pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
             let summary = summarize(&find(&folder, run)?)?;
             match json {
                 true => print_json(&summary)?,
-                false => print(&report::logs::draw(&summary, &look()))?,
+                false => print(&karat_report::logs::draw(&summary, &look()))?,
             }
         }
         LogsCommand::List { store, json } => {
@@ -27,19 +26,11 @@ pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
             } else if all.is_empty() {
                 tell(&format!("no logs in {}; `karat assess` writes one", folder.display()));
             } else {
-                let lines = all.iter().map(|log| format!("{}\n", karat::diagnostic::harmless(&log.batch_run_id)));
+                let lines =
+                    all.iter().map(|log| format!("{}\n", karat_format::diagnostic::harmless(&log.batch_run_id)));
                 print(&lines.collect::<String>())?;
             }
         }
     }
     Ok(Exit::Ok)
-}
-
-impl From<LogError> for Failure {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::Unknown { .. } | LogError::Ambiguous { .. } => Self::usage(error.to_string()),
-            LogError::Io { path, source } => Self::io(path.display(), source),
-        }
-    }
 }

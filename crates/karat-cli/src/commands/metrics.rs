@@ -4,10 +4,10 @@ use crate::args::{MetricsArgs, MetricsCommand, RuleArgs};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, print, print_json};
-use karat::document::suggest;
-use karat::report::grid::{Cell, draw};
 use karat_core::metric::formula::applied_formula;
 use karat_core::metric::table::{self, Direction, METRICS, Metric, Track};
+use karat_format::document::suggest;
+use karat_report::grid::{Cell, draw};
 use serde::Serialize;
 
 pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {

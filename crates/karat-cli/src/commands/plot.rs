@@ -1,16 +1,16 @@
 //! `karat plot`: a report as a picture.
 
 use crate::args::{PlotArgs, PlotFormat};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Category, Exit, Failure};
 use crate::terminal::{look, print, print_json, tell};
 use crate::{drawings, sources};
-use karat::diagnostic::harmless;
-use karat::document::suggest;
 use karat::exhibit::gather;
-use karat::report::exhibit::{Earlier, Exhibit};
-use karat::report::grid::{Cell, draw};
-use karat::report::plot::{Choice, KINDS, Kind, Plot, Unpainted, kind};
-use karat::whole_file;
+use karat_format::diagnostic::harmless;
+use karat_format::document::suggest;
+use karat_io::atomic_write;
+use karat_report::grid::{Cell, draw};
+use karat_report::plot::{KINDS, Plot, PlotKind, PlotOptions, RasterError, kind};
+use karat_report::report_view::{EarlierReport, ReportView};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Exit, Failure> {
         .map(|path| Ok((path.as_path(), bytes(args, &plot, is_png(path))?)))
         .collect::<Result<_, Failure>>()?;
     for (path, bytes) in files {
-        whole_file::write(path, &mut |out| out.write_all(&bytes))
+        atomic_write::write(path, &mut |out| out.write_all(&bytes))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
         tell(&harmless(&format!("wrote {}", path.display())));
     }
@@ -41,15 +41,15 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Exit, Failure> {
 
 fn list(json: bool) -> Result<(), Failure> {
     if json {
-        let row = |kind: &Kind| serde_json::json!({ "name": kind.name, "title": kind.title, "description": kind.description });
+        let row = |kind: &PlotKind| serde_json::json!({ "name": kind.name, "title": kind.title, "description": kind.description });
         return print_json(&KINDS.iter().map(row).collect::<Vec<_>>());
     }
-    let row = |kind: &Kind| vec![Cell::left(kind.name), Cell::folded(kind.description)];
+    let row = |kind: &PlotKind| vec![Cell::left(kind.name), Cell::folded(kind.description)];
     print(&draw(&KINDS.iter().map(row).collect::<Vec<_>>(), look().width, false))
 }
 
 /// The kind of that name, or one that was perhaps meant.
-fn named(name: &str) -> Result<&'static Kind, Failure> {
+fn named(name: &str) -> Result<&'static PlotKind, Failure> {
     kind(name).ok_or_else(|| {
         let near = suggest::nearest(name, KINDS.iter().map(|kind| kind.name));
         let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
@@ -58,7 +58,7 @@ fn named(name: &str) -> Result<&'static Kind, Failure> {
 }
 
 /// Refuses what was typed wrongly before any work is done.
-fn check(args: &PlotArgs, kind: &Kind) -> Result<(), Failure> {
+fn check(args: &PlotArgs, kind: &PlotKind) -> Result<(), Failure> {
     drawings::check(&args.outputs, &["svg", "png"])?;
     if let Some(id) = &args.metric {
         super::metrics::named(id)?;
@@ -72,23 +72,27 @@ fn check(args: &PlotArgs, kind: &Kind) -> Result<(), Failure> {
     Ok(())
 }
 
-fn drawn(args: &PlotArgs, kind: &Kind) -> Result<Plot, Failure> {
+fn drawn(args: &PlotArgs, kind: &PlotKind) -> Result<Plot, Failure> {
     let Some((last, before)) = args.reports.split_last() else {
         return Err(Failure::usage("name a report or a run to draw, such as report.json or latest"));
     };
     let report = sources::report(last, &args.store)?;
     sources::tools(&report, &args.tools, last)?;
     let earlier = |reference: &String| {
-        Ok(Earlier { label: sources::label(reference, &args.store)?, report: sources::report(reference, &args.store)? })
+        Ok(EarlierReport {
+            label: sources::label(reference, &args.store)?,
+            report: sources::report(reference, &args.store)?,
+        })
     };
     let earlier = before.iter().map(earlier).collect::<Result<Vec<_>, Failure>>()?;
-    let choice = Choice { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
+    let choice =
+        PlotOptions { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
     let nothing = |why: String| Failure::bad_input(format!("there is nothing to draw: {why}"));
     let exhibit = match kind.derived {
         true => gather(&report, earlier, None),
-        false => Exhibit { earlier, ..Exhibit::of(&report) },
+        false => ReportView { earlier, ..ReportView::new(&report) },
     };
-    let exhibit = Exhibit { name: Some(sources::label(last, &args.store)?), ..exhibit };
+    let exhibit = ReportView { name: Some(sources::label(last, &args.store)?), ..exhibit };
     let plots = (kind.draw)(&exhibit, &choice).map_err(|why| nothing(why.to_string()))?;
     Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
 }
@@ -99,8 +103,8 @@ fn bytes(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>, Failure>
         return Ok(plot.standalone(theme).into_bytes());
     }
     plot.png(theme, args.scale).map_err(|why| match why {
-        Unpainted::TooLarge { .. } => Failure::usage(why.to_string()),
-        Unpainted::Failed(_) => Failure::Message(Exit::Internal, why.to_string()),
+        RasterError::TooLarge { .. } => Failure::usage(why.to_string()),
+        RasterError::Failed(_) => Failure::Message(Category::Internal, why.to_string()),
     })
 }
 

@@ -5,12 +5,12 @@ use crate::args::PowerArgs;
 use crate::exit::{Exit, Failure};
 use crate::sources;
 use crate::terminal::{look, print, print_json};
-use karat::format::power::PowerV1;
-use karat::format::report::{ReportV1, ToolV1};
 use karat::power::{Question, Taken, of_pair, of_tool, stated};
-use karat::report::number::rank_metric;
-use karat::report::power::draw;
 use karat_core::clusters::ClusterBy;
+use karat_format::power::PowerV1;
+use karat_format::report::{ReportV1, ToolV1};
+use karat_report::number::rank_metric;
+use karat_report::power::draw;
 
 pub(crate) fn run(args: &PowerArgs) -> Result<Exit, Failure> {
     if let Some(id) = &args.metric {
@@ -37,7 +37,7 @@ fn answer(args: &PowerArgs) -> Result<PowerV1, Failure> {
         return Ok(stated(spread, args.effect, args.power));
     };
     let metric = args.metric.as_deref().unwrap_or_else(|| rank_metric(first));
-    let cluster = ClusterBy::typed(args.cluster.as_deref());
+    let cluster = ClusterBy::parse(args.cluster.as_deref());
     let question = Question { metric, effect: args.effect, power: args.power, cluster: &cluster };
     let names: Vec<String> = args.tool.iter().chain(&args.tools).cloned().collect();
     let chosen = sources::tools(first, &names, place)?;

@@ -3,32 +3,33 @@
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure};
 use crate::outputs::{self, Shown};
-use crate::progress::Progress;
+use crate::progress::{JudgeProgress, Progress};
+use crate::store_place;
 use crate::terminal::tell;
-use crate::{store_place, stored};
-use karat::diagnostic::harmless;
 use karat::run::drive::emit;
-use karat::run::event::{Consumer, ConsumerError, Ending, RunEvent};
-use karat::run::record::{TrialKey, TrialRecord};
-use karat::store::{RunState, StoredTrial};
+use karat::run_loader;
 use karat_core::trial::Trial;
+use karat_format::diagnostic::harmless;
+use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::record::{TrialKey, TrialRecord};
+use karat_store::{RunState, StoredTrial};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let mut store = store_place::open(args.store.folder.as_deref())?;
-    let run = stored::run(&mut store, &args.run)?;
+    let run = run_loader::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);
     let mut progress = Progress::new(args.quiet);
     let consumers: &mut [&mut dyn Consumer] = &mut [&mut progress];
     let mut event = |event: &RunEvent<'_>| {
-        emit(consumers, event).map_err(|error: ConsumerError| Failure::Message(Exit::Failed, error.to_string()))
+        emit(consumers, event).map_err(|error: ConsumerError| Failure::failed(error.to_string()))
     };
     tell(&harmless(&format!(
         "run {} of {}, as it went",
         run.info.short_id,
-        karat::store::moment::shown(run.info.created_ms)
+        karat_store::timestamp::format_utc(run.info.created_ms)
     )));
     event(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize })?;
     for (tool, facts) in &run.facts {
@@ -38,13 +39,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let first = in_order.first().map_or(0, |trial| trial.detail.started_ms);
     for stored in in_order {
         wait_until(args.speed, began, stored.detail.started_ms.saturating_sub(first));
-        event(&RunEvent::TrialBegan(&TrialKey::of(&stored.trial)))?;
+        event(&RunEvent::TrialBegan(&TrialKey::from_trial(&stored.trial)))?;
         let (trial, attempt, detail) = (stored.trial.clone(), stored.attempt, stored.detail.clone());
         event(&RunEvent::TrialsDone(&[TrialRecord { trial, attempt, detail, artifacts: Vec::new() }]))?;
     }
     let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
     event(&RunEvent::Ended(&ending))?;
-    let report = stored::report(&mut store, run.info.id.as_str())?.1;
+    let report = run_loader::report(&mut store, run.info.id.as_str(), &mut JudgeProgress::new(false))?.1;
     let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
     outputs::write(Shown::of(&report, &run.loaded, &trials), &args.output)?;
     Ok(Exit::Ok)

@@ -4,13 +4,14 @@ use super::assess;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::outputs::{self, Shown};
-use crate::stored::StoredRun;
-use crate::{inputs, sources, store_place, stored};
-use karat::format::report::ReportV1;
-use karat::recorded::{NamedLines, read_trials};
-use karat::report::exhibit::Earlier;
+use crate::progress::JudgeProgress;
+use crate::{inputs, sources, store_place};
+use karat::run_loader::{self, StoredRun};
 use karat::suite::LoadedSuite;
 use karat_core::trial::Trial;
+use karat_format::recorded::{NamedLines, read_trials};
+use karat_format::report::ReportV1;
+use karat_report::report_view::EarlierReport;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -50,18 +51,21 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 /// A suite, and trials of it.
 type From = (LoadedSuite, Vec<Trial>);
 
-fn earlier(reference: &str, args: &ReportArgs) -> Result<Earlier, Failure> {
-    Ok(Earlier { label: sources::label(reference, &args.store)?, report: sources::report(reference, &args.store)? })
+fn earlier(reference: &str, args: &ReportArgs) -> Result<EarlierReport, Failure> {
+    Ok(EarlierReport {
+        label: sources::label(reference, &args.store)?,
+        report: sources::report(reference, &args.store)?,
+    })
 }
 
 /// The report of a run, with its suite and trials where they are to be shown.
 fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<From>), Failure> {
     let mut store = store_place::open(args.store.folder.as_deref())?;
-    let (info, report) = stored::report(&mut store, reference)?;
+    let (info, report) = run_loader::report(&mut store, reference, &mut JudgeProgress::new(false))?;
     if !more {
         return Ok((report, None));
     }
-    let StoredRun { loaded, trials, .. } = stored::run(&mut store, info.id.as_str())?;
+    let StoredRun { loaded, trials, .. } = run_loader::run(&mut store, info.id.as_str())?;
     Ok((report, Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))))
 }
 

@@ -1,26 +1,28 @@
 //! `karat score`: trials against goldens.
 
-use crate::args::{AskArgs, ScoreArgs};
+use crate::args::ScoreArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
-use crate::judging::{self, Sitting};
+use crate::judging::JudgeCall;
 use crate::outputs::Shown;
 use crate::terminal::tell;
-use crate::{inputs, outputs, store_place, stored};
-use karat::diagnostic::harmless;
-use karat::format::report::ReportV1;
-use karat::recorded::write_judgements;
+use crate::{inputs, outputs, store_place};
+use karat::judge::run::{JudgeRequest, refuse_incomplete};
+use karat::run_loader;
 use karat::scoring::{self, Work};
-use karat::store::Store;
 use karat::suite::LoadedSuite;
-use karat::whole_file;
 use karat_core::ids::ToolName;
 use karat_core::trial::Trial;
+use karat_format::diagnostic::harmless;
+use karat_format::recorded::write_judgements;
+use karat_format::report::ReportV1;
+use karat_io::atomic_write;
+use karat_store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let Scored { loaded, mut work, mut store, ask, models } =
+    let Scored { loaded, mut work, mut store, request, models } =
         if store_place::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
@@ -29,21 +31,21 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
         }
     }
     work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
-    let sitting = Sitting {
-        args: &ask,
+    let call = JudgeCall {
+        request,
         loaded: &loaded,
         folder: args.store.folder.as_deref(),
         store: store.as_mut(),
         models,
         quiet: false,
     };
-    judging::sit(sitting, &mut work)?;
+    call.run(&mut work)?;
     work.labels = inputs::judgements(&args.labels, &loaded.suite)?;
     work.intervals = inputs::intervals(&args.intervals, &loaded.suite)?;
     let expect_pass = work.profile.expect_pass;
     let scoring = scoring::run(&loaded, work);
     if let Some(path) = &args.save_judgements {
-        whole_file::write(path, &mut |out| write_judgements(out, &scoring.voices))
+        atomic_write::write(path, &mut |out| write_judgements(out, &scoring.voices))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
     }
     outputs::write(Shown::of(&scoring.report, &loaded, &scoring.trials), &args.output)?;
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
         next_steps(args, &scoring.report);
     }
-    judging::refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
+    refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
@@ -62,8 +64,7 @@ struct Scored {
     work: Work,
     /// The store that it comes from, where it comes from one.
     store: Option<Store>,
-    /// Who is asked.
-    ask: AskArgs,
+    request: JudgeRequest,
     /// The tools and their models, as far as they are known.
     models: Vec<(String, String)>,
 }
@@ -77,22 +78,23 @@ fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
     let wanted = |trial: &&Trial| args.tools.is_empty() || args.tools.iter().any(|tool| tool == trial.tool.as_str());
     notes.extend(too_few_trials(trials.iter().filter(wanted), loaded.config.scoring.trials));
     let work = Work { seed: args.seed, notes, ..Work::new(trials, profile) };
-    Ok(Scored { loaded, work, store: None, ask: args.ask.clone(), models: Vec::new() })
+    Ok(Scored { loaded, work, store: None, request: args.ask.request(), models: Vec::new() })
 }
 
 /// A stored run, by its own rules or others, beside further submissions where some are given.
 fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
     let mut store = store_place::open(args.store.folder.as_deref())?;
-    let mut run = stored::run(&mut store, &args.suite)?;
-    let mut work = run.work(run.profile(&args.rules)?, args.seed);
+    let mut run = run_loader::run(&mut store, &args.suite)?;
+    let mut work = run.work(run.profile(&(&args.rules).into())?, args.seed);
     if !args.trials.submissions.is_empty() {
         let (more, notes) = inputs::trials(&args.trials, &run.loaded, None)?;
         inputs::refuse_twice(work.trials.iter().chain(&more))?;
         work.trials.extend(more);
         work.notes.extend(notes);
     }
-    let (ask, models) = (run.asking(&args.ask), run.models());
-    Ok(Scored { loaded: run.loaded, work, store: Some(store), ask, models })
+    let request = run.judge_request(&args.ask.request());
+    let models = run.models();
+    Ok(Scored { loaded: run.loaded, work, store: Some(store), request, models })
 }
 
 /// A warning for each tool that ran its cases less often than the suite plans.

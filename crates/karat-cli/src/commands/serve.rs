@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{note, print, tell};
 use crate::web::{Access, AccessLog, Attempts, Door, Host, State, Token, accept, acceptor, router};
-use karat::store::Store;
+use karat_store::Store;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -63,7 +63,7 @@ fn announce(args: &ServeArgs, door: &Door, folder: &str, there: bool) -> Result<
         all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
         _ => String::new(),
     };
-    tell(&format!("serving {} on {page}{others}", karat::diagnostic::harmless(folder)));
+    tell(&format!("serving {} on {page}{others}", karat_format::diagnostic::harmless(folder)));
     if let Some(label) = &label {
         tell(&format!("labels can be given on {label}"));
     }
@@ -133,5 +133,5 @@ fn unbound(address: SocketAddr, error: &std::io::Error) -> Failure {
 }
 
 fn failed(message: String) -> Failure {
-    Failure::Message(Exit::Failed, message)
+    Failure::failed(message)
 }

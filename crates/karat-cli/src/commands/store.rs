@@ -4,11 +4,11 @@ use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::store_place::open;
 use crate::terminal::{look, note, notes, print, print_json, tell};
-use karat::report::grid::{Cell, draw};
-use karat::report::number::count;
 use karat::run::drive::failed;
-use karat::store::moment::shown;
-use karat::store::{Gc, RunInfo, RunState, Store};
+use karat_core::wording::count;
+use karat_report::grid::{Cell, draw};
+use karat_store::timestamp::format_utc;
+use karat_store::{GcOptions, RunInfo, RunState, Store};
 use serde_json::{Value, json};
 
 mod moving;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
             remove_sessions(&mut store, sessions, *dry_run)?;
             // The age is that of exchanges where those are to go, and then no run goes by it.
             let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
-            gc(&mut store, &Gc { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
+            gc(&mut store, &GcOptions { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
         StoreCommand::Export { ledger: true, model, output, json, .. } => {
             moving::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
@@ -59,7 +59,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
             Cell::left(&run.short_id),
             Cell::folded(run.name.as_deref().unwrap_or("–")),
             Cell::folded(&run.suite),
-            Cell::left(shown(run.created_ms)),
+            Cell::left(format_utc(run.created_ms)),
             Cell::left(state(store, run)),
             Cell::right(format!("{}/{}", made(run), run.planned)),
             Cell::right(failures(run).to_string()),
@@ -95,12 +95,12 @@ fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Resul
             store.remove_session(id)?;
         }
         let told = format!("{} the session {id}", if dry_run { "would remove" } else { "removed" });
-        tell(&karat::diagnostic::harmless(&told));
+        tell(&karat_format::diagnostic::harmless(&told));
     }
     Ok(())
 }
 
-fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
+fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
     let report = store.gc(gc)?;
     notes(&report.notes);
     for run in &report.in_use {
@@ -118,7 +118,7 @@ fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
     let mut text = String::new();
     for run in &report.runs {
         let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-        text.push_str(&format!("{}{name}, begun {}\n", run.short_id, shown(run.created_ms)));
+        text.push_str(&format!("{}{name}, begun {}\n", run.short_id, format_utc(run.created_ms)));
     }
     let verb = if gc.dry_run { "would remove" } else { "removed" };
     text.push_str(&format!(
@@ -132,7 +132,7 @@ fn gc(store: &mut Store, gc: &Gc, json: bool) -> Result<Exit, Failure> {
         let exchanges = count(usize::try_from(report.exchanges).unwrap_or(usize::MAX), "exchange");
         text.push_str(&format!("{verb} {exchanges} with models\n"));
     }
-    print(&text.lines().map(|line| format!("{}\n", karat::diagnostic::harmless(line))).collect::<String>())?;
+    print(&text.lines().map(|line| format!("{}\n", karat_format::diagnostic::harmless(line))).collect::<String>())?;
     Ok(Exit::Ok)
 }
 
@@ -145,7 +145,7 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         let beside = beside(store)?;
         print(&format!("{}: {runs}{beside}, all as they were stored\n", store.folder().display()))?;
     } else {
-        let line = |text: &str| format!("{}\n", karat::diagnostic::harmless(text));
+        let line = |text: &str| format!("{}\n", karat_format::diagnostic::harmless(text));
         print(&problems.iter().map(|p| line(&format!("{}: {}", p.code, p.message))).collect::<String>())?;
     }
     if problems.is_empty() {

@@ -5,8 +5,8 @@ mod adopt;
 use crate::args::{SuiteArgs, SuiteCommand};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{notes, print, print_json, tell};
-use karat::git::Repository;
 use karat::suite::from_commit::skeleton;
+use karat_source::git::Repository;
 use std::path::Path;
 
 pub(crate) fn run(args: &SuiteArgs) -> Result<Exit, Failure> {

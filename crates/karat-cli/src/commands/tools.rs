@@ -4,13 +4,13 @@ use crate::args::{ToolsArgs, ToolsCommand};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, print, print_json};
-use karat::diagnostic::harmless;
-use karat::format::tool::ToolManifestV1;
-use karat::report::grid::{Cell, draw};
 use karat::run::scratch::Scratch;
-use karat::sandbox::Supervisor;
 use karat::tool::catalogue::{CATALOGUE, nearest_name, shipped, to_toml};
 use karat::tool::doctor::{Examined, Surroundings, examine};
+use karat_format::diagnostic::harmless;
+use karat_format::tool::ToolManifestV1;
+use karat_report::grid::{Cell, draw};
+use karat_sandbox::Supervisor;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, Failure> {

@@ -4,9 +4,9 @@ use crate::args::TrecArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{note, notes, print, print_json};
-use karat::document::suggest;
 use karat::trec::{Evaluated, draw, read_qrels, read_run};
-use karat_core::trec::{Evaluation, FAMILIES, Measure, NotAMeasure, official};
+use karat_core::trec::{Evaluation, FAMILIES, Measure, MeasureError, official};
+use karat_format::document::suggest;
 use std::path::Path;
 
 pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
@@ -52,15 +52,15 @@ fn measures(asked: &[String]) -> Result<Vec<Measure>, Failure> {
     Ok(Measure::in_order(all))
 }
 
-fn refused(fault: &NotAMeasure) -> Failure {
+fn refused(fault: &MeasureError) -> Failure {
     match fault {
-        NotAMeasure::Unknown(name) => {
+        MeasureError::Unknown(name) => {
             let near = suggest::nearest(name, FAMILIES.iter().map(|family| family.name));
             let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
             Failure::usage(format!("there is no measure `{name}`{hint}; there are {}", names.join(", ")))
         }
-        NotAMeasure::BadCutoff { name, cutoff } => {
+        MeasureError::BadCutoff { name, cutoff } => {
             let family = FAMILIES.iter().find(|family| family.name == *name);
             let how = match family.map(|family| family.cutoffs) {
                 Some(karat_core::trec::Cutoffs::Places(_)) => format!("give places from 1 on, such as {name}.5,10"),

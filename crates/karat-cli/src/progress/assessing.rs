@@ -2,10 +2,10 @@
 
 use super::Judging;
 use crate::terminal::tell;
-use karat::assess::event::AssessEvent;
-use karat::diagnostic::harmless;
-use karat::judge::asking::Told;
+use karat::judge::session::JudgeEvent;
 use karat_core::ids::JudgeName;
+use karat_documents::assess::event::AssessEvent;
+use karat_format::diagnostic::harmless;
 
 /// Tells a person on standard error how an assessment goes.
 pub(crate) struct Assessing {
@@ -20,12 +20,12 @@ impl Assessing {
 
     pub(crate) fn hear(&mut self, event: &AssessEvent<'_>) {
         match event {
-            AssessEvent::Round { model, questions } => self.of(model).hear(&Told::Round(*questions)),
+            AssessEvent::Round { model, questions } => self.of(model).hear(&JudgeEvent::Round(*questions)),
             AssessEvent::Settled { model, call, .. } => {
-                self.of(model).hear(&Told::Settled { answered: call.failure.is_none() });
+                self.of(model).hear(&JudgeEvent::Settled { answered: call.failure.is_none() });
             }
             AssessEvent::Retrying { model, wait, why } => {
-                self.of(model).hear(&Told::Retrying { wait: *wait, why });
+                self.of(model).hear(&JudgeEvent::Retrying { wait: *wait, why });
             }
             AssessEvent::ModelFailed { model, why } => {
                 self.end();

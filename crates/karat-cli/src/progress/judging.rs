@@ -1,12 +1,16 @@
 //! A judge as it is asked: a bar at a terminal, a line now and then elsewhere.
 
 use super::{BETWEEN_LINES, at_terminal, span};
+use crate::exit::Failure;
+use crate::signals::cancel_on_signals;
 use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use karat::diagnostic::harmless;
-use karat::judge::asking::Told;
-use karat::report::number::count;
+use karat::judge::run::JudgeObserver;
+use karat::judge::session::JudgeEvent;
 use karat_core::ids::JudgeName;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_io::cancel::Cancel;
 use std::time::{Duration, Instant};
 
 /// So many failed requests are told one by one.
@@ -30,12 +34,12 @@ impl Judging {
         Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, answered: 0, failed: 0, retries: 0 }
     }
 
-    pub(crate) fn hear(&mut self, told: &Told<'_>) {
+    pub(crate) fn hear(&mut self, told: &JudgeEvent<'_>) {
         if self.quiet {
             return;
         }
         match told {
-            Told::Round(questions) => {
+            JudgeEvent::Round(questions) => {
                 self.asked += questions;
                 let bar = self.bar.take().or_else(|| at_terminal().then(|| self.new_bar()));
                 self.bar = bar.inspect(|bar| {
@@ -43,7 +47,7 @@ impl Judging {
                     bar.set_message(self.counts());
                 });
             }
-            Told::Settled { answered } => {
+            JudgeEvent::Settled { answered } => {
                 self.answered += usize::from(*answered);
                 self.failed += usize::from(!answered);
                 match &self.bar {
@@ -58,7 +62,7 @@ impl Judging {
                     None => {}
                 }
             }
-            Told::Retrying { wait, why } => {
+            JudgeEvent::Retrying { wait, why } => {
                 self.retries += 1;
                 if self.retries <= MOST_RETRIES {
                     self.say(&harmless(&format!("  {}: {why}; once more in {}", self.judge, span(*wait))));
@@ -109,5 +113,36 @@ mod tests {
         assert_eq!(judging.counts(), "answered 0 of 355 questions");
         (judging.answered, judging.failed) = (12, 3);
         assert_eq!(judging.counts(), "answered 12, failed 3 of 355 questions");
+    }
+}
+
+/// Shows a judge that asks models on standard error, and stops it on a signal.
+pub(crate) struct JudgeProgress {
+    quiet: bool,
+    shown: Option<Judging>,
+}
+
+impl JudgeProgress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, shown: None }
+    }
+}
+
+impl JudgeObserver for JudgeProgress {
+    fn start(&mut self, judge: &JudgeName) -> Result<Cancel, Failure> {
+        self.shown = Some(Judging::new(judge, self.quiet));
+        cancel_on_signals()
+    }
+
+    fn observe(&mut self, event: &JudgeEvent<'_>) {
+        if let Some(shown) = &mut self.shown {
+            shown.hear(event);
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(shown) = self.shown.take() {
+            shown.end();
+        }
     }
 }

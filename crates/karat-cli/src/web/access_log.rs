@@ -1,9 +1,9 @@
 //! A line for every request, in a file or on standard error.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::terminal::{note, tell};
 use axum::http::{Method, StatusCode};
-use karat::store::moment;
+use karat_store::timestamp;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::net::IpAddr;
@@ -42,14 +42,14 @@ impl AccessLog {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let failed = |error| {
             let message = format!("--access-log {}: {error}; give a file that can be written, or -", place.display());
-            Failure::Message(Exit::Failed, message)
+            Failure::failed(message)
         };
         options.open(place).map(|file| Self::File(Mutex::new(Some(file)))).map_err(failed)
     }
 
     /// Writes a line.
     pub(super) fn write(&self, access: &Access<'_>) {
-        let line = access.line(&moment::shown_exactly());
+        let line = access.line(&timestamp::now_utc());
         match self {
             Self::Stderr => tell(&line),
             Self::File(file) => {

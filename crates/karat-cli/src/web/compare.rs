@@ -11,14 +11,15 @@ use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::get;
 use karat::comparison::{Request, Side, compare};
-use karat::format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
-use karat::format::report::ReportV1;
-use karat::report::number::{count, p_value, signed, three, title};
-use karat::report::page::{Page, THEME, text};
-use karat::store::{RunInfo, Store};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::wording::count;
+use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
+use karat_format::report::ReportV1;
+use karat_report::number::{p_value, signed, three, title};
+use karat_report::page::{Page, THEME, text};
+use karat_store::{RunInfo, Store};
 use serde::Deserialize;
 
 pub(super) fn routes() -> Router<State> {
@@ -76,7 +77,7 @@ fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: boo
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
     // Cases that were alike when they were scored are alike when they are compared.
-    let [asked, other] = [a_report, b_report].map(|report| report.intervals.asked());
+    let [asked, other] = [a_report, b_report].map(|report| report.intervals.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
     let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
     match compare(&pairs, &request) {
@@ -230,7 +231,7 @@ fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Strin
     }
     out.push_str(&goldens(pair, runs));
     if !pair.moved.is_empty() {
-        let item = |one: &karat::format::comparison::CaseMovedV1| {
+        let item = |one: &karat_format::comparison::CaseMovedV1| {
             format!(
                 "<li>{} {} ({} → {}) · {}</li>\n",
                 text(&one.case),

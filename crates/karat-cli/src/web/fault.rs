@@ -1,9 +1,9 @@
 //! What went wrong with a request: a status, and a sentence that says what to do.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Category, Failure};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use karat::store::StoreError;
+use karat_store::StoreError;
 
 /// Why a request gets no other answer. It becomes a page, or JSON where a script asks, on its way out.
 #[derive(Clone, Debug)]
@@ -71,10 +71,10 @@ impl From<StoreError> for Fault {
 impl From<Failure> for Fault {
     fn from(failure: Failure) -> Self {
         let status = match &failure {
-            Failure::Message(Exit::Usage, _) => StatusCode::BAD_REQUEST,
+            Failure::Message(Category::Usage, _) => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, capital(&failure.told()))
+        Self::new(status, capital(&failure.text()))
     }
 }
 

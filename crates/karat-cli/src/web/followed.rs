@@ -1,7 +1,7 @@
 //! Runs that somebody follows, so that each look counts only what is new.
 
 use super::tally::Tally;
-use karat::store::RunId;
+use karat_store::RunId;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is known of runs that somebody follows, the latest followed at the end.

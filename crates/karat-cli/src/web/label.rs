@@ -14,10 +14,10 @@ use axum::extract::{Path, Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use karat::judge::labels::desk::{Desk, Item, Reply as Said};
-use karat::judge::labels::{Annotator, LabelKind, Labels, Source};
-use karat::report::number::count;
-use karat::store::{Again, StoreError};
+use karat::label::session::{Desk, Item, Reply as Said};
+use karat_core::wording::count;
+use karat_store::label::{Annotator, LabelKind, Labels, Source};
+use karat_store::{OnExisting, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -119,7 +119,7 @@ async fn answer(
         let item = own.queue.holds(&key).ok_or_else(gone)?;
         let labels = desk.labels(item, said, note, Source::Asked);
         let labels = labels.ok_or_else(|| refused("This is no answer to such a question."))?;
-        store.take_all_labels(&labels, Again::Refuse).map_err(said_before)?;
+        store.add_all_labels(&labels, OnExisting::Refuse).map_err(said_before)?;
         desk.kept(&labels);
         Ok(progress(&desk))
     });

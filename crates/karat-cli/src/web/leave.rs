@@ -11,7 +11,7 @@ use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use karat::report::page::{Page, THEME};
+use karat_report::page::{Page, THEME};
 use std::time::{Duration, Instant};
 
 /// Nobody waits longer than this for an answer, and no connection ends before it. What takes longer is made on, and is there

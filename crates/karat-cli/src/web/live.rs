@@ -9,8 +9,8 @@ use super::tally::Tally;
 use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::routing::get;
-use karat::report::page::{PLAIN, Page, THEME, text};
-use karat::store::{RunInfo, Store};
+use karat_report::page::{PLAIN, Page, THEME, text};
+use karat_store::{RunInfo, Store};
 use serde_json::{Value, json};
 use std::sync::PoisonError;
 use std::time::SystemTime;
@@ -36,7 +36,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
          <h2>Finished last</h2>\n<div id=\"last\"></div>\n</div>\n",
         text(called(&run)),
         text(&run.suite),
-        text(&karat::store::moment::shown(run.created_ms)),
+        text(&karat_store::timestamp::format_utc(run.created_ms)),
     );
     Ok(Reply::page(&Page {
         title: &title,
@@ -59,7 +59,7 @@ async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -
 }
 
 fn told(state: &State, store: &mut Store, run: &RunInfo) -> Result<Value, Fault> {
-    // Looked at before the trials are read: where it says that a run has ended, all of them are there.
+    // Read before the trials: if the run has ended by now, all of them are stored.
     let word = state_of(store, run);
     let tally = state.followed().tally(&run.id);
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Small pieces that several pages have.
 
-use karat::report::page::text;
-use karat::store::moment::shown;
+use karat_report::page::text;
+use karat_store::timestamp::format_utc;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What may stand in any part of an address as it is.
@@ -14,7 +14,7 @@ pub(crate) fn escaped(part: &str) -> String {
 
 /// A moment, in UTC, to the minute; all of it where one points at it.
 pub(crate) fn time(ms: i64) -> String {
-    let whole = shown(ms);
+    let whole = format_utc(ms);
     let short = whole.get(..16).filter(|_| whole.len() == 19).unwrap_or(&whole);
     format!(
         "<time datetime=\"{}Z\" title=\"{} UTC\">{}</time>",

@@ -2,12 +2,12 @@
 
 use super::fault::Fault;
 use axum::http::StatusCode;
-use karat::format::report::ReportV1;
-use karat::store::{RunInfo, Store, StoreError};
+use karat_format::report::ReportV1;
+use karat_store::{RunInfo, Store, StoreError};
 
 /// The run that somebody means, and all others. No trial is looked at.
 pub(super) fn found(store: &mut Store, reference: &str) -> Result<(RunInfo, Vec<RunInfo>), StoreError> {
-    let id = store.identify(reference)?;
+    let id = store.resolve_run(reference)?;
     let all = store.overview()?;
     match all.iter().find(|run| run.id == id).cloned() {
         Some(run) => Ok((run, all)),

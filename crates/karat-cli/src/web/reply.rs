@@ -3,7 +3,7 @@
 use axum::body::Bytes;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use karat::report::page::Page;
+use karat_report::page::Page;
 use serde::Serialize;
 
 /// An answer, whole.

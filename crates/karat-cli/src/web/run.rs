@@ -6,24 +6,25 @@ use super::named::{called, found, kept};
 use super::reply::Reply;
 use super::state::State;
 use super::summary::{made, state_of};
-use crate::args::{AskArgs, RuleArgs};
 use crate::exit::Failure;
-use crate::judging::{self, Sitting};
-use crate::stored::{self, StoredRun};
 use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::get;
 use karat::exhibit::gather;
-use karat::format::report::ReportV1;
-use karat::report::exhibit::{Earlier, Exhibit, Sources};
-use karat::report::html::Document;
-use karat::report::page::{Page, text};
+use karat::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, NoObserver, run_judge};
+use karat::profile::request::ProfileRequest;
+use karat::run_loader::{self, StoredRun};
 use karat::scoring;
-use karat::store::{RunInfo, RunState, Store};
 use karat::suite::LoadedSuite;
 use karat_core::ids::JudgeName;
 use karat_core::trial::Trial;
+use karat_format::report::ReportV1;
+use karat_llm::ledger::CacheMode;
+use karat_report::html::ReportPage;
+use karat_report::page::{Page, text};
+use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_store::{RunInfo, RunState, Store};
 
 pub(super) fn routes() -> Router<State> {
     Router::new().route("/runs/{run}", get(page)).route("/runs/{run}/report.json", get(json))
@@ -113,7 +114,7 @@ struct Shown {
 
 fn sources(store: &mut Store, run: &RunInfo) -> Option<(LoadedSuite, Vec<Trial>)> {
     // A report is worth showing without them, and says what is not at hand.
-    let StoredRun { loaded, trials, .. } = stored::run(store, run.id.as_str()).ok()?;
+    let StoredRun { loaded, trials, .. } = run_loader::run(store, run.id.as_str()).ok()?;
     Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))
 }
 
@@ -124,14 +125,14 @@ fn labelled_since(store: &mut Store, run: &RunInfo, report: &ReportV1) -> Option
     if run.ended_ms.is_some_and(|ended| changed <= ended) {
         return None;
     }
-    let mut stored = stored::run(store, run.id.as_str()).ok()?;
-    let mut work = stored.work(stored.profile(&RuleArgs::default()).ok()?, None);
+    let mut stored = run_loader::run(store, run.id.as_str()).ok()?;
+    let mut work = stored.work(stored.profile(&ProfileRequest::default()).ok()?, None);
     let heard_before = report.judges.iter().any(|judge| JudgeName::new(judge.judge.as_str()).is_human());
     if !heard_before && store.all_labels().ok()?.judgements(&stored.loaded.suite, &work.trials).is_empty() {
         return None;
     }
-    let recorded = AskArgs { judge_cache: "only".to_owned(), ..stored.asking(&AskArgs::default()) };
-    sit(store, &stored, &recorded, &mut work).ok()?;
+    let recorded = JudgeRequest { cache: CacheMode::Only, ..stored.judge_request(&JudgeRequest::default()) };
+    judge(store, &stored, &recorded, &mut work).ok()?;
     let scoring = scoring::run(&stored.loaded, work);
     Some(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
 }
@@ -139,8 +140,8 @@ fn labelled_since(store: &mut Store, run: &RunInfo, report: &ReportV1) -> Option
 /// What can be said of a run that has not ended, on the cases that are done; nothing where none is. Nobody is asked anything for
 /// that: what models said is heard from the ledger.
 fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Option<Shown>, Fault> {
-    let mut stored = stored::run(store, run.id.as_str())?;
-    let profile = stored.profile(&RuleArgs::default())?;
+    let mut stored = run_loader::run(store, run.id.as_str())?;
+    let profile = stored.profile(&ProfileRequest::default())?;
     let all = stored.plan.cases.len();
     let done = stored.keep_what_is_done();
     if done == 0 {
@@ -149,22 +150,23 @@ fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Option<Shown>, Fault> 
     let mut work = stored.work(profile, None);
     work.notes
         .push(format!("so far {done} of {all} cases are done by every tool that has begun; the others are left out"));
-    let recorded = AskArgs { judge_cache: "only".to_owned(), ..stored.asking(&AskArgs::default()) };
-    if let Err(failure) = sit(store, &stored, &recorded, &mut work) {
-        work.notes.push(format!("no judge is asked before the run has ended: {}", failure.told()));
-        sit(store, &stored, &AskArgs { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
+    let recorded = JudgeRequest { cache: CacheMode::Only, ..stored.judge_request(&JudgeRequest::default()) };
+    if let Err(failure) = judge(store, &stored, &recorded, &mut work) {
+        work.notes.push(format!("no judge is asked before the run has ended: {}", failure.text()));
+        judge(store, &stored, &JudgeRequest { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
     }
     let scoring = scoring::run(&stored.loaded, work);
     Ok(Some(Shown { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) }))
 }
 
-fn sit(store: &mut Store, run: &StoredRun, args: &AskArgs, work: &mut scoring::Work) -> Result<(), Failure> {
-    let models = run.models();
-    judging::sit(Sitting { args, loaded: &run.loaded, folder: None, store: Some(store), models, quiet: true }, work)
+fn judge(store: &mut Store, run: &StoredRun, request: &JudgeRequest, work: &mut scoring::Work) -> Result<(), Failure> {
+    let folder = store.folder().to_owned();
+    let env = JudgeEnv { request, store_folder: &folder, store: Some(store), observer: &mut NoObserver };
+    run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, work)
 }
 
 /// The reports of earlier runs by the same rules, oldest first. One that cannot be read is no reason to show none.
-fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec<Earlier> {
+fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec<EarlierReport> {
     let mut found = Vec::new();
     for run in candidates {
         if found.len() == EARLIER {
@@ -173,7 +175,7 @@ fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec
         if let Ok(Some(other)) = kept(store, run)
             && other.profile.name == report.profile.name
         {
-            found.push(Earlier { label: called(run).to_owned(), report: other });
+            found.push(EarlierReport { label: called(run).to_owned(), report: other });
         }
     }
     found.reverse();
@@ -208,9 +210,9 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Strin
     format!("{}{own}{going}", state.plain_nav(""))
 }
 
-fn html(exhibit: Exhibit<'_>, run: &RunInfo, nav: &str) -> Reply {
-    let exhibit = Exhibit { name: Some(called(run).to_owned()), ..exhibit };
-    let document = Document::of(&exhibit);
+fn html(exhibit: ReportView<'_>, run: &RunInfo, nav: &str) -> Reply {
+    let exhibit = ReportView { name: Some(called(run).to_owned()), ..exhibit };
+    let document = ReportPage::new(&exhibit);
     let title = format!("{} · {}", called(run), exhibit.report.suite.name);
     let page = document.page(nav);
     let styles = [page.styles, &[super::STYLE]].concat();

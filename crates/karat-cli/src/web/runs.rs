@@ -8,10 +8,10 @@ use super::summary::{Best, Summary, state_of};
 use axum::Router;
 use axum::extract::{Query, State as Shared};
 use axum::routing::get;
-use karat::report::number::{span, three};
-use karat::report::page::{Page, THEME, text};
-use karat::report::plot::{self, column, interval};
-use karat::store::{RunInfo, Store};
+use karat_report::number::{span, three};
+use karat_report::page::{Page, THEME, text};
+use karat_report::plot::{self, column, interval};
+use karat_store::{RunInfo, Store};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ fn draw(state: &State, store: &mut Store, asked: &Asked) -> Result<Reply, Fault>
     }
     let mut body = format!(
         "<div class=\"headline\"><h1>Runs</h1><p class=\"dim\">{} in {}</p></div>\n",
-        karat::report::number::count(wanted.len(), "run"),
+        karat_core::wording::count(wanted.len(), "run"),
         text(&state.folder().display().to_string())
     );
     if all.is_empty() {
@@ -208,7 +208,7 @@ fn choose(runs: &[&RunInfo]) -> String {
         let option = |run: &&RunInfo| {
             let selected = if run.id == chosen.id { " selected" } else { "" };
             let name = run.name.as_deref().unwrap_or(&run.short_id);
-            let told = format!("{name} · {} · {}", run.suite, karat::store::moment::shown(run.created_ms));
+            let told = format!("{name} · {} · {}", run.suite, karat_store::timestamp::format_utc(run.created_ms));
             format!("<option value=\"{}\"{selected}>{}</option>\n", run.id, text(&told))
         };
         runs.iter().take(TO_CHOOSE).map(option).collect()

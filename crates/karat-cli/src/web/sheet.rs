@@ -1,18 +1,18 @@
 //! What can be labelled of a run, made once for everybody.
 
 use super::fault::Fault;
-use crate::args::RuleArgs;
-use crate::labelling::Bench;
-use crate::stored::{self, StoredRun};
-use karat::judge::labels::LabelKind;
-use karat::judge::labels::desk::{Item, Queue};
-use karat::store::{RunInfo, Store};
+use karat::label::context::LabelContext;
+use karat::label::session::{Item, Queue};
+use karat::profile::request::ProfileRequest;
+use karat::run_loader::{self, StoredRun};
+use karat_store::label::LabelKind;
+use karat_store::{RunInfo, Store};
 use serde_json::Value;
 use std::fmt;
 
 /// Everything of a run that can be labelled, of one kind.
 pub(crate) struct Sheet {
-    bench: Bench,
+    bench: LabelContext,
     pub(super) queue: Queue,
 }
 
@@ -50,10 +50,10 @@ pub(super) fn bench(
     store: &mut Store,
     run: &RunInfo,
     suite: impl FnOnce(karat::suite::LoadedSuite) -> karat::suite::LoadedSuite,
-) -> Result<Bench, Fault> {
-    let read = stored::run(store, run.id.as_str())?;
-    let (profile, judgements) = (read.profile(&RuleArgs::default())?, stored::judgements(store, run)?);
+) -> Result<LabelContext, Fault> {
+    let read = run_loader::run(store, run.id.as_str())?;
+    let (profile, judgements) = (read.profile(&ProfileRequest::default())?, run_loader::judgements(store, run)?);
     let StoredRun { loaded, trials, .. } = read;
     let trials = trials.into_iter().map(|stored| stored.trial).collect();
-    Ok(Bench::new(suite(loaded), trials, profile, judgements)?)
+    Ok(LabelContext::new(suite(loaded), trials, profile, judgements)?)
 }

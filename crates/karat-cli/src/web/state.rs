@@ -9,7 +9,7 @@ use super::reply::Reply;
 use super::sheet::Sheet;
 use super::summary::Summaries;
 use axum::http::StatusCode;
-use karat::store::{Store, StoreError};
+use karat_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};

@@ -1,9 +1,9 @@
 //! A run at a glance, read once: what has ended does not change.
 
-use karat::format::report::ReportV1;
-use karat::report::number::{headline, rank_metric, rank_of, ranked, title};
 use karat::run::drive::failed;
-use karat::store::{RunId, RunInfo, RunState, Store, StoreError};
+use karat_format::report::ReportV1;
+use karat_report::number::{headline, rank_metric, rank_of, ranked, title};
+use karat_store::{RunId, RunInfo, RunState, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

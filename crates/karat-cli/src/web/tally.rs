@@ -1,10 +1,10 @@
 //! How far a run has come, kept up to date attempt by attempt.
 
-use karat::format::run::PlanV1;
 use karat::run::drive::failed;
-use karat::run::record::TrialKey;
-use karat::store::{RunId, Store, StoreError, StoredTrial};
 use karat_core::trial::Outcome;
+use karat_format::run::PlanV1;
+use karat_store::record::TrialKey;
+use karat_store::{RunId, Store, StoreError, StoredTrial};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -107,7 +107,7 @@ impl Tally {
     /// Nothing is known yet of the trials of a plan.
     pub(super) fn of(plan: &PlanV1) -> Self {
         let cases = plan.cases.len() as u64;
-        let tool = |tool: &karat::format::run::PlannedToolV1| OfTool {
+        let tool = |tool: &karat_format::run::PlannedToolV1| OfTool {
             tool: tool.name.clone(),
             planned: u64::from(tool.trials).saturating_mul(cases),
             done: 0,
@@ -141,7 +141,7 @@ impl Tally {
 
     fn add(&mut self, stored: &StoredTrial) {
         let (trial, detail) = (&stored.trial, &stored.detail);
-        let before = self.latest.insert(TrialKey::of(trial), trial.outcome);
+        let before = self.latest.insert(TrialKey::from_trial(trial), trial.outcome);
         let bad = failed(trial.outcome);
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.tool == trial.tool.as_str()) {
             // A further attempt takes the place of the one before it, and what that one cost is spent nevertheless.
@@ -259,9 +259,9 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat::format::run::TrialDetailV1;
     use karat_core::ids::{CaseId, ToolName};
     use karat_core::trial::Trial;
+    use karat_format::run::TrialDetailV1;
 
     fn tally(tool: &str, planned: u64) -> Tally {
         let tool = OfTool { tool: tool.to_owned(), planned, done: 0, failed: 0, spent: Spent::default() };

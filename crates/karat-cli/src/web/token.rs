@@ -1,6 +1,6 @@
 //! Secrets that are shown at the door, and how long they count.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Token {
     pub(crate) fn made() -> Result<Self, Failure> {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::Message(Exit::Failed, format!("the system gives no random bytes: {error}")))?;
+            .map_err(|error| Failure::failed(format!("the system gives no random bytes: {error}")))?;
         Ok(Self { secret: bytes.iter().map(|byte| format!("{byte:02x}")).collect(), chosen: false })
     }
 

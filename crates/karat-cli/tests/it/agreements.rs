@@ -2,11 +2,11 @@
 
 use crate::made::{Columns, Made, docx, pdf};
 use crate::project::root;
-use karat::document::yaml;
-use karat::ingest::{Limits, Section, ingest};
 use karat_core::assessment::part_match::{Category, compare};
 use karat_core::assessment::rules::Thresholds;
 use karat_core::assessment::text::Vocabulary;
+use karat_documents::ingest::{IngestLimits, Section, ingest};
+use karat_format::document::yaml;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn made_documents_are_current() {
 }
 
 fn sections(name: &str, bytes: &[u8]) -> Vec<Section> {
-    ingest(name, bytes, &Limits::default()).unwrap_or_else(|e| panic!("{e}")).sections
+    ingest(name, bytes, &IngestLimits::default()).unwrap_or_else(|e| panic!("{e}")).sections
 }
 
 /// For nearly every section of the Markdown, the section of the same heading in another format must be the same part.

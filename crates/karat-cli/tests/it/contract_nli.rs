@@ -1,6 +1,6 @@
 //! Real contracts with requirements and evidence: what they hold, and how much of it the search finds.
 
-#[path = "../../../karat/benches/retrieval/contract_nli.rs"]
+#[path = "../../../karat-documents/benches/retrieval/contract_nli.rs"]
 mod contracts;
 
 use crate::data::shared;

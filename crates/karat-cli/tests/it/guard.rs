@@ -161,7 +161,10 @@ fn a_report_that_does_not_hang_together_is_refused() {
     project.run("gate good.json --min f1=0.99 --digest blake3:12").says(2, &["64 hexadecimal digits"]);
     let gate = project.run("gate good.json --max f1=1 --allow-small-n --json");
     let digest = serde_json::from_str::<serde_json::Value>(&gate.out).unwrap()["digest"].as_str().unwrap().to_owned();
-    assert_eq!(digest, format!("blake3:{}", karat::content_hash(&std::fs::read(project.path("good.json")).unwrap())));
+    assert_eq!(
+        digest,
+        format!("blake3:{}", karat_io::content_hash(&std::fs::read(project.path("good.json")).unwrap()))
+    );
     let pinned = project.run(&format!("gate good.json --max f1=1 --allow-small-n --digest {digest}"));
     assert_eq!(pinned.code, gate.code, "{}", pinned.err);
     project.write("good.json", project.read("good.json") + "\n");

@@ -1,7 +1,7 @@
 //! The repository polices itself: what must not be there is not there.
 
 use crate::project::root;
-use karat::document::{Value, toml};
+use karat_format::document::{Value, toml};
 use std::path::{Path, PathBuf};
 
 /// Every Rust file below a folder of the repository, with its text.
@@ -79,8 +79,8 @@ fn counts_agree_with_their_nouns() {
     // `3 of 8 cases` is right for any numbers, and a progress bar counts to a total.
     let fine = regex::Regex::new(&format!(r#"(?: of (?:the suite's )?|/)\{{[a-z_.()*:]*\}} (?:{nouns})\b"#)).unwrap();
     let mut found = Vec::new();
-    for folder in ["crates/karat-core/src", "crates/karat/src", "crates/karat-cli/src"] {
-        for (path, text) in sources(folder) {
+    for name in crates() {
+        for (path, text) in sources(&format!("crates/{name}/src")) {
             if path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs") {
                 continue;
             }
@@ -92,15 +92,51 @@ fn counts_agree_with_their_nouns() {
     assert!(found.is_empty(), "use karat_core::wording::count or plural:\n{}", found.join("\n"));
 }
 
+/// All crates, with those of them that each may use. A line names only crates above it, so imports run one way.
+const CRATES: &[(&str, &[&str])] = &[
+    ("karat-core", &[]),
+    ("karat-io", &[]),
+    ("karat-sandbox", &["karat-io"]),
+    ("karat-format", &["karat-core", "karat-io"]),
+    ("karat-source", &["karat-core"]),
+    ("karat-import", &["karat-core", "karat-format"]),
+    ("karat-llm", &["karat-format", "karat-io"]),
+    ("karat-report", &["karat-core", "karat-format", "karat-source"]),
+    ("karat-store", &["karat-core", "karat-format", "karat-io", "karat-llm"]),
+    ("karat-documents", &["karat-core", "karat-format", "karat-io", "karat-llm"]),
+    (
+        "karat",
+        &[
+            "karat-core",
+            "karat-documents",
+            "karat-format",
+            "karat-import",
+            "karat-io",
+            "karat-llm",
+            "karat-report",
+            "karat-sandbox",
+            "karat-source",
+            "karat-store",
+        ],
+    ),
+];
+
 #[test]
 fn crates_point_one_way() {
-    assert!(!dependencies("crates/karat/Cargo.toml").iter().any(|d| d == "karat-cli" || d.starts_with("clap")));
-    absent("crates/karat/src", &["clap::", "std::process::exit"], "the library knows no flags");
-    absent(
-        "crates/karat/src/report",
-        &["crate::judge", "crate::run", "crate::tool", "crate::import", "crate::git"],
-        "no report calls a judge, a tool or an importer",
-    );
+    for (at, (name, allowed)) in CRATES.iter().enumerate() {
+        let own = dependencies(&format!("crates/{name}/Cargo.toml"));
+        let used: Vec<&String> = own.iter().filter(|name| name.starts_with("karat")).collect();
+        let others: Vec<&&String> = used.iter().filter(|used| !allowed.contains(&used.as_str())).collect();
+        assert!(others.is_empty(), "{name} must not use {others:?}");
+        let lower = |name: &&str| CRATES[..at].iter().any(|(lower, _)| lower == name);
+        assert!(allowed.iter().all(lower), "{name} may use a crate that is not below it");
+        assert!(!own.iter().any(|name| name.starts_with("clap")), "{name} is a library and knows no flags");
+        absent(&format!("crates/{name}/src"), &["std::process::exit"], "a library ends no process");
+    }
+    let named: Vec<&str> = CRATES.iter().map(|(name, _)| *name).chain(["karat-cli"]).collect();
+    for name in crates() {
+        assert!(named.contains(&name.as_str()), "the crate {name} has no place among the others");
+    }
     for (path, text) in sources("crates/karat-core/src/stats") {
         let text = code(&text).replace("crate::stats::", "");
         let outside = text.contains("crate::") || text.contains("super::super");
@@ -108,11 +144,19 @@ fn crates_point_one_way() {
     }
 }
 
+/// The names of all crates.
+fn crates() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn no_module_is_a_drawer_for_odds_and_ends() {
     let drawers = ["utils", "util", "common", "helpers", "helper", "misc"];
-    for folder in ["crates/karat-core", "crates/karat", "crates/karat-cli"] {
-        for (path, text) in sources(folder) {
+    for name in crates() {
+        for (path, text) in sources(&format!("crates/{name}")) {
             for name in path.strip_prefix(root()).unwrap().components() {
                 let name = Path::new(name.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned();
                 assert!(!drawers.contains(&name.as_str()), "{} is called {name}", path.display());
@@ -124,57 +168,20 @@ fn no_module_is_a_drawer_for_odds_and_ends() {
     }
 }
 
-/// Only a model that is asked needs the network, and one file talks to servers: the two providers that use it do so when the
-/// engine sends a question, the search when a server is to make vectors or scores, and at no other time. The core, which matches identities, can reach none of it. The
-/// database's runtime knows of sockets and uses none; the one pair of sockets there is connects Karat with its supervisor. The
-/// server of pages hears whoever comes, and goes nowhere itself. The proxy goes where a tool with the network sends it.
+/// Only a model that is asked needs the network, and one crate talks to servers. The core, which matches identities, can reach none
+/// of it. The database's runtime knows of sockets and uses none. The server of pages hears whoever comes, and goes nowhere itself.
+/// The proxy of the sandbox goes where a tool with the network sends it.
 #[test]
 fn only_judges_that_are_asked_reach_the_network() {
-    let sockets = ["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener", "AF_INET::"];
-    let proxy = "crates/karat/src/sandbox/proxy.rs";
-    only_in(&sockets, &[proxy]);
-    let (listen, serve) = ("crates/karat-cli/src/web/listen.rs", "crates/karat-cli/src/commands/serve.rs");
-    let name_space = "crates/karat/src/sandbox/name_space.rs";
-    only_in(&["tokio::net", "TcpListener"], &[serve, listen, name_space, proxy]);
-    only_in(&["TcpStream"], &[listen, proxy]);
-    let http = "crates/karat/src/judge/http.rs";
-    only_in(&["reqwest::"], &[http]);
-    only_in(&["rustls::"], &[listen, "crates/karat-cli/src/web/tls.rs", http]);
+    only_in(&["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener"], &["karat-sandbox"]);
+    only_in(&["tokio::net", "TcpListener", "TcpStream"], &["karat-cli", "karat-sandbox"]);
+    only_in(&["std::net"], &["karat-cli", "karat-llm", "karat-sandbox"]);
+    only_in(&["rustix::net"], &["karat-sandbox"]);
+    only_in(&["reqwest::"], &["karat-llm"]);
+    only_in(&["rustls::"], &["karat-cli", "karat-llm"]);
+    only_in(&["sqlx::"], &["karat-store"]);
+    only_in(&["tokio::"], &["karat-cli", "karat-documents", "karat-llm", "karat-store"]);
     absent("crates/karat-cli/src", &["ClientConfig", "TlsConnector"], "pages are shown over TLS, and nobody is asked");
-    let addresses =
-        ["access_log", "attempts", "door", "listen"].map(|name| format!("crates/karat-cli/src/web/{name}.rs"));
-    let addresses = addresses.iter().map(String::as_str);
-    let all = [serve].into_iter().chain(addresses).chain([http, name_space, proxy]);
-    only_in(&["std::net"], &all.collect::<Vec<_>>());
-    let providers = [
-        "crates/karat/src/judge/adaptation.rs",
-        "crates/karat/src/judge/adaptation/tests.rs",
-        "crates/karat/src/judge/anthropic.rs",
-        "crates/karat/src/judge/openai.rs",
-        "crates/karat/src/retrieval/server.rs",
-    ];
-    only_in(&["super::http", "judge::http", "::Endpoint"], &providers);
-    only_in(&["super::{anthropic", "judge::anthropic", "judge::openai"], &["crates/karat/src/judge/providers.rs"]);
-    only_in(&["sqlx::"], &["crates/karat/src/store/database.rs", "crates/karat/src/store/database/row.rs"]);
-    only_in(
-        &["tokio::"],
-        &[
-            serve,
-            "crates/karat-cli/src/web/kept.rs",
-            "crates/karat-cli/src/web/leave.rs",
-            listen,
-            "crates/karat-cli/src/web/state.rs",
-            "crates/karat/src/judge/engine.rs",
-            "crates/karat/src/judge/engine/budget.rs",
-            "crates/karat/src/judge/engine/one.rs",
-            "crates/karat/src/judge/engine/opening.rs",
-            "crates/karat/src/judge/engine/pace.rs",
-            "crates/karat/src/judge/engine/tests.rs",
-            "crates/karat/src/retrieval/server.rs",
-            "crates/karat/src/store/database.rs",
-        ],
-    );
-    only_in(&["rustix::net"], &["crates/karat/src/sandbox/channel.rs", name_space]);
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).collect();
     assert!(names.contains(&"serde"), "the lock file was not read");
@@ -200,18 +207,15 @@ fn only_judges_that_are_asked_reach_the_network() {
     assert!(found.is_empty(), "Cargo.lock holds crates that reach the network: {found:?}");
 }
 
-/// Words that stand in these files of the libraries and nowhere else.
+/// Words that stand in the code of these crates and of no others.
 #[track_caller]
-fn only_in(words: &[&str], files: &[&str]) {
-    let mut used = std::collections::BTreeSet::new();
-    for folder in ["crates/karat-core/src", "crates/karat/src", "crates/karat-cli/src"] {
-        for (path, text) in sources(folder) {
-            if words.iter().any(|word| code(&text).contains(word)) {
-                used.insert(path.strip_prefix(root()).unwrap().to_string_lossy().into_owned());
-            }
-        }
-    }
-    assert_eq!(used.iter().map(String::as_str).collect::<Vec<_>>(), files, "{words:?}");
+fn only_in(words: &[&str], expect: &[&str]) {
+    let uses = |name: &String| {
+        let sources = sources(&format!("crates/{name}/src"));
+        sources.iter().any(|(_, text)| words.iter().any(|word| code(text).contains(word)))
+    };
+    let used: Vec<String> = crates().into_iter().filter(uses).collect();
+    assert_eq!(used, expect, "{words:?}");
 }
 
 /// Whether a licence expression can be met with the allowed licences: every part joined by AND needs an allowed choice.

@@ -3,8 +3,7 @@
 
 use crate::project::root;
 use karat::profile::{SHIPPED, resolve};
-use karat::recorded::{NamedLines, read_judgements, read_trials};
-use karat::suite::{LoadedSuite, load, locate};
+use karat::suite::{LoadedSuite, load};
 use karat_core::calibrate::matching::{Advice, Figures, LabelledPair, MatchFit, fit, pairs};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -15,10 +14,12 @@ use karat_core::profile::Profile;
 use karat_core::scorecard::score;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::shipped_suites::locate;
 use std::collections::BTreeMap;
 
 fn profile(name: &str) -> Profile {
-    let profile = resolve(name, &|_| None, &[]).unwrap();
+    let profile = resolve(name, &karat::profile::no_files, &[]).unwrap();
     Profile { judge: "none".to_owned(), ..profile }
 }
 
@@ -43,7 +44,7 @@ impl Calibration {
 
     fn pairs(&self, profile: &Profile) -> Vec<LabelledPair> {
         let suite = &self.loaded.suite;
-        let labels = Labels::of(suite, &self.trials, &self.labels);
+        let labels = Labels::new(suite, &self.trials, &self.labels);
         pairs(suite, &labels.trials, profile, |case| format!("{}/{}", suite.name, case.id))
     }
 }
@@ -151,7 +152,7 @@ fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
             let mut trial = Trial::reported(id.clone(), ToolName::new("t"), 1);
             trial.findings = vec![found.clone()];
             trials.push(trial);
-            cases.push(Case { id, goldens: vec![golden.clone()], ..Case::named("c") });
+            cases.push(Case { id, goldens: vec![golden.clone()], ..Case::new("c") });
         }
     }
     (Suite { name: "single".to_owned(), digest: String::new(), cases }, trials)

@@ -1,7 +1,7 @@
 //! `karat plot`: reports as pictures.
 
 use crate::project::{Project, root};
-use karat::report::plot::KINDS;
+use karat_report::plot::KINDS;
 
 /// A folder with a report of the starter suite.
 fn scored() -> Project {

@@ -182,7 +182,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// A fixture of the importers.
 pub(crate) fn fixture(path: &str) -> String {
-    root().join("crates/karat/fixtures").join(path).canonicalize().unwrap().display().to_string()
+    root().join("crates/karat-import/fixtures").join(path).canonicalize().unwrap().display().to_string()
 }
 
 /// A number within a JSON value, by JSON pointer.

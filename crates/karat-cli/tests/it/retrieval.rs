@@ -1,11 +1,11 @@
 //! Servers that are asked for vectors and scores, as they are and as they misbehave.
 
 use crate::project::skipped;
-use karat::format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
-use karat::judge::provider::Surroundings;
-use karat::retrieval::embed::{Embedder, Side, open_embedder};
-use karat::retrieval::rerank::{Reranker, open_reranker};
-use karat::retrieval::{Analysis, Index, Knobs, Language, Passage, Query, Searched};
+use karat_documents::retrieval::embed::{Embedder, Side, open_embedder};
+use karat_documents::retrieval::rerank::{Reranker, open_reranker};
+use karat_documents::retrieval::{Analysis, Index, Language, Passage, Query, SearchOptions, SearchResults};
+use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
+use karat_llm::provider::ProviderEnv;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -110,7 +110,7 @@ fn embedder(server: &Server, change: impl FnOnce(&mut EmbeddingProviderV1)) -> B
     };
     change(&mut config);
     let around =
-        Surroundings { variable: &|name| (name == "SEARCH_KEY").then(|| KEY.to_owned()), folder: Path::new(".") };
+        ProviderEnv { variable: &|name| (name == "SEARCH_KEY").then(|| KEY.to_owned()), folder: Path::new(".") };
     open_embedder(&config, &around).unwrap().unwrap()
 }
 
@@ -122,7 +122,7 @@ fn reranker(server: &Server, max_chars: Option<u32>) -> Box<dyn Reranker> {
         max_chars,
         ..RerankProviderV1::default()
     };
-    let around = Surroundings { variable: &|_| Some(KEY.to_owned()), folder: Path::new(".") };
+    let around = ProviderEnv { variable: &|_| Some(KEY.to_owned()), folder: Path::new(".") };
     open_reranker(&config, &around).unwrap().unwrap()
 }
 
@@ -176,12 +176,12 @@ fn a_key_is_missed_and_entrusted_as_with_judges() {
 fn search(
     embedder: Option<&dyn Embedder>,
     reranker: Option<&dyn Reranker>,
-) -> Result<Searched, karat::retrieval::RetrievalError> {
+) -> Result<SearchResults, karat_documents::retrieval::RetrievalError> {
     let passage = |body: &str| Passage { heading: "Clause".into(), body: body.to_owned() };
     let passages = ["liability", "liability is limited", "payment is due"].map(passage);
-    let analysis = Analysis::new(Language::named("en").unwrap(), &[]);
+    let analysis = Analysis::new(Language::by_name("en").unwrap(), &[]);
     let index = Index::new(&passages, &analysis, embedder)?;
-    let knobs = Knobs { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..Knobs::default() };
+    let knobs = SearchOptions { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..SearchOptions::default() };
     index.search(&[Query { id: "q".into(), text: "liability".into() }], &knobs, embedder, reranker)
 }
 
@@ -274,7 +274,7 @@ fn a_real_model_says_what_its_authors_say() {
         return skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
     };
     let config = EmbeddingProviderV1 { provider: "folder".into(), path: Some(path), ..EmbeddingProviderV1::default() };
-    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
+    let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
     let embedder = open_embedder(&config, &around).unwrap().unwrap();
     let given =
         ["That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day"];

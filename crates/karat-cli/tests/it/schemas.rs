@@ -1,8 +1,8 @@
 //! The published schemas are those of the types, and what is shipped fits them.
 
 use crate::project::{Project, root};
-use karat::document::{toml, yaml};
-use karat::format::schemas::SCHEMAS;
+use karat_format::document::{toml, yaml};
+use karat_format::schemas::SCHEMAS;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ fn shipped_suites_fit_the_schemas() {
         let text = std::fs::read_to_string(&path).unwrap();
         check("config.json", &path.display().to_string(), &toml::parse(&text).unwrap().to_json());
     }
-    let records = all(|name| karat::assess::discover::ENDINGS.iter().any(|ending| name.ends_with(ending)));
+    let records = all(|name| karat_documents::assess::discover::ENDINGS.iter().any(|ending| name.ends_with(ending)));
     let templates = all(|name| name == "config.yml");
     for (schema, paths) in [("golden-record.json", records), ("template.json", templates)] {
         for path in paths {

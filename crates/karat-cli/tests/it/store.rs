@@ -1,12 +1,12 @@
 //! `karat store`: what people see of stored runs.
 
 use crate::project::{Project, Ran};
-use karat::format::run::{ToolFactsV1, TrialDetailV1};
-use karat::format::submission::TrialV1;
-use karat::judge::ledger::Exchange;
-use karat::run::record::{Artifact, TrialRecord};
-use karat::store::{NewRun, RunId, RunState, Store};
 use karat_core::ids::ToolName;
+use karat_format::run::{ToolFactsV1, TrialDetailV1};
+use karat_format::submission::TrialV1;
+use karat_llm::ledger::Exchange;
+use karat_store::record::{Artifact, TrialRecord};
+use karat_store::{NewRun, RunId, RunState, Store};
 use serde_json::json;
 
 /// A project with a suite of two cases.

@@ -1,14 +1,14 @@
 //! `karat tools`, faults of declared tools, and real tools run through the shipped manifests.
 
 use crate::project::{Project, root, skipped};
-use karat::format::tool::ToolManifestV1;
-use karat::import::rule_map::RuleMap;
 use karat::tool::catalogue::{CATALOGUE, shipped};
 use karat::tool::manifest::{Context, Kind, Manifest, Program};
 use karat::tool::output::{About, Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
+use karat_format::tool::ToolManifestV1;
+use karat_import::rule_map::RuleMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ fn the_doctor_hands_nothing_to_a_version_command() {
     let said = json[0]["version"].as_str().unwrap();
     let names = said.split(" files").next().unwrap();
     assert!(!names.contains("A_TOKEN") && names.starts_with("names HOME LANG PATH PWD"), "{said}");
-    if karat::sandbox::available().strongest() > karat::sandbox::Isolation::Process {
+    if karat_sandbox::available().strongest() > karat_sandbox::Isolation::Process {
         assert!(said.ends_with("files home tmp"), "{said}");
         assert!(!project.path("suite/new").exists());
         assert!(listener.accept().is_err());
@@ -269,7 +269,7 @@ fn findings_of_real_tools_are_scored() {
         for name in ["bandit", "ruff"] {
             let mut trial = run_real(&tools, name, &folder.join("after")).trial;
             trial.case = CaseId::new(&case);
-            let line = karat::format::submission::TrialV1::from(&trial);
+            let line = karat_format::submission::TrialV1::from(&trial);
             lines.push_str(&format!("{}\n", serde_json::to_string(&line).unwrap()));
         }
     }

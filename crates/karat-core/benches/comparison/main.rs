@@ -8,7 +8,7 @@ mod ranks;
 mod verdicts;
 
 use std::process::ExitCode;
-use verdicts::{SCENARIOS, Wanted};
+use verdicts::{Expectation, SCENARIOS};
 
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
@@ -25,13 +25,13 @@ fn main() -> ExitCode {
     let mut kept = true;
     for scenario in SCENARIOS {
         let share = scenario.rate(suites, resamples);
-        let (holds, wanted) = match scenario.wanted {
-            Wanted::AtLeast(least) => (share >= least, format!(">= {} %", 100.0 * least)),
-            Wanted::AtMost(most) => (share <= most, format!("<= {} %", 100.0 * most)),
+        let (holds, expectation) = match scenario.expectation {
+            Expectation::AtLeast(least) => (share >= least, format!(">= {} %", 100.0 * least)),
+            Expectation::AtMost(most) => (share <= most, format!("<= {} %", 100.0 * most)),
         };
         kept &= holds;
         let missed = if holds { "" } else { " MISSED" };
-        println!("| {:66} | {:4.1}% | {wanted:7} |{missed}", scenario.name, 100.0 * share);
+        println!("| {:66} | {:4.1}% | {expectation:7} |{missed}", scenario.name, 100.0 * share);
     }
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,15 +1,15 @@
 //! Simulated pairs of tools whose truth is known: what does the whole verdict say of them?
 
-use karat_core::comparison::{Comparand, Compared, Pairs, Row, Rules, compare};
+use karat_core::comparison::{MetricDifference, PairedMetric, Pairs, Row, Rules, compare};
 use karat_core::metric::table::Direction;
 use karat_core::stats::distribution::quantile;
-use karat_core::stats::paired::{Verdict, minimum_detectable};
+use karat_core::stats::paired::{DifferenceVerdict, minimum_detectable};
 use karat_core::stats::random::Random;
 use rayon::prelude::*;
 
 /// What a rate must keep.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Expectation {
     /// At least so much.
     AtLeast(f64),
     /// At most so much.
@@ -19,7 +19,7 @@ pub(crate) enum Wanted {
 /// One kind of two tools, and what is counted.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    pub(crate) wanted: Wanted,
+    pub(crate) expectation: Expectation,
     counts: fn(&mut Random, &Rules) -> bool,
 }
 
@@ -35,53 +35,53 @@ impl Scenario {
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "50 clusters of 10, no difference: better or worse",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         counts: |random, rules| told_apart(&compare(&[clustered(random, 50, 10)], rules)[0]),
     },
     Scenario {
         name: "60 cases, no difference, found or not: better or worse",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         counts: |random, rules| told_apart(&compare(&[found_or_not(random, 60)], rules)[0]),
     },
     Scenario {
         name: "60 cases, no difference, pooled precision: better or worse",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         counts: |random, rules| told_apart(&compare(&[pooled(random, 60)], rules)[0]),
     },
     Scenario {
         name: "12 cases, no difference: better or worse",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         counts: |random, rules| told_apart(&compare(&[planted(random, 12, 0.3, 0.0)], rules)[0]),
     },
     Scenario {
         name: "one tool against 11 others, no difference: any better or worse",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         counts: |random, rules| compare(&against_eleven(random, 50), rules).iter().any(told_apart),
     },
     Scenario {
         name: "60 cases, a difference of the margin: equivalent",
-        wanted: Wanted::AtMost(0.05),
+        expectation: Expectation::AtMost(0.05),
         counts: |random, rules| {
             let found = &compare(&[planted(random, 60, 0.03, rules.margin)], rules)[0];
-            found.verdict == Verdict::Equivalent
+            found.verdict == DifferenceVerdict::Equivalent
         },
     },
     Scenario {
         name: "60 cases, twice the minimum detectable difference: better",
-        wanted: Wanted::AtLeast(0.9),
+        expectation: Expectation::AtLeast(0.9),
         counts: |random, rules| better_at_twice(random, rules, 60),
     },
     Scenario {
         name: "200 cases, a tenth of the margin: equivalent",
-        wanted: Wanted::AtLeast(0.9),
+        expectation: Expectation::AtLeast(0.9),
         counts: |random, rules| {
             let found = &compare(&[planted(random, 200, 0.06, rules.margin / 10.0)], rules)[0];
-            found.verdict == Verdict::Equivalent
+            found.verdict == DifferenceVerdict::Equivalent
         },
     },
     Scenario {
         name: "the same run twice: better or worse",
-        wanted: Wanted::AtMost(0.0),
+        expectation: Expectation::AtMost(0.0),
         counts: |random, rules| {
             let same = (0..60).map(|_| random.unit()).map(|v| [v, v]).collect();
             told_apart(&compare(&[comparand(Pairs::Values(same))], rules)[0])
@@ -89,12 +89,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
 ];
 
-fn told_apart(found: &Compared) -> bool {
-    matches!(found.verdict, Verdict::Better | Verdict::Worse)
+fn told_apart(found: &MetricDifference) -> bool {
+    matches!(found.verdict, DifferenceVerdict::Better | DifferenceVerdict::Worse)
 }
 
-fn comparand(pairs: Pairs<'static>) -> Comparand<'static> {
-    Comparand { pairs, clusters: None, direction: Direction::Up }
+fn comparand(pairs: Pairs<'static>) -> PairedMetric<'static> {
+    PairedMetric { pairs, clusters: None, direction: Direction::Up }
 }
 
 fn normal(random: &mut Random) -> f64 {
@@ -102,7 +102,7 @@ fn normal(random: &mut Random) -> f64 {
 }
 
 /// Clusters of cases whose differences are alike within, and 0 on the whole.
-fn clustered(random: &mut Random, clusters: usize, size: usize) -> Comparand<'static> {
+fn clustered(random: &mut Random, clusters: usize, size: usize) -> PairedMetric<'static> {
     let (mut pairs, mut names) = (Vec::new(), Vec::new());
     for cluster in 0..clusters {
         let shared = 0.15 * normal(random);
@@ -112,11 +112,11 @@ fn clustered(random: &mut Random, clusters: usize, size: usize) -> Comparand<'st
             names.push(cluster);
         }
     }
-    Comparand { clusters: Some(names), ..comparand(Pairs::Values(pairs)) }
+    PairedMetric { clusters: Some(names), ..comparand(Pairs::Values(pairs)) }
 }
 
 /// Both find the golden of a case with the same chance.
-fn found_or_not(random: &mut Random, cases: usize) -> Comparand<'static> {
+fn found_or_not(random: &mut Random, cases: usize) -> PairedMetric<'static> {
     let one = |random: &mut Random| {
         let chance = random.unit();
         [0, 1].map(|_| f64::from(u8::from(random.unit() < chance)))
@@ -125,7 +125,7 @@ fn found_or_not(random: &mut Random, cases: usize) -> Comparand<'static> {
 }
 
 /// Findings that are right or wrong, of both with the same chance.
-fn pooled(random: &mut Random, cases: usize) -> Comparand<'static> {
+fn pooled(random: &mut Random, cases: usize) -> PairedMetric<'static> {
     let side = |random: &mut Random, chance: f64| -> Row {
         let all = random.below(6);
         let right = (0..all).filter(|_| random.unit() < chance).count();
@@ -143,7 +143,7 @@ fn share(sums: &[f64]) -> Option<f64> {
 }
 
 /// Cases that differ by this much on average.
-fn planted(random: &mut Random, cases: usize, spread: f64, by: f64) -> Comparand<'static> {
+fn planted(random: &mut Random, cases: usize, spread: f64, by: f64) -> PairedMetric<'static> {
     let pairs = (0..cases).map(|_| {
         let a = random.unit();
         [a, a + by + spread * normal(random)]
@@ -152,7 +152,7 @@ fn planted(random: &mut Random, cases: usize, spread: f64, by: f64) -> Comparand
 }
 
 /// Twelve equal tools on the same cases, the first against each of the others.
-fn against_eleven(random: &mut Random, cases: usize) -> Vec<Comparand<'static>> {
+fn against_eleven(random: &mut Random, cases: usize) -> Vec<PairedMetric<'static>> {
     let mut tools = vec![Vec::new(); 12];
     for _ in 0..cases {
         let level = random.unit();
@@ -165,5 +165,5 @@ fn against_eleven(random: &mut Random, cases: usize) -> Vec<Comparand<'static>> 
 fn better_at_twice(random: &mut Random, rules: &Rules, cases: usize) -> bool {
     let spread = 0.3;
     let least = minimum_detectable(spread / (cases as f64).sqrt(), rules.level, rules.power).unwrap_or(f64::NAN);
-    compare(&[planted(random, cases, spread, 2.0 * least)], rules)[0].verdict == Verdict::Better
+    compare(&[planted(random, cases, spread, 2.0 * least)], rules)[0].verdict == DifferenceVerdict::Better
 }

@@ -76,13 +76,13 @@ pub(crate) fn text(random: &mut Random, words: usize) -> String {
 
 /// Goldens that have nothing but a text.
 pub(crate) fn plain_goldens(random: &mut Random, count: usize, words: usize) -> Vec<Golden> {
-    let golden = |n: usize, text: String| Golden { description: Some(text), ..Golden::named(format!("g{n}")) };
+    let golden = |n: usize, text: String| Golden { description: Some(text), ..Golden::new(format!("g{n}")) };
     (0..count).map(|n| golden(n, text(random, words))).collect()
 }
 
 /// Findings that have nothing but a text.
 pub(crate) fn plain_findings(random: &mut Random, count: usize, words: usize) -> Vec<Finding> {
-    let finding = |n: usize, text: String| Finding { message: Some(text), ..Finding::named(format!("f{n}")) };
+    let finding = |n: usize, text: String| Finding { message: Some(text), ..Finding::new(format!("f{n}")) };
     (0..count).map(|n| finding(n, text(random, words))).collect()
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn goldens(random: &mut Random, count: usize, words: usize) -> Vec<Go
             rule_id: word(random, KINDS),
             rule_aliases: several(random, KINDS, 2),
             cwe: weaknesses(random),
-            ..Golden::named(format!("g{n}"))
+            ..Golden::new(format!("g{n}"))
         }
     };
     (0..count).map(golden).collect()
@@ -152,7 +152,7 @@ pub(crate) fn findings(random: &mut Random, count: usize, words: usize) -> Vec<F
             .map(|rule| MergedReport { rule_id: Some(rule), ..MergedReport::default() })
             .collect(),
         cwe: weaknesses(random),
-        ..Finding::named(format!("f{n}"))
+        ..Finding::new(format!("f{n}"))
     };
     (0..count).map(finding).collect()
 }

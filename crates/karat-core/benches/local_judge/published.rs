@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Option<Vec<(Vec<Golden>, Vec<Finding>)>> {
             let comments = request["comments"].as_array()?.iter().enumerate();
             let golden = |(n, comment): (usize, &Value)| Golden {
                 description: comment["comment"].as_str().map(str::to_owned),
-                ..Golden::named(format!("g{n}"))
+                ..Golden::new(format!("g{n}"))
             };
             goldens.insert(request["url"].as_str()?.to_owned(), comments.map(golden).collect());
         }
@@ -28,7 +28,7 @@ pub(crate) fn trials() -> Option<Vec<(Vec<Golden>, Vec<Finding>)>> {
             for said in tools.as_object()?.values() {
                 let finding = |(n, said): (usize, &Value)| Finding {
                     message: said["text"].as_str().map(str::to_owned),
-                    ..Finding::named(format!("f{n}"))
+                    ..Finding::new(format!("f{n}"))
                 };
                 trials.push((goldens.clone(), said.as_array()?.iter().enumerate().map(finding).collect()));
             }

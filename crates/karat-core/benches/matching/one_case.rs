@@ -38,7 +38,7 @@ pub(crate) fn draw(shape: Shape, size: usize, cases: usize) -> (Suite, Vec<Trial
     let mut suite = Suite { name: "one".to_owned(), digest: String::new(), cases: Vec::new() };
     let mut trials = Vec::new();
     for case in 0..cases {
-        let mut own = Case::named(format!("case-{case}"));
+        let mut own = Case::new(format!("case-{case}"));
         own.verdict = Verdict::Vulnerable;
         let mut trial = Trial::reported(CaseId::new(own.id.as_str()), ToolName::new("bench"), 1);
         for number in 0..size / cases {
@@ -75,7 +75,7 @@ fn golden(shape: Shape, number: usize) -> Golden {
     let Place { directory, name, line, rule } = place(shape, number);
     let path =
         if shape == Shape::Globs { format!("{directory}/*{}", &name[1..]) } else { format!("{directory}/{name}") };
-    let mut golden = Golden::named(format!("g{number}"));
+    let mut golden = Golden::new(format!("g{number}"));
     golden.file = FilePattern::new(&path);
     golden.lines = (shape != Shape::NoLines).then_some(Lines { start: line, end: line });
     golden.title = Some(format!("Issue {number}: handler{:03} is not checked", number % 1000));
@@ -92,7 +92,7 @@ fn golden(shape: Shape, number: usize) -> Golden {
 
 fn finding(shape: Shape, number: usize, about: usize) -> Finding {
     let Place { directory, name, line, rule } = place(shape, about);
-    let mut finding = Finding::named(format!("f{number}"));
+    let mut finding = Finding::new(format!("f{number}"));
     finding.file = RepoPath::new(&format!("{directory}/{name}"));
     finding.line_start = Some(line);
     finding.message = Some(format!("An issue: handler{:03} uses word{about:06}", about % 1000));

@@ -25,7 +25,7 @@ pub(crate) enum Variant {
 /// The case and the trial.
 pub(crate) fn draw(variant: Variant, size: usize) -> (Suite, Vec<Trial>) {
     let mut random = Random::new(7);
-    let mut case = Case::named("crowd");
+    let mut case = Case::new("crowd");
     case.verdict = Verdict::Vulnerable;
     let mut trial = Trial::reported(CaseId::new("crowd"), ToolName::new("bench"), 1);
     for number in 0..size {
@@ -39,7 +39,7 @@ pub(crate) fn draw(variant: Variant, size: usize) -> (Suite, Vec<Trial>) {
             Variant::Identical => 10,
             _ => 1 + 3 * number as u32,
         };
-        let mut golden = Golden::named(format!("g{number}"));
+        let mut golden = Golden::new(format!("g{number}"));
         golden.file = FilePattern::new("src/crowd.rs");
         golden.lines = Some(Lines { start: line, end: line });
         golden.keywords = keywords().split(' ').map(str::to_owned).collect();
@@ -54,7 +54,7 @@ pub(crate) fn draw(variant: Variant, size: usize) -> (Suite, Vec<Trial>) {
             };
         }
         case.goldens.push(golden);
-        let mut finding = Finding::named(format!("f{number}"));
+        let mut finding = Finding::new(format!("f{number}"));
         finding.file = RepoPath::new("src/crowd.rs");
         finding.line_start = Some(line + u32::from(!matches!(variant, Variant::Identical)));
         finding.message = Some(keywords());

@@ -71,7 +71,7 @@ pub(crate) fn suite(cases: usize, keywords: usize) -> Suite {
 
 fn case(index: usize, keywords: usize) -> Case {
     let mut random = Random::new(index as u64 * 2);
-    let mut case = Case::named(format!("case-{index}"));
+    let mut case = Case::new(format!("case-{index}"));
     case.verdict = Verdict::Vulnerable;
     case.language = Some(pick(&mut random, &LANGUAGES).to_owned());
     case.difficulty = Some([Difficulty::Easy, Difficulty::Medium, Difficulty::Hard][index % 3]);
@@ -91,7 +91,7 @@ fn golden(random: &mut Random, number: usize, keywords: usize) -> Golden {
         title: Some(format!("The {} of the {} is wrong", named[0], named[1])),
         description: Some(said),
         keywords: named.into_iter().take(keywords).collect(),
-        ..Golden::named(format!("g{number}"))
+        ..Golden::new(format!("g{number}"))
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn trials(suite: &Suite, tool: &str, number: u32) -> Vec<Trial> {
 }
 
 fn finding(random: &mut Random, case: &Case, number: usize) -> Finding {
-    let mut finding = Finding::named(format!("f{number}"));
+    let mut finding = Finding::new(format!("f{number}"));
     let about = &case.goldens[random.below(case.goldens.len() as u64) as usize];
     let place = about.file.as_ref().map(|file| file.path().clone());
     let line = about.lines.map_or(1, |lines| lines.start);

@@ -1,4 +1,4 @@
-//! How fast parts of documents are held against golden parts: `cargo bench -p karat-core --bench parts`.
+//! How fast parts of documents are compared with golden parts: `cargo bench -p karat-core --bench parts`.
 //!
 //! Texts are drawn from a fixed seed, words as unevenly as in prose. Half of the golden parts are parts of the documents with some
 //! words changed. What is printed are ratios of one run on one machine; both ways must come to the same result.
@@ -58,9 +58,9 @@ fn pruned(words: u64, goldens: usize, parts: usize) {
     let (all_s, all) = timed(|| index.matches(&goldens, &Thresholds { weak: 0.0, ..thresholds }));
     let (pruned_s, near) = timed(|| index.matches(&goldens, &thresholds));
     for golden in 0..goldens.len() {
-        let whole = all.of(golden).iter();
+        let whole = all.near_parts(golden).iter();
         let kept = whole.filter(|n| n.found.golden_coverage.max(n.found.part_coverage) >= thresholds.weak);
-        assert!(kept.map(|n| n.part).eq(near.of(golden).iter().map(|n| n.part)), "both ways find the same");
+        assert!(kept.map(|n| n.part).eq(near.near_parts(golden).iter().map(|n| n.part)), "both ways find the same");
     }
     let pairs = goldens.len() * count;
     println!(

@@ -1,6 +1,6 @@
 //! Simulated suites whose truth is known: how often do intervals hold it, and how often is there a false alarm?
 
-use karat_core::stats::bootstrap::{Cases, Kind, Options, interval_of_mean, joint};
+use karat_core::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, interval_of_mean, joint_estimates};
 use karat_core::stats::cluster::{Reference, interval};
 use karat_core::stats::correct::{Label, rogan_gladen};
 use karat_core::stats::distribution::quantile;
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// What a rate must keep over 2,000 suites.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Expectation {
     /// Between 93 % and 97 %.
     Coverage,
     /// At least so much.
@@ -23,7 +23,7 @@ pub(crate) enum Wanted {
 /// One kind of suite and what is asked of it.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    pub(crate) wanted: Wanted,
+    pub(crate) expectation: Expectation,
     /// Whether it holds in one suite drawn with these numbers and so many resamples; none where the suite has no interval.
     holds: fn(&mut Random, usize) -> Option<bool>,
 }
@@ -39,30 +39,30 @@ impl Scenario {
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "hierarchical BCa, 60 cases x 3 trials, found or not",
-        wanted: Wanted::Coverage,
-        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 3, 1.0),
+        expectation: Expectation::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, BootstrapKind::Bca, 3, 1.0),
     },
     Scenario {
         name: "hierarchical percentile, 60 cases x 3 trials, found or not",
-        wanted: Wanted::Coverage,
-        holds: |random, resamples| hierarchical(random, resamples, Kind::Percentile, 3, 1.0),
+        expectation: Expectation::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, BootstrapKind::Percentile, 3, 1.0),
     },
     Scenario {
         name: "hierarchical BCa, 60 cases x 3 trials, cases all alike",
-        wanted: Wanted::Coverage,
-        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 3, 0.0),
+        expectation: Expectation::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, BootstrapKind::Bca, 3, 0.0),
     },
     Scenario {
         name: "hierarchical BCa, 60 cases x 1 trial, found or not",
-        wanted: Wanted::Coverage,
-        holds: |random, resamples| hierarchical(random, resamples, Kind::Bca, 1, 1.0),
+        expectation: Expectation::Coverage,
+        holds: |random, resamples| hierarchical(random, resamples, BootstrapKind::Bca, 1, 1.0),
     },
     Scenario {
         name: "cluster bootstrap BCa, 50 clusters of 10",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, resamples| {
             clustered(random, |cases, names| {
-                let options = Options { resamples, ..Options::default() };
+                let options = BootstrapOptions { resamples, ..BootstrapOptions::default() };
                 let cases: Vec<Vec<f64>> = cases.iter().map(|v| vec![*v]).collect();
                 interval_of_mean(&cases, Some(names), &options).interval.ok().map(|i| i.holds(0.0))
             })
@@ -70,17 +70,17 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "ratio of sums, BCa, 60 cases, findings right or wrong",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, resamples| ratio_of_sums(random, resamples, 60, 1),
     },
     Scenario {
         name: "ratio of sums, cluster BCa, 50 clusters of 4",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, resamples| ratio_of_sums(random, resamples, 50, 4),
     },
     Scenario {
         name: "clustered standard error CR1 with t, 50 clusters of 10",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, _| {
             clustered(random, |cases, names| {
                 interval(cases, Some(names), Reference::StudentT, 0.95).interval.ok().map(|i| i.holds(0.0))
@@ -89,17 +89,17 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "Wilson, 80 items, any share",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, _| share(random, |k, truth| wilson(k, 80, 0.95).ok().map(|i| i.holds(truth))),
     },
     Scenario {
         name: "Clopper-Pearson, 80 items, any share",
-        wanted: Wanted::AtLeast(0.94),
+        expectation: Expectation::AtLeast(0.94),
         holds: |random, _| share(random, |k, truth| clopper_pearson(k, 80, 0.95).ok().map(|i| i.holds(truth))),
     },
     Scenario {
         name: "Rogan-Gladen, 500 items, 120 labels, se 0.85, sp 0.9",
-        wanted: Wanted::Coverage,
+        expectation: Expectation::Coverage,
         holds: |random, _| {
             let judge = |random: &mut Random, truth: bool| random.unit() < if truth { 0.85 } else { 0.1 };
             let k = (0..500)
@@ -119,7 +119,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "false alarms of the sign-flip test, 50 clusters of 10",
-        wanted: Wanted::AtMost(0.06),
+        expectation: Expectation::AtMost(0.06),
         holds: |random, resamples| {
             clustered(random, |cases, names| sign_flip(cases, Some(names), resamples, None).map(|test| test.p <= 0.05))
         },
@@ -127,14 +127,14 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Trials that find a golden or not, by cases that are harder and easier by so much.
-fn hierarchical(random: &mut Random, resamples: usize, kind: Kind, trials: usize, apart: f64) -> Option<bool> {
+fn hierarchical(random: &mut Random, resamples: usize, kind: BootstrapKind, trials: usize, apart: f64) -> Option<bool> {
     let cases: Vec<Vec<f64>> = (0..60)
         .map(|_| {
             let chance = 0.6 + apart * (0.8 * random.unit() - 0.4);
             (0..trials).map(|_| number(random.unit() < chance)).collect()
         })
         .collect();
-    let options = Options { resamples, kind, ..Options::default() };
+    let options = BootstrapOptions { resamples, kind, ..BootstrapOptions::default() };
     interval_of_mean(&cases, None, &options).interval.ok().map(|i| i.holds(0.6))
 }
 
@@ -151,9 +151,9 @@ fn ratio_of_sums(random: &mut Random, resamples: usize, clusters: usize, size: u
         }
     }
     let trials = vec![Vec::new(); rows.len()];
-    let cases = Cases { trials: &trials, rows: &rows, clusters: (size > 1).then_some(&names) };
+    let cases = CaseData { trials: &trials, rows: &rows, clusters: (size > 1).then_some(&names) };
     let share = |row: &[f64]| vec![(row[1] > 0.0).then(|| row[0] / row[1])];
-    let found = joint(&cases, &share, &Options { resamples, ..Options::default() });
+    let found = joint_estimates(&cases, &share, &BootstrapOptions { resamples, ..BootstrapOptions::default() });
     found.figures[0].interval.ok().map(|i| i.holds(0.6))
 }
 

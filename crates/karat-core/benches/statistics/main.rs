@@ -12,8 +12,8 @@
 
 mod coverage;
 
-use coverage::{SCENARIOS, Wanted};
-use karat_core::stats::bootstrap::{Cases, Kind, Options, interval_of_mean, joint};
+use coverage::{Expectation, SCENARIOS};
+use karat_core::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, interval_of_mean, joint_estimates};
 use karat_core::stats::random::Random;
 use std::io::Write;
 use std::path::Path;
@@ -37,17 +37,17 @@ fn simulate(suites: usize, resamples: usize) -> ExitCode {
     let mut kept = true;
     for scenario in SCENARIOS {
         let share = scenario.rate(suites, resamples);
-        let (holds, wanted) = match scenario.wanted {
-            Wanted::Coverage => ((0.93..=0.97).contains(&share), "93-97 %".to_owned()),
-            Wanted::AtLeast(least) => (share >= least, format!(">= {} %", 100.0 * least)),
-            Wanted::AtMost(most) => (share <= most, format!("<= {} %", 100.0 * most)),
+        let (holds, expectation) = match scenario.expectation {
+            Expectation::Coverage => ((0.93..=0.97).contains(&share), "93-97 %".to_owned()),
+            Expectation::AtLeast(least) => (share >= least, format!(">= {} %", 100.0 * least)),
+            Expectation::AtMost(most) => (share <= most, format!("<= {} %", 100.0 * most)),
         };
         kept &= holds;
         println!(
             "| {:59} | {:4.1}% | {:8} |{}",
             scenario.name,
             100.0 * share,
-            wanted,
+            expectation,
             if holds { "" } else { " MISSED" }
         );
     }
@@ -66,10 +66,10 @@ fn many(seconds: &dyn Fn(&dyn Fn()) -> f64) {
             .collect();
         let rows: Vec<Vec<f64>> = (0..cases).map(|_| (0..sums).map(|_| random.unit()).collect()).collect();
         let figures = |row: &[f64]| row.iter().map(|v| Some(v / row[0])).collect();
-        let options = Options::default();
+        let options = BootstrapOptions::default();
         let together = seconds(&|| {
-            let all = Cases { trials: &values, rows: &rows, clusters: None };
-            std::hint::black_box(joint(&all, &figures, &options).means.len());
+            let all = CaseData { trials: &values, rows: &rows, clusters: None };
+            std::hint::black_box(joint_estimates(&all, &figures, &options).means.len());
         });
         let plain: Vec<Vec<f64>> =
             values.iter().map(|trials| trials.iter().filter_map(|trial| trial[0]).collect()).collect();
@@ -90,7 +90,7 @@ fn time() -> ExitCode {
             (0..3).map(|_| f64::from(u8::from(random.unit() < chance))).collect()
         })
         .collect();
-    let options = Options { kind: Kind::Percentile, ..Options::default() };
+    let options = BootstrapOptions { kind: BootstrapKind::Percentile, ..BootstrapOptions::default() };
     let seconds = |work: &dyn Fn()| {
         let times = (0..5).map(|_| {
             let start = Instant::now();

@@ -1,11 +1,11 @@
-//! From requirements to the figures of a whole: every requirement of a bundle is an item, and says what it adds.
+//! Aggregates requirements: every requirement of a bundle is an item that contributes to each metric.
 
-use crate::comparison::{self, Comparand, Compared, Pairs, Row};
+use crate::comparison::{self, MetricDifference, PairedMetric, Pairs, Row};
 use crate::metric::estimate::Estimate;
 use crate::metric::table::{self, Metric};
 use crate::metric::{Undefined, Value, ratio};
 use crate::scorecard::{Intervals, Proportions};
-use crate::stats::bootstrap::{Cases, Options, Trials, joint};
+use crate::stats::bootstrap::{BootstrapOptions, CaseData, TrialResampling, joint_estimates};
 use crate::stats::cluster::{Correction, standard_error};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::proportion::{clopper_pearson_of_share, wilson_of_share};
@@ -13,14 +13,12 @@ use crate::stats::summary::mean;
 
 /// What a requirement adds to one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Adds {
-    /// Its own value; the metric is their mean.
     Value(Value),
     /// A part of a whole; the metric is the share of the parts of all requirements in their wholes.
     Share {
-        /// How many count.
         part: f64,
-        /// Of how many.
         whole: f64,
     },
 }
@@ -48,15 +46,15 @@ pub fn with_intervals(
     let mut found = estimates(items);
     let trials: Vec<Vec<Vec<Option<f64>>>> = items.iter().map(|item| vec![means(item)]).collect();
     let rows: Vec<Vec<f64>> = items.iter().map(shares).collect();
-    let options = Options {
+    let options = BootstrapOptions {
         resamples: intervals.resamples,
         seed: intervals.seed,
         level: Intervals::LEVEL,
         kind: intervals.kind,
-        trials: Trials::Kept,
+        trials: TrialResampling::Kept,
     };
     let figures = |row: &[f64]| row.chunks(2).map(|share| share_of(share[0], share[1]).ok()).collect();
-    let drawn = joint(&Cases { trials: &trials, rows: &rows, clusters }, &figures, &options);
+    let drawn = joint_estimates(&CaseData { trials: &trials, rows: &rows, clusters }, &figures, &options);
     let (mut of_means, mut of_shares) = (drawn.means.into_iter(), drawn.figures.into_iter());
     for (at, (_, estimate)) in found.iter_mut().enumerate() {
         let is_mean = items.first().is_some_and(|item| matches!(item[at].1, Adds::Value(_)));
@@ -87,21 +85,25 @@ pub fn with_intervals(
     found
 }
 
-/// Two answers to the same requirements, held against each other.
+/// Two answers to the same requirements, compared with each other.
 #[derive(Clone, Copy, Debug)]
-pub struct Sides<'a> {
-    /// The first, which the second is held against.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AnswerPair<'a> {
     pub a: &'a [Item],
-    /// The second.
     pub b: &'a [Item],
 }
 
 /// Compares one metric of several pairs of answers to the same requirements, in the same order. They are one family.
-pub fn compare(sides: &[Sides<'_>], id: &str, clusters: Option<&[usize]>, rules: &comparison::Rules) -> Vec<Compared> {
+pub fn compare(
+    sides: &[AnswerPair<'_>],
+    id: &str,
+    clusters: Option<&[usize]>,
+    rules: &comparison::Rules,
+) -> Vec<MetricDifference> {
     let direction = table::find(id).map_or(table::Direction::Up, |metric| metric.direction);
     let share = |sums: &[f64]| share_of(sums[0], sums[1]).ok();
     let adds = |item: &Item| item.iter().find(|(own, _)| *own == id).map(|(_, adds)| *adds);
-    let comparand = |sides: &Sides<'_>| {
+    let comparand = |sides: &AnswerPair<'_>| {
         let (mut values, mut rows, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (a, b)) in sides.a.iter().zip(sides.b).enumerate() {
             match (adds(a), adds(b)) {
@@ -115,9 +117,9 @@ pub fn compare(sides: &[Sides<'_>], id: &str, clusters: Option<&[usize]>, rules:
             true => Pairs::Values(values),
             false => Pairs::Sums { rows, columns: 2, value: &share },
         };
-        Comparand { pairs, clusters: clusters.map(|_| names), direction }
+        PairedMetric { pairs, clusters: clusters.map(|_| names), direction }
     };
-    let family: Vec<Comparand<'_>> = sides.iter().map(comparand).collect();
+    let family: Vec<PairedMetric<'_>> = sides.iter().map(comparand).collect();
     comparison::compare(&family, rules)
 }
 
@@ -182,78 +184,4 @@ fn of_share(share: f64, n: usize, proportions: Proportions) -> Result<Interval, 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn item(combined: f64, evidence: Option<f64>, exact: bool, cited: [f64; 2]) -> Item {
-        vec![
-            ("mean_combined_score", Adds::Value(Ok(combined))),
-            ("mean_evidence_score", Adds::Value(evidence.ok_or(Undefined("no golden evidence")))),
-            ("assessment_accuracy", Adds::Value(Ok(f64::from(u8::from(exact))))),
-            ("citation_precision", Adds::Share { part: cited[0], whole: cited[1] }),
-        ]
-    }
-
-    fn items() -> Vec<Item> {
-        vec![
-            item(1.0, Some(1.0), true, [2.0, 2.0]),
-            item(0.5, None, false, [0.0, 0.0]),
-            item(0.75, Some(0.5), true, [1.0, 3.0]),
-            item(0.0, Some(0.0), false, [0.0, 1.0]),
-        ]
-    }
-
-    fn found<'a>(all: &'a [(&str, Estimate)], id: &str) -> &'a Estimate {
-        &all.iter().find(|(own, _)| *own == id).unwrap().1
-    }
-
-    #[test]
-    fn means_and_shares_by_hand() {
-        let all = estimates(&items());
-        let told = |id: &str| {
-            let estimate = found(&all, id);
-            (estimate.value, estimate.n, estimate.left_out)
-        };
-        assert_eq!(told("mean_combined_score"), (Some(0.5625), 4, 0));
-        assert_eq!(told("mean_evidence_score"), (Some(0.5), 3, 1));
-        assert_eq!(told("assessment_accuracy"), (Some(0.5), 4, 0));
-        assert_eq!(told("citation_precision"), (Some(0.5), 6, 0));
-        let none = estimates(&[item(0.5, None, false, [0.0, 0.0])]);
-        assert_eq!(found(&none, "mean_evidence_score").undefined, Some("no golden evidence"));
-        assert_eq!(found(&none, "citation_precision").undefined, Some("nothing was cited"));
-        assert_eq!(estimates(&[]), []);
-    }
-
-    /// Wilson's intervals are those of SciPy 1.17.1, `binomtest(2, 4).proportion_ci(method="wilson")` and `binomtest(3, 6)`.
-    #[test]
-    fn proportions_get_wilson_and_means_are_drawn() {
-        let intervals = Intervals { seed: Some(1), resamples: 500, ..Intervals::default() };
-        let all = with_intervals(&items(), None, &intervals);
-        let near = |id: &str, low: f64, high: f64| {
-            let [a, b] = found(&all, id).ci.unwrap();
-            assert!((a - low).abs() < 1e-6 && (b - high).abs() < 1e-6, "{id}: {a} {b}");
-        };
-        near("assessment_accuracy", 0.150_039_0, 0.849_961_0);
-        near("citation_precision", 0.187_616_3, 0.812_383_7);
-        let combined = found(&all, "mean_combined_score");
-        assert!(combined.method.as_deref().unwrap().contains("bca"), "{combined:?}");
-        assert!(combined.se.is_some() && combined.ci.is_some_and(|[low, high]| low < 0.5625 && high > 0.5625));
-        let clustered = with_intervals(&items(), Some(&[0, 0, 1, 1]), &intervals);
-        let accuracy = found(&clustered, "assessment_accuracy");
-        assert!(!accuracy.method.as_deref().unwrap_or("none").contains("wilson"), "{accuracy:?}");
-    }
-
-    #[test]
-    fn pairs_are_requirements_that_both_have_a_value_of() {
-        let better: Vec<Item> = items()
-            .into_iter()
-            .map(|one| vec![one[0], one[1], one[2], ("citation_precision", Adds::Share { part: 2.0, whole: 2.0 })])
-            .collect();
-        let (a, b) = (items(), better);
-        let of = |id: &str| compare(&[Sides { a: &a, b: &b }], id, None, &comparison::Rules::default()).remove(0);
-        let evidence = of("mean_evidence_score");
-        assert_eq!((evidence.n, evidence.difference), (3, Some(0.0)));
-        let precision = of("citation_precision");
-        assert_eq!((precision.n, precision.a, precision.b), (4, Some(0.5), Some(1.0)));
-    }
-}
+mod tests;

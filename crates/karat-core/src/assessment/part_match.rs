@@ -1,4 +1,4 @@
-//! How alike parts of documents and golden parts are.
+//! Compares parts of documents with golden parts.
 
 use super::lcs::{Pattern, number};
 use super::rules::Thresholds;
@@ -30,7 +30,7 @@ impl Category {
     }
 
     /// By how much of each side is covered.
-    fn of(golden: f64, part: f64, thresholds: &Thresholds) -> Self {
+    fn from_coverage(golden: f64, part: f64, thresholds: &Thresholds) -> Self {
         let [holds, is_held] = [golden >= thresholds.whole, part >= thresholds.whole];
         match (holds, is_held) {
             (true, true) => Self::Exact,
@@ -42,7 +42,7 @@ impl Category {
     }
 }
 
-/// A golden part and a part of a document, held against each other.
+/// A golden part and a part of a document, compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartMatch {
     /// How they stand to each other.
@@ -60,18 +60,18 @@ impl PartMatch {
             return Self { category: Category::Miss, golden_coverage: 0.0, part_coverage: 0.0 };
         }
         let [golden_coverage, part_coverage] = [golden, part].map(|length| common as f64 / length as f64);
-        let category = Category::of(golden_coverage, part_coverage, thresholds);
+        let category = Category::from_coverage(golden_coverage, part_coverage, thresholds);
         Self { category, golden_coverage, part_coverage }
     }
 }
 
-/// Holds one part against one golden part.
+/// Compares one part with one golden part.
 pub fn compare(golden: &Tokens, part: &Tokens, thresholds: &Thresholds) -> PartMatch {
     let words = part.in_order().iter().filter_map(|&term| number(golden, term));
     PartMatch::new(Pattern::new(golden).common(words), golden.len(), part.len(), thresholds)
 }
 
-/// The parts of documents, ready to be held against golden parts of the same vocabulary.
+/// The parts of documents, ready to be compared with golden parts of the same vocabulary.
 #[derive(Clone, Debug, Default)]
 pub struct PartIndex {
     parts: Vec<Tokens>,
@@ -99,7 +99,7 @@ impl PartIndex {
         &self.parts
     }
 
-    /// Holds all parts against each of these golden parts.
+    /// Compares all parts with each of these golden parts.
     ///
     /// Two texts have no longer a subsequence in common than they have words in common, whatever their order. Where even that would
     /// be a miss nothing more is computed; all else is exact.
@@ -177,115 +177,22 @@ impl Matches {
     }
 
     /// The parts that do not miss a golden part, in the order of the index.
-    pub fn of(&self, golden: usize) -> &[Near] {
+    pub fn near_parts(&self, golden: usize) -> &[Near] {
         self.by_golden.get(golden).map_or(&[], Vec::as_slice)
     }
 
     /// How a part stands to a golden part.
     pub fn category(&self, golden: usize, part: usize) -> Category {
-        let near = self.of(golden);
+        let near = self.near_parts(golden);
         let found = near.binary_search_by_key(&part, |near| near.part).ok();
         found.map_or(Category::Miss, |at| near[at].found.category)
     }
 
     /// Whether some part of the documents holds a golden part.
     pub fn is_anywhere(&self, golden: usize) -> bool {
-        self.of(golden).iter().any(|near| near.found.category.is_hit())
+        self.near_parts(golden).iter().any(|near| near.found.category.is_hit())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn tokens(count: usize, from: u32) -> Tokens {
-        Tokens::new((from..from + count as u32).collect())
-    }
-
-    /// A golden part of ten words and a part with so many of them, in order, and so many others.
-    #[track_caller]
-    fn check(common: usize, others: usize, expect: Category) {
-        let mut order: Vec<Term> = (0..common as u32).collect();
-        order.extend(1000..1000 + others as u32);
-        let found = compare(&tokens(10, 0), &Tokens::new(order), &Thresholds::default());
-        assert_eq!(found.category, expect, "{found:?}");
-    }
-
-    #[test]
-    fn the_five_categories_at_their_borders() {
-        check(10, 0, Category::Exact);
-        check(9, 1, Category::Exact);
-        check(9, 2, Category::Broad);
-        check(10, 90, Category::Broad);
-        check(8, 0, Category::Narrow);
-        check(1, 0, Category::Narrow);
-        check(8, 1, Category::Weak);
-        check(5, 90, Category::Weak);
-        check(4, 4, Category::Weak);
-        check(4, 5, Category::Miss);
-        check(0, 3, Category::Miss);
-        check(0, 0, Category::Miss);
-    }
-
-    #[test]
-    fn the_order_of_words_counts() {
-        let backwards = Tokens::new((0..10).rev().collect());
-        let found = compare(&tokens(10, 0), &backwards, &Thresholds::default());
-        assert_eq!((found.category, found.golden_coverage), (Category::Miss, 0.1));
-    }
-
-    #[test]
-    fn thresholds_are_the_callers() {
-        let loose = Thresholds { whole: 0.6, weak: 0.2 };
-        let found = compare(&tokens(10, 0), &tokens(10, 4), &loose);
-        assert_eq!((found.category, found.golden_coverage, found.part_coverage), (Category::Exact, 0.6, 0.6));
-        assert_eq!(compare(&tokens(10, 0), &tokens(10, 8), &loose).category, Category::Weak);
-    }
-
-    #[test]
-    fn an_empty_golden_is_never_found() {
-        let index = PartIndex::new(vec![tokens(0, 0), tokens(3, 0)]);
-        let matches =
-            index.matches(&[tokens(0, 0), tokens(3, 0), tokens(2, 900)], &Thresholds { whole: 0.9, weak: 0.0 });
-        assert_eq!((matches.of(0), matches.goldens()), (&[][..], 3));
-        assert_eq!((matches.category(1, 1), matches.category(1, 0)), (Category::Exact, Category::Miss));
-        // With a threshold of nothing, nothing in common is enough.
-        assert_eq!((matches.category(2, 1), matches.is_anywhere(2)), (Category::Weak, false));
-        assert_eq!(matches.of(9), []);
-    }
-
-    fn texts(count: usize) -> impl Strategy<Value = Vec<Tokens>> {
-        let text = prop::collection::vec(0..12_u32, 0..90).prop_map(Tokens::new);
-        prop::collection::vec(text, 0..count)
-    }
-
-    proptest! {
-        /// What is skipped are misses, and nothing else is.
-        #[test]
-        fn the_bound_loses_nothing(goldens in texts(6), parts in texts(12), weak in 0.0..0.9_f64) {
-            let thresholds = Thresholds { whole: 0.9, weak };
-            let index = PartIndex::new(parts.clone());
-            let matches = index.matches(&goldens, &thresholds);
-            for (g, golden) in goldens.iter().enumerate() {
-                let near = parts.iter().enumerate().map(|(part, text)| (part, compare(golden, text, &thresholds)));
-                let near = near.filter(|(_, found)| found.category != Category::Miss);
-                let near: Vec<Near> = near.map(|(part, found)| Near { part, found }).collect();
-                prop_assert_eq!(matches.of(g), &near[..]);
-            }
-        }
-
-        #[test]
-        fn swapped_sides_swap_broad_and_narrow(texts in prop::collection::vec(texts(2), 2)) {
-            let text = |at: usize| texts[at].first().cloned().unwrap_or_default();
-            let [there, back] = [(0, 1), (1, 0)].map(|(a, b)| compare(&text(a), &text(b), &Thresholds::default()));
-            let swapped = match there.category {
-                Category::Broad => Category::Narrow,
-                Category::Narrow => Category::Broad,
-                same => same,
-            };
-            prop_assert_eq!(back.category, swapped);
-            prop_assert_eq!((back.golden_coverage, back.part_coverage), (there.part_coverage, there.golden_coverage));
-        }
-    }
-}
+mod tests;

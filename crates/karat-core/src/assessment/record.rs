@@ -1,4 +1,4 @@
-//! A golden record: what is true of a bundle of documents, requirement by requirement, and which parts show it.
+//! Golden records: the truth about a bundle of documents, with evidence per requirement.
 
 use crate::ids::{PartId, RequirementId};
 use schemars::JsonSchema;
@@ -7,10 +7,9 @@ use std::fmt;
 
 /// What is true of a bundle of documents.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct GoldenRecord {
-    /// The bundle.
     pub bundle: String,
-    /// The template whose requirements it is held against.
     pub template: String,
     /// What is taken as given, in the order of the record.
     pub question_answers: Vec<QuestionAnswer>,
@@ -18,31 +17,26 @@ pub struct GoldenRecord {
     pub requirements: Vec<Requirement>,
 }
 
-/// Something an assessor is told beside the documents.
+/// An answer given to the assessor in addition to the documents.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct QuestionAnswer {
-    /// The question, as the template names it.
     pub question: String,
-    /// The answer.
-    pub answer: Given,
+    pub answer: AnswerValue,
 }
 
 /// An answer that is taken as given.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
-    /// Nobody answered.
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum AnswerValue {
     Nothing,
-    /// Yes or no.
     Flag(bool),
-    /// A number.
     Number(f64),
-    /// Words.
     Text(String),
-    /// Several of these.
-    List(Vec<Given>),
+    List(Vec<AnswerValue>),
 }
 
-impl fmt::Display for Given {
+impl fmt::Display for AnswerValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("not answered"),
@@ -89,7 +83,7 @@ impl Compliance {
     }
 
     /// The one of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 }
@@ -106,16 +100,12 @@ pub enum Role {
 
 /// A requirement, what is true of it, and the parts that show it.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Requirement {
-    /// The requirement, as the template names it.
     pub id: RequirementId,
-    /// How far the documents meet it.
     pub assessment: Compliance,
-    /// The parts that decide.
     pub primary: Vec<GoldenPart>,
-    /// The parts that back them.
     pub supporting: Vec<GoldenPart>,
-    /// Why.
     pub rationale: String,
 }
 
@@ -141,65 +131,14 @@ impl Requirement {
 
 /// A part of a document that is evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct GoldenPart {
-    /// Its name in the record.
     pub id: PartId,
-    /// The document it stands in.
     pub document: String,
     /// The heading it stands under, as the document has it.
     pub title: String,
-    /// Its text without the heading.
     pub text: String,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn part(id: &str) -> GoldenPart {
-        GoldenPart { id: id.into(), document: "a.md".into(), title: String::new(), text: String::new() }
-    }
-
-    fn requirement(primary: &[&str], supporting: &[&str]) -> Requirement {
-        Requirement {
-            id: "r".into(),
-            assessment: Compliance::Partial,
-            primary: primary.iter().map(|id| part(id)).collect(),
-            supporting: supporting.iter().map(|id| part(id)).collect(),
-            rationale: String::new(),
-        }
-    }
-
-    #[test]
-    fn primary_parts_come_first() {
-        let requirement = requirement(&["c", "a"], &["b"]);
-        let told: Vec<String> =
-            requirement.evidence_parts().map(|(role, part)| format!("{role:?} {}", part.id)).collect();
-        assert_eq!(told, ["Primary c", "Primary a", "Supporting b"]);
-        assert!(requirement.repeated_parts().is_empty());
-    }
-
-    #[test]
-    fn a_part_stands_once() {
-        let ids = |requirement: &Requirement| {
-            requirement.repeated_parts().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(ids(&requirement(&["a", "b"], &["b", "c"])), "b");
-        assert_eq!(ids(&requirement(&["a", "a"], &["a"])), "a a");
-    }
-
-    #[test]
-    fn verdicts_have_the_names_of_files() {
-        for verdict in Compliance::ALL {
-            assert_eq!(Compliance::named(verdict.name()), Some(verdict));
-            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
-        }
-        assert_eq!(Compliance::named("Yes"), None);
-    }
-
-    #[test]
-    fn what_is_given_reads_as_people_say_it() {
-        let given = Given::List(vec![Given::Flag(true), Given::Number(2.5), Given::Text("EU".into()), Given::Nothing]);
-        assert_eq!(given.to_string(), "yes, 2.5, EU, not answered");
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Every number that the assessment track rests on.
+//! Parameters of the assessment track.
 
 use super::record::Role;
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ impl Rules {
         }
     }
 
-    /// Everything that is wrong with them, in words.
+    /// All invalid values, as messages.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let shares = [

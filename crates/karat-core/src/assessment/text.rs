@@ -1,4 +1,4 @@
-//! Texts as they are compared: heading and body together, made alike whatever format they come from, as numbered words.
+//! Normalizes and tokenizes heading and body of a part.
 
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
@@ -76,7 +76,7 @@ pub fn tokens(text: &str) -> Vec<String> {
     let folded = folded(text);
     let mut found = Vec::new();
     let mut word = String::new();
-    let shown = Shown { text: &folded, before: None };
+    let shown = VisibleChars { text: &folded, before: None };
     for c in shown {
         if is_unseen(c) {
             continue;
@@ -114,12 +114,12 @@ fn folded(text: &str) -> String {
 }
 
 /// The characters of a Markdown text that a reader sees: emphasis and code marks vanish, and so do the targets of links.
-struct Shown<'t> {
+struct VisibleChars<'t> {
     text: &'t str,
     before: Option<char>,
 }
 
-impl Iterator for Shown<'_> {
+impl Iterator for VisibleChars<'_> {
     type Item = char;
 
     fn next(&mut self) -> Option<char> {

@@ -1,11 +1,10 @@
-//! Numbers of a profile fitted to what people say: the weights of `sui` to their rankings of tools, and the rules of matching to
-//! their labels of pairs.
+//! Fits profile parameters to human data: the weights of `sui` to rankings of tools, the matching rules to labelled pairs.
 //!
-//! Both are fitted on a simplex, weights of at least 0 that sum to 1, and held back by a pull towards the weights of today,
-//! so that little data changes little. Both are measured on what was held out, beside the weights of today, because a fit
-//! that does not hold up there is none.
+//! Both are fitted on a simplex, weights of at least 0 that sum to 1, and regularized towards the present
+//! weights, so that little data changes little. Both are measured on what was held out, beside the present
+//! weights, because a fit that does not hold up there is none.
 
+mod logistic;
 pub mod matching;
 mod simplex;
-mod squash;
 pub mod sui;

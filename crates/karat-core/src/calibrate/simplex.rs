@@ -1,9 +1,9 @@
-//! Weights of at least 0 that sum to 1, and going downhill among them.
+//! Gradient descent on the probability simplex.
 
 /// A loss and its slope in each weight.
-pub(super) struct Slope<const N: usize> {
-    pub(super) loss: f64,
-    pub(super) gradient: [f64; N],
+pub(in crate::calibrate) struct Slope<const N: usize> {
+    pub(in crate::calibrate) loss: f64,
+    pub(in crate::calibrate) gradient: [f64; N],
 }
 
 /// Strictly convex losses of few weights need a few dozen steps; more means that hardly anything changes.
@@ -14,7 +14,7 @@ const LEAST_GAIN: f64 = 1e-10;
 
 /// Goes from `start` downhill to where no step within the simplex lowers the loss. `free` says which weights may change; the
 /// others stay 0.
-pub(super) fn descend<const N: usize>(
+pub(in crate::calibrate) fn descend<const N: usize>(
     start: [f64; N],
     free: [bool; N],
     mut slope: impl FnMut(&[f64; N]) -> Slope<N>,
@@ -75,7 +75,7 @@ fn shorter<const N: usize>(
 }
 
 /// The nearest point of the simplex over the free weights.
-pub(super) fn project<const N: usize>(point: [f64; N], free: [bool; N]) -> [f64; N] {
+pub(in crate::calibrate) fn project<const N: usize>(point: [f64; N], free: [bool; N]) -> [f64; N] {
     let mut sorted: Vec<f64> = point.iter().zip(free).filter(|(_, free)| *free).map(|(value, _)| *value).collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let (mut sum, mut above) = (0.0, 0.0);
@@ -94,7 +94,7 @@ pub(super) fn project<const N: usize>(point: [f64; N], free: [bool; N]) -> [f64;
 }
 
 /// Scaled to a sum of 1; alike where all are 0.
-pub(super) fn scaled<const N: usize>(weights: [f64; N], free: [bool; N]) -> [f64; N] {
+pub(in crate::calibrate) fn scaled<const N: usize>(weights: [f64; N], free: [bool; N]) -> [f64; N] {
     let own = |index: usize| if free[index] { weights[index] } else { 0.0 };
     let sum: f64 = (0..N).map(own).sum();
     let count = free.iter().filter(|free| **free).count().max(1) as f64;
@@ -106,7 +106,7 @@ pub(super) fn scaled<const N: usize>(weights: [f64; N], free: [bool; N]) -> [f64
 }
 
 /// Weights in ten-thousandths that still sum to 1: what is over goes to the largest, which feels it least.
-pub(super) fn readable<const N: usize>(weights: [f64; N]) -> [f64; N] {
+pub(in crate::calibrate) fn readable<const N: usize>(weights: [f64; N]) -> [f64; N] {
     const PARTS: f64 = 10_000.0;
     let mut whole = weights.map(|weight| (weight * PARTS).round());
     let over: f64 = PARTS - whole.iter().sum::<f64>();

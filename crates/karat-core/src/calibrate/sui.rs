@@ -1,4 +1,4 @@
-//! The weights of `sui` from rankings: which weights order tools as experts do?
+//! Fits the weights of `sui` to rankings by experts.
 
 use super::simplex::{Slope, descend, readable, scaled};
 use crate::local_judge::arithmetic::{log_loss, probability};
@@ -8,16 +8,16 @@ use crate::stats::summary::mean;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Fewer tools than this say too little about five weights.
+/// Minimum number of tools.
 pub const LEAST_TOOLS: usize = 4;
 
-/// Every tool is held out in turn, and every pair looked at each time, so that far more would take hours.
+/// Every tool is held out in turn over all pairs, so far more would take hours.
 pub const MOST_TOOLS: usize = 100;
 
 /// A tool that is ahead by a twentieth of the index is taken to be preferred with odds of e to 1.
 const STEEPNESS: f64 = 20.0;
 
-/// How strongly weights are pulled towards those of today: a few pairs outweigh it.
+/// Ridge penalty towards the present weights; a few pairs outweigh it.
 const RIDGE: f64 = 2.0;
 
 /// The five parts of a tool's index, from 0 to 1, in the order of the weights; the last is 1 less the calibration error.
@@ -32,7 +32,7 @@ pub struct Expert {
     pub order: BTreeMap<usize, f64>,
 }
 
-/// How far an index orders tools as experts do: the mean over the experts who order any. Absent where nobody does.
+/// How far an index orders tools as experts do: the mean over the experts who order any. Absent where no expert does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// Spearman's rho.
@@ -43,27 +43,23 @@ pub struct Agreement {
 
 /// Where a tool stands, 1 being the best; ties share the mean of their places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
-    /// The mean of the places that experts give it.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ToolStanding {
     pub experts: f64,
-    /// By the weights of today.
     pub present: f64,
-    /// By the fitted weights.
     pub fitted: f64,
-    /// By weights that were fitted without it.
     pub held_out: f64,
 }
 
-/// Fitted weights, and how far they hold.
+/// Fitted weights with in-sample and held-out agreement.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SuiFit {
-    /// The weights of today, scaled to a sum of 1.
+    /// The present weights, scaled to a sum of 1.
     pub present: SuiWeights,
     /// The fitted ones, which sum to 1.
     pub fitted: SuiWeights,
-    /// How many times one tool was put before another.
     pub preferences: usize,
-    /// With the weights of today.
     pub with_present: Agreement,
     /// With the fitted weights, on what they were fitted to.
     pub in_sample: Agreement,
@@ -72,11 +68,11 @@ pub struct SuiFit {
     /// Each expert's ranking against weights that were fitted to the others'; absent where there is one expert only.
     pub experts_held_out: Option<Agreement>,
     /// The tools, in the order they were given.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<ToolStanding>,
 }
 
 impl SuiFit {
-    /// Whether the fitted weights do better than those of today on everything that was held out.
+    /// Whether the fitted weights do better than the present ones on everything that was held out.
     pub fn is_better(&self) -> bool {
         let ahead = |held_out: &Agreement| match (held_out.rho, self.with_present.rho) {
             (Some(own), Some(present)) => own > present + 1e-9,
@@ -89,16 +85,14 @@ impl SuiFit {
 
 /// Why no weights could be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SuiRefusal {
-    /// There are only so many tools.
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum SuiFitError {
     TooFewTools(usize),
-    /// There are as many as this.
     TooManyTools(usize),
-    /// Nobody puts any tool before another.
     NoOrder,
 }
 
-impl std::fmt::Display for SuiRefusal {
+impl std::fmt::Display for SuiFitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TooFewTools(n) => {
@@ -116,22 +110,22 @@ impl std::fmt::Display for SuiRefusal {
     }
 }
 
-impl std::error::Error for SuiRefusal {}
+impl std::error::Error for SuiFitError {}
 
 /// Finds the weights that make the experts' preferences likeliest, and measures them on what was held out.
 ///
-/// Tools that nobody ranked must not be among the tools. The same values in another order give the same weights.
-pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, SuiRefusal> {
+/// Unranked tools must be left out. The same values in another order give the same weights.
+pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, SuiFitError> {
     if tools.len() < LEAST_TOOLS {
-        return Err(SuiRefusal::TooFewTools(tools.len()));
+        return Err(SuiFitError::TooFewTools(tools.len()));
     }
     if tools.len() > MOST_TOOLS {
-        return Err(SuiRefusal::TooManyTools(tools.len()));
+        return Err(SuiFitError::TooManyTools(tools.len()));
     }
     let today = scaled(present.list(), [true; 5]);
-    let all = Preferences::of(tools, experts.iter());
+    let all = Preferences::new(tools, experts.iter());
     if all.rows.is_empty() {
-        return Err(SuiRefusal::NoOrder);
+        return Err(SuiFitError::NoOrder);
     }
     let fitted = readable(all.fit(today));
     let without: Vec<[f64; 5]> = (0..tools.len()).into_par_iter().map(|own| all.without(own).fit(today)).collect();
@@ -144,7 +138,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     };
     let without_expert = |own: usize| {
         let others = experts.iter().enumerate().filter(|(other, _)| *other != own).map(|(_, expert)| expert);
-        let weights = Preferences::of(tools, others).fit(today);
+        let weights = Preferences::new(tools, others).fit(today);
         agreement(&experts[own..=own], by(weights))
     };
     let experts_held_out = (experts.len() > 1).then(|| {
@@ -168,18 +162,15 @@ struct Preferences {
     rows: Vec<Preference>,
 }
 
-/// One tool put before another.
 struct Preference {
     better: usize,
     worse: usize,
-    /// By how many experts.
     times: usize,
-    /// How much more it has of each part.
     ahead: Parts,
 }
 
 impl Preferences {
-    fn of<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Self {
+    fn new<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Self {
         let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for expert in experts {
             for (&better, high) in &expert.order {
@@ -261,7 +252,7 @@ fn averaged(each: &[Agreement]) -> Agreement {
     Agreement { rho: of(|own| own.rho), tau: of(|own| own.tau) }
 }
 
-fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], without: &[[f64; 5]]) -> Vec<Standing> {
+fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], without: &[[f64; 5]]) -> Vec<ToolStanding> {
     let mut by_experts: Vec<Vec<f64>> = vec![Vec::new(); tools.len()];
     for expert in experts {
         let falling: Vec<f64> = expert.order.values().map(|value| -value).collect();
@@ -275,7 +266,7 @@ fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], withou
         let others = (0..tools.len()).filter(|other| *other != own);
         tools.len() as f64 - beaten(tools, own, others, &without[own])
     };
-    let standing = |own: usize| Standing {
+    let standing = |own: usize| ToolStanding {
         experts: mean(&by_experts[own]).unwrap_or_default(),
         present: present[own],
         fitted: fitted[own],
@@ -289,102 +280,4 @@ fn listed([verdict_f2, target_detection_rate, finding_precision, reasoning, cali
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const TODAY: SuiWeights = SuiWeights {
-        verdict_f2: 0.25,
-        target_detection_rate: 0.25,
-        finding_precision: 0.15,
-        reasoning: 0.25,
-        calibration: 0.10,
-    };
-
-    /// An expert who orders tools by an index of their own.
-    fn expert(tools: &[Parts], weights: [f64; 5]) -> Expert {
-        let order = tools.iter().map(|parts| index(parts, &weights)).enumerate().collect();
-        Expert { name: "anna".to_owned(), order }
-    }
-
-    /// Tools whose parts have nothing to do with each other.
-    fn drawn(count: usize, seed: u64) -> Vec<Parts> {
-        let mut random = crate::stats::random::Random::new(seed, 0);
-        (0..count).map(|_| std::array::from_fn(|_| random.unit())).collect()
-    }
-
-    #[test]
-    fn planted_weights_come_back_in_their_order() {
-        let planted = [0.05, 0.5, 0.0, 0.3, 0.15];
-        let tools = drawn(40, 1);
-        let found = fit(&tools, &[expert(&tools, planted)], &TODAY).unwrap();
-        let [f2, target, precision, reasoning, calibration] = found.fitted.list();
-        assert!(target > reasoning && reasoning > calibration && calibration > f2 && f2 >= precision, "{found:?}");
-        assert!(found.in_sample.rho > Some(0.99) && found.tools_held_out.rho > Some(0.98), "{found:?}");
-        assert!(found.with_present.rho < found.tools_held_out.rho && found.is_better());
-        assert_eq!((found.preferences, found.experts_held_out), (780, None));
-    }
-
-    #[test]
-    fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
-        let tools = drawn(12, 2);
-        let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY).unwrap();
-        assert_eq!((found.with_present.rho, found.with_present.tau), (Some(1.0), Some(1.0)));
-        assert!(!found.is_better());
-    }
-
-    #[test]
-    fn an_order_by_chance_does_not_hold() {
-        let tools = drawn(10, 3);
-        let order = drawn(10, 4).iter().map(|parts| parts[0]).enumerate().collect();
-        let found = fit(&tools, &[Expert { name: "x".to_owned(), order }], &TODAY).unwrap();
-        assert!(found.in_sample.rho > found.tools_held_out.rho, "{found:?}");
-    }
-
-    #[test]
-    fn experts_are_held_out_too() {
-        let tools = drawn(15, 5);
-        let (one, two) = (expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0]), expert(&tools, [0.0, 0.9, 0.1, 0.0, 0.0]));
-        let alike = fit(&tools, &[one.clone(), two], &TODAY).unwrap();
-        assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.is_better(), "{alike:?}");
-        // Who thinks the opposite agrees with nothing that was learned from the other.
-        let order = one.order.iter().map(|(tool, value)| (*tool, -value)).collect();
-        let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY).unwrap();
-        assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.is_better(), "{torn:?}");
-    }
-
-    #[test]
-    fn too_little_is_refused_with_the_reason() {
-        let check = |tools: usize, values: fn(usize) -> f64, expect: &str| {
-            let order = (0..tools).map(|tool| (tool, values(tool))).collect();
-            let found = fit(&drawn(tools, 6), &[Expert { name: "x".to_owned(), order }], &TODAY);
-            assert!(found.unwrap_err().to_string().contains(expect), "{expect}");
-        };
-        check(3, |tool| tool as f64, "3 ranked tools");
-        check(101, |tool| tool as f64, "100 at most");
-        check(5, |_| 1.0, "one tie");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-        #[test]
-        fn weights_sum_to_one_and_the_order_of_tools_means_nothing(
-            seed in 0_u64..1000, count in 4_usize..9, turn in 1_usize..8
-        ) {
-            let tools = drawn(count, seed);
-            let ranking = expert(&tools, [0.1, 0.1, 0.2, 0.2, 0.4]);
-            let found = fit(&tools, std::slice::from_ref(&ranking), &TODAY).unwrap();
-            prop_assert!((found.fitted.list().iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            prop_assert!(found.fitted.list().iter().all(|weight| *weight >= 0.0));
-            let place = |tool: usize| (tool + turn) % count;
-            let mut turned = tools.clone();
-            (0..count).for_each(|tool| turned[place(tool)] = tools[tool]);
-            let order = ranking.order.iter().map(|(&tool, &value)| (place(tool), value)).collect();
-            let again = fit(&turned, &[Expert { order, ..ranking }], &TODAY).unwrap();
-            for (one, other) in found.fitted.list().iter().zip(again.fitted.list()) {
-                prop_assert!((one - other).abs() < 5e-4, "{found:?} {again:?}");
-            }
-            prop_assert!(found.standings.iter().all(|own| (1.0..=count as f64).contains(&own.held_out)));
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Every two of several tools, tested on the same cases.
+//! Significance tests of all pairs of several tools on the same cases.
 //!
 //! Under random signs `s` of the cases, the differences between tools `a` and `b` add up to `Σ s(b − a) = Σ s·b − Σ s·a`.
 //! So one signed sum for each tool gives the statistic of every pair: k tools cost k sums a draw, not k(k−1)/2. All pairs see
@@ -14,26 +14,20 @@ use std::collections::BTreeMap;
 
 /// What every case adds to a metric, by tool and then by case. All tools have the same cases in the same order.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum ToolScores<'a> {
     /// The metric is the mean of one value a case; none where a tool has no value.
     Values(Vec<Vec<Option<f64>>>),
     /// The metric is a figure of columns that are added up over cases.
-    Sums {
-        /// What the cases add.
-        rows: Vec<Vec<Row>>,
-        /// How many columns there are.
-        columns: usize,
-        /// The figure.
-        value: &'a Statistic<'a>,
-    },
+    Sums { rows: Vec<Vec<Row>>, columns: usize, value: &'a Statistic<'a> },
 }
 
 /// The test of one pair of tools.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PairTest {
     /// The first tool, by its place.
     pub a: usize,
-    /// The second, which comes after the first.
     pub b: usize,
     /// The second's figure minus the first's, over the cases both have a value on; none where it is undefined.
     pub difference: Option<f64>,
@@ -41,7 +35,6 @@ pub struct PairTest {
     pub p: Option<f64>,
     /// The same, adjusted by Holm for all pairs that could be tested.
     pub p_holm: Option<f64>,
-    /// On how many cases both have a value.
     pub n: usize,
     /// On how many of them they differ: cases, or clusters where clusters are named.
     pub differing: usize,
@@ -74,7 +67,7 @@ pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules
     tests
 }
 
-/// A pair whose p value is drawn: what a draw is held against.
+/// A pair whose p value is sampled, with the observed statistic.
 enum Drawn {
     Values {
         a: usize,
@@ -85,14 +78,12 @@ enum Drawn {
     Sums {
         a: usize,
         b: usize,
-        /// Both tools together.
         both: Vec<f64>,
-        /// How far apart their figures lie.
         observed: f64,
     },
 }
 
-/// So many draws are made before pairs that cannot become significant are left out.
+/// Draws per round; after each, pairs that can no longer become significant are dropped.
 const ROUND: usize = 4096;
 
 /// Scores laid out for drawing. A unit is a case, or a cluster of cases.
@@ -104,7 +95,6 @@ struct Table<'a> {
     cells: Vec<Vec<f64>>,
     /// By case: whether each tool has a value.
     known: Vec<Vec<bool>>,
-    /// The unit of each case.
     unit_of: Vec<usize>,
     units: usize,
     /// Cells added up by unit, one unit after the other.
@@ -232,7 +222,7 @@ impl<'a> Table<'a> {
             test.p = Some(sign_flip(&by_unit, None, 0, None).map_or(1.0, |exact| exact.p));
             return (test, None);
         }
-        // Draws that lie as far in truth must not be told apart by the last digits of sums over all units.
+        // Tolerance, so that rounding cannot separate equal sums.
         let size: f64 =
             (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
         let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
@@ -361,9 +351,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A case, or a cluster of them.
 struct Unit {
-    /// What every tool adds to every column.
     sums: Vec<f64>,
     /// On how many cases each tool has a value.
     known: Vec<usize>,

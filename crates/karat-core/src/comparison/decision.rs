@@ -1,13 +1,13 @@
-//! From an interval and a p value to a word.
+//! Decides the verdict of a comparison from its interval and p value.
 
-use super::{Compared, Rules};
+use super::{MetricDifference, Rules};
 use crate::metric::table::Direction;
 use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::paired::{self, Verdict};
+use crate::stats::paired::{self, DifferenceVerdict};
 
-/// How a verdict came about.
+/// Why a comparison got its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
+pub enum VerdictReason {
     /// No case has a value on both sides.
     NoPairs,
     /// Both sides are the same in every case.
@@ -19,7 +19,7 @@ pub enum Because {
     /// There is no interval.
     NoInterval(NoInterval),
     /// The interval excludes 0, and p is low enough.
-    ToldApart,
+    Significant,
     /// The interval excludes 0, but p is too high.
     HighP,
     /// The interval lies within the margin.
@@ -30,7 +30,7 @@ pub enum Because {
     Open,
 }
 
-impl Because {
+impl VerdictReason {
     /// In words.
     pub fn text(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Because {
             Self::AllEqualOfFew => "both have the same value in every case, but there are too few cases to rely on",
             Self::SameEverywhere => "every case differs by the same amount, so that p alone decides",
             Self::NoInterval(reason) => reason.reason(),
-            Self::ToldApart => "the interval excludes 0, and p is low enough",
+            Self::Significant => "the interval excludes 0, and p is low enough",
             Self::HighP => "the interval excludes 0, but p is too high",
             Self::WithinMargin => "the whole interval lies within the margin",
             Self::WithinMarginOfFew => "the interval lies within the margin, but rests on too few cases to rely on",
@@ -49,12 +49,17 @@ impl Because {
 }
 
 /// What may be said of the second side.
-pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -> (Verdict, Because) {
+pub(super) fn decide(
+    compared: &MetricDifference,
+    direction: Direction,
+    rules: &Rules,
+) -> (DifferenceVerdict, VerdictReason) {
     let Some(difference) = compared.difference else {
-        let because = if compared.n == 0 { Because::NoPairs } else { Because::NoInterval(NoInterval::Undefined) };
-        return (Verdict::Inconclusive, because);
+        let because =
+            if compared.n == 0 { VerdictReason::NoPairs } else { VerdictReason::NoInterval(NoInterval::Undefined) };
+        return (DifferenceVerdict::Inconclusive, because);
     };
-    // A hair's breadth for shares such as 1 − 0.95, which is a little more than a twentieth.
+    // Tolerance for 1 − 0.95, which is slightly more than 0.05.
     let unlikely = compared.p_holm.is_some_and(|p| p <= 1.0 - rules.level + 1e-12);
     let sure = !compared.unreliable;
     let upward = |interval: Interval| match direction {
@@ -64,8 +69,8 @@ pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -
     let (interval, varies) = match compared.interval {
         Ok(interval) if interval.low == 0.0 && interval.high == 0.0 => {
             return match sure {
-                true => (Verdict::Equivalent, Because::AllEqual),
-                false => (Verdict::Inconclusive, Because::AllEqualOfFew),
+                true => (DifferenceVerdict::Equivalent, VerdictReason::AllEqual),
+                false => (DifferenceVerdict::Inconclusive, VerdictReason::AllEqualOfFew),
             };
         }
         Ok(interval) => (interval, true),
@@ -73,16 +78,18 @@ pub(super) fn decide(compared: &Compared, direction: Direction, rules: &Rules) -
             let at = Interval { low: difference, high: difference, method: "", level: rules.level, n: compared.units };
             (at, false)
         }
-        Err(reason) => return (Verdict::Inconclusive, Because::NoInterval(reason)),
+        Err(reason) => return (DifferenceVerdict::Inconclusive, VerdictReason::NoInterval(reason)),
     };
     match (paired::verdict(&upward(interval), rules.margin), varies) {
-        (Verdict::Equivalent, false) if sure => (Verdict::Equivalent, Because::SameEverywhere),
-        (Verdict::Equivalent, true) if sure => (Verdict::Equivalent, Because::WithinMargin),
-        (Verdict::Equivalent, _) => (Verdict::Inconclusive, Because::WithinMarginOfFew),
-        (Verdict::Inconclusive, _) => (Verdict::Inconclusive, Because::Open),
-        (_, true) if !unlikely => (Verdict::Inconclusive, Because::HighP),
-        (_, false) if !unlikely => (Verdict::Inconclusive, Because::SameEverywhere),
-        (told, true) => (told, Because::ToldApart),
-        (told, false) => (told, Because::SameEverywhere),
+        (DifferenceVerdict::Equivalent, false) if sure => {
+            (DifferenceVerdict::Equivalent, VerdictReason::SameEverywhere)
+        }
+        (DifferenceVerdict::Equivalent, true) if sure => (DifferenceVerdict::Equivalent, VerdictReason::WithinMargin),
+        (DifferenceVerdict::Equivalent, _) => (DifferenceVerdict::Inconclusive, VerdictReason::WithinMarginOfFew),
+        (DifferenceVerdict::Inconclusive, _) => (DifferenceVerdict::Inconclusive, VerdictReason::Open),
+        (_, true) if !unlikely => (DifferenceVerdict::Inconclusive, VerdictReason::HighP),
+        (_, false) if !unlikely => (DifferenceVerdict::Inconclusive, VerdictReason::SameEverywhere),
+        (verdict, true) => (verdict, VerdictReason::Significant),
+        (verdict, false) => (verdict, VerdictReason::SameEverywhere),
     }
 }

@@ -1,17 +1,16 @@
-//! Which goldens one side finds and the other does not.
+//! Compares which goldens two sides find.
 
 use crate::stats::paired::{McNemar, mcnemar};
 
 /// In how many of its trials a side found a golden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Tally {
-    /// In how many.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct FoundCount {
     pub found: usize,
-    /// Of how many.
     pub trials: usize,
 }
 
-impl Tally {
+impl FoundCount {
     /// Found in more than half of the trials.
     pub fn mostly(self) -> bool {
         2 * self.found > self.trials
@@ -25,14 +24,12 @@ impl Tally {
 
 /// What became of goldens from one side to the other. Every golden counts once, however many trials there are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moves {
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GoldenChanges {
     /// Those that only the second side mostly finds, by their places.
     pub gained: Vec<usize>,
-    /// Those that only the first does.
     pub lost: Vec<usize>,
-    /// How many both mostly find.
     pub both: usize,
-    /// How many neither does.
     pub neither: usize,
     /// How many of those that moved waver on either side, so that they may move back by chance.
     pub flaky: usize,
@@ -41,14 +38,15 @@ pub struct Moves {
 }
 
 /// Compares goldens by how often either side found them.
-pub fn moves(goldens: &[[Tally; 2]], level: f64) -> Moves {
+pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges {
     let of = |wanted: [bool; 2]| {
-        let fits = move |(at, tallies): (usize, &[Tally; 2])| (tallies.map(Tally::mostly) == wanted).then_some(at);
+        let fits =
+            move |(at, tallies): (usize, &[FoundCount; 2])| (tallies.map(FoundCount::mostly) == wanted).then_some(at);
         goldens.iter().enumerate().filter_map(fits).collect::<Vec<usize>>()
     };
     let (gained, lost) = (of([false, true]), of([true, false]));
     let flaky = gained.iter().chain(&lost).filter(|at| goldens[**at].iter().any(|tally| tally.flaky())).count();
     let (both, neither) = (of([true, true]).len(), of([false, false]).len());
     let test = mcnemar(gained.len(), lost.len(), level);
-    Moves { gained, lost, both, neither, flaky, test }
+    GoldenChanges { gained, lost, both, neither, flaky, test }
 }

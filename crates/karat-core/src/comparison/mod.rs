@@ -1,4 +1,4 @@
-//! Two tools, or two runs of one, on the same cases: by how much they differ, how sure that is, and what may be said of it.
+//! Compares two tools, or two runs of one, on the same cases.
 //!
 //! A metric comes in as what every case adds to it on either side ([`Pairs`]). All that is computed rests on whole cases, or
 //! on whole clusters of them, so that a case's own difficulty drops out.
@@ -12,8 +12,8 @@ mod rows;
 mod swaps;
 
 pub use all_pairs::{PairTest, ToolScores, test_all_pairs};
-pub use decision::Because;
-pub use goldens::{Moves, Tally, moves};
+pub use decision::VerdictReason;
+pub use goldens::{FoundCount, GoldenChanges, golden_changes};
 pub use pairs::Pairs;
 pub use ranks::{RankSet, rank_sets};
 pub use rows::{Row, Statistic};
@@ -23,9 +23,9 @@ use crate::metric::table::Direction;
 use crate::stats::bootstrap::RESAMPLES;
 use crate::stats::cluster::{Correction, standard_error};
 use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::paired::{Verdict, cohens_dz, holm, minimum_detectable};
+use crate::stats::paired::{DifferenceVerdict, cohens_dz, holm, minimum_detectable};
 
-/// Below this a difference does not matter, unless told otherwise.
+/// Default margin below which a difference does not matter.
 pub const MARGIN: f64 = 0.02;
 
 /// How to compare.
@@ -63,27 +63,24 @@ const MOST_PERMUTATIONS: f64 = 1e7;
 
 /// One metric of two sides.
 #[derive(Clone, Debug)]
-pub struct Comparand<'a> {
-    /// What every case adds to it, on either side.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct PairedMetric<'a> {
     pub pairs: Pairs<'a>,
     /// The cluster of every pair; none where every case stands alone.
     pub clusters: Option<Vec<usize>>,
-    /// Which way is better.
     pub direction: Direction,
 }
 
-/// What is known of a difference.
+/// The difference of one metric between two sides.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    /// The first side's figure over the pairs.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct MetricDifference {
     pub a: Option<f64>,
-    /// The second side's.
     pub b: Option<f64>,
-    /// Second minus first.
     pub difference: Option<f64>,
     /// Its interval, or why there is none.
     pub interval: Result<Interval, NoInterval>,
-    /// How likely a difference so large were if nothing set the two apart.
+    /// The p value of the difference.
     pub p: Option<f64>,
     /// The same, adjusted for how many pairs of sides were compared.
     pub p_holm: Option<f64>,
@@ -91,18 +88,15 @@ pub struct Compared {
     pub effect: Option<f64>,
     /// The smallest true difference that would be found with the power asked for.
     pub detectable: Option<f64>,
-    /// How many pairs there are.
     pub n: usize,
     /// How many of them are independent: pairs, or clusters where clusters are named.
     pub units: usize,
-    /// Too few of those to lean on.
     pub unreliable: bool,
     /// How much each pair contributes; their mean is the difference, or nearly so where the metric is no mean of cases.
     pub by_pair: Vec<f64>,
-    /// What may be said: better or worse is the second side, by the metric's direction.
-    pub verdict: Verdict,
-    /// How the verdict came about.
-    pub because: Because,
+    /// The verdict on the second side, by the metric's direction.
+    pub verdict: DifferenceVerdict,
+    pub because: VerdictReason,
 }
 
 /// Compares one metric of several pairs of sides. They are one family: the more there are, the more it takes to tell one
@@ -111,9 +105,9 @@ pub struct Compared {
 /// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters
 /// alone raise false alarms more often than they say. *Equivalent* needs an interval within the margin. Everything else
 /// is inconclusive.
-pub fn compare(family: &[Comparand<'_>], rules: &Rules) -> Vec<Compared> {
+pub fn compare(family: &[PairedMetric<'_>], rules: &Rules) -> Vec<MetricDifference> {
     let permutations = rules.permutations(family.len());
-    let mut all: Vec<Compared> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
+    let mut all: Vec<MetricDifference> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
     // Pairs that cannot be tested are no part of the family.
     let tested: Vec<usize> = (0..all.len()).filter(|at| all[*at].p.is_some()).collect();
     let p: Vec<f64> = tested.iter().filter_map(|at| all[*at].p).collect();
@@ -126,14 +120,14 @@ pub fn compare(family: &[Comparand<'_>], rules: &Rules) -> Vec<Compared> {
     all
 }
 
-/// Everything of one pair of sides but what depends on the others.
-fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compared {
+/// Compares one pair of sides, without the family-wise adjustment.
+fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> MetricDifference {
     let pairs = &comparand.pairs;
     let n = pairs.len();
     // Clusters that do not fit their pairs would put cases into the wrong ones; then every case stands alone.
     let clusters = comparand.clusters.as_deref().filter(|names| names.len() == n);
     let units = clusters.map_or(n, |names| names.iter().collect::<std::collections::BTreeSet<_>>().len());
-    // A figure of -0.0 is 0, and reads so.
+    // Turn -0.0 into 0.
     let [a, b] = pairs.sides().map(|figure| figure.map(|value| value + 0.0));
     let by_pair = pairs.contributions();
     let all_equal = n >= 2 && pairs.all_equal();
@@ -144,7 +138,7 @@ fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compare
         Some(_) => pairs.interval(clusters, rules),
     };
     let error = standard_error(&by_pair, clusters, Correction::Cr1).filter(|error| *error > 1e-12);
-    Compared {
+    MetricDifference {
         a,
         b,
         difference: difference.map(|d| if all_equal { 0.0 } else { d + 0.0 }),
@@ -157,8 +151,8 @@ fn one(comparand: &Comparand<'_>, rules: &Rules, permutations: usize) -> Compare
         units,
         unreliable: units < RELIABLE_N,
         by_pair,
-        verdict: Verdict::Inconclusive,
-        because: Because::NoPairs,
+        verdict: DifferenceVerdict::Inconclusive,
+        because: VerdictReason::NoPairs,
     }
 }
 

@@ -1,26 +1,20 @@
-//! What every case adds to a metric on either side, and what can be computed from that.
+//! Per-case contributions of two sides to a metric, and the statistics of their difference.
 
 use super::rows::{Row, SAME, Statistic, add, difference, without_residue};
 use super::{Rules, swaps};
-use crate::stats::bootstrap::{self, Cases, Options, Trials};
+use crate::stats::bootstrap::{self, BootstrapOptions, CaseData, TrialResampling};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
 use crate::stats::summary::mean;
 
 /// One entry for each case that both sides have: the first side's, then the second's.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Pairs<'a> {
     /// The metric is the mean of one value a case.
     Values(Vec<[f64; 2]>),
     /// The metric is a figure of columns that are added up over cases: a share of pooled findings, a rate over verdicts.
-    Sums {
-        /// What the cases add.
-        rows: Vec<[Row; 2]>,
-        /// How many columns there are.
-        columns: usize,
-        /// The figure.
-        value: &'a Statistic<'a>,
-    },
+    Sums { rows: Vec<[Row; 2]>, columns: usize, value: &'a Statistic<'a> },
 }
 
 impl std::fmt::Debug for Pairs<'_> {
@@ -48,7 +42,6 @@ impl Pairs<'_> {
         self.len() == 0
     }
 
-    /// The figures of both sides.
     pub(super) fn sides(&self) -> [Option<f64>; 2] {
         [0, 1].map(|side| match self {
             Self::Values(values) => mean(&values.iter().map(|pair| pair[side]).collect::<Vec<_>>()),
@@ -108,12 +101,12 @@ impl Pairs<'_> {
     /// The interval of the difference: cases are drawn, or clusters, with the trials they have, since a case's mean already
     /// holds the noise of its trials.
     pub(super) fn interval(&self, clusters: Option<&[usize]>, rules: &Rules) -> Result<Interval, NoInterval> {
-        let options = Options {
+        let options = BootstrapOptions {
             resamples: rules.resamples,
             seed: rules.seed,
             level: rules.level,
-            trials: Trials::Kept,
-            ..Options::default()
+            trials: TrialResampling::Kept,
+            ..BootstrapOptions::default()
         };
         let (rows, columns, value) = match self {
             Self::Values(values) => {
@@ -134,7 +127,7 @@ impl Pairs<'_> {
             let (a, b) = row.split_at(columns);
             vec![value(b).zip(value(a)).map(|(b, a)| b - a)]
         };
-        let found = bootstrap::joint(&Cases { trials: &trials, rows: &rows, clusters }, &figure, &options);
+        let found = bootstrap::joint_estimates(&CaseData { trials: &trials, rows: &rows, clusters }, &figure, &options);
         found.figures.first().map_or(Err(NoInterval::Undefined), |figure| figure.interval)
     }
 

@@ -1,4 +1,4 @@
-//! The ranks that a tool may have, given which tools differ significantly.
+//! Rank sets of tools, from pairwise significance tests.
 
 use super::all_pairs::PairTest;
 use crate::metric::table::Direction;
@@ -16,7 +16,7 @@ impl PairTest {
     /// The better and the worse tool, where they differ significantly.
     pub fn decided(&self, direction: Direction, level: f64) -> Option<(usize, usize)> {
         let difference = self.difference.filter(|difference| *difference != 0.0)?;
-        // A hair's breadth for shares such as 1 − 0.95, which is a little more than a twentieth.
+        // Tolerance for 1 − 0.95, which is slightly more than 0.05.
         self.p_holm.filter(|p| *p <= 1.0 - level + 1e-12)?;
         let second_is_better = (difference > 0.0) == (direction == Direction::Up);
         Some(if second_is_better { (self.b, self.a) } else { (self.a, self.b) })

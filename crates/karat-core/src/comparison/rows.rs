@@ -1,4 +1,4 @@
-//! What cases add to a metric, as rows of numbers.
+//! Sparse rows: what cases add to the columns of a metric.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The permutation test of a metric that is no mean of cases: the sides of cases are swapped.
+//! Permutation test by swapping sides, for metrics that are no mean of cases.
 
 use super::rows::{Row, Statistic, add, by_row, difference, without_residue};
 use crate::stats::random::{Random, seed_of};

@@ -2,8 +2,8 @@ use super::*;
 use crate::stats::paired::sign_flip;
 use crate::stats::random::Random;
 
-fn values(pairs: Vec<[f64; 2]>, direction: Direction) -> Comparand<'static> {
-    Comparand { pairs: Pairs::Values(pairs), clusters: None, direction }
+fn values(pairs: Vec<[f64; 2]>, direction: Direction) -> PairedMetric<'static> {
+    PairedMetric { pairs: Pairs::Values(pairs), clusters: None, direction }
 }
 
 /// So many pairs in which the second side does better by about this much.
@@ -18,18 +18,18 @@ fn improved(n: usize, by: f64) -> Vec<[f64; 2]> {
 }
 
 #[track_caller]
-fn check(pairs: Vec<[f64; 2]>, direction: Direction, expect: (Verdict, Because)) {
+fn check(pairs: Vec<[f64; 2]>, direction: Direction, expect: (DifferenceVerdict, VerdictReason)) {
     let found = &compare(&[values(pairs, direction)], &Rules::default())[0];
     assert_eq!((found.verdict, found.because), expect, "{found:?}");
 }
 
 #[test]
 fn verdicts_follow_interval_p_margin_and_direction() {
-    use Because as B;
-    use Verdict::{Better, Equivalent, Inconclusive, Worse};
-    check(improved(40, 0.2), Direction::Up, (Better, B::ToldApart));
-    check(improved(40, 0.2), Direction::Down, (Worse, B::ToldApart));
-    check(improved(40, -0.2), Direction::Up, (Worse, B::ToldApart));
+    use DifferenceVerdict::{Better, Equivalent, Inconclusive, Worse};
+    use VerdictReason as B;
+    check(improved(40, 0.2), Direction::Up, (Better, B::Significant));
+    check(improved(40, 0.2), Direction::Down, (Worse, B::Significant));
+    check(improved(40, -0.2), Direction::Up, (Worse, B::Significant));
     check(improved(400, 0.0), Direction::Up, (Equivalent, B::WithinMargin));
     check(
         improved(20, 0.0).iter().map(|[a, b]| [*a, a + (b - a) / 5.0]).collect(),
@@ -50,30 +50,30 @@ fn verdicts_follow_interval_p_margin_and_direction() {
 }
 
 #[test]
-fn what_is_equal_but_for_its_last_digits_is_equal() {
-    check(vec![[0.1 + 0.2, 0.3]; 40], Direction::Up, (Verdict::Equivalent, Because::AllEqual));
+fn differences_in_the_last_digits_are_ignored() {
+    check(vec![[0.1 + 0.2, 0.3]; 40], Direction::Up, (DifferenceVerdict::Equivalent, VerdictReason::AllEqual));
 }
 
 #[test]
 fn the_more_pairs_of_sides_the_more_it_takes() {
     let weak = vec![[0.0, 1.0], [0.0, 0.9], [0.1, 0.9], [0.0, 0.8], [0.2, 0.4], [0.1, 0.5]];
     let alone = &compare(&[values(weak.clone(), Direction::Up)], &Rules::default())[0];
-    assert_eq!((alone.p, alone.p_holm, alone.verdict), (Some(2.0 / 64.0), Some(2.0 / 64.0), Verdict::Better));
+    assert_eq!((alone.p, alone.p_holm, alone.verdict), (Some(2.0 / 64.0), Some(2.0 / 64.0), DifferenceVerdict::Better));
     let twice = compare(&[values(weak.clone(), Direction::Up), values(weak, Direction::Up)], &Rules::default());
-    assert_eq!((twice[0].p_holm, twice[0].verdict), (Some(4.0 / 64.0), Verdict::Inconclusive));
+    assert_eq!((twice[0].p_holm, twice[0].verdict), (Some(4.0 / 64.0), DifferenceVerdict::Inconclusive));
     // What cannot be tested is no part of the family.
     let beside = vec![[0.0, 1.0], [0.0, 0.9], [0.1, 0.9], [0.0, 0.8], [0.2, 0.4], [0.1, 0.5]];
     let family = [values(Vec::new(), Direction::Up), values(beside, Direction::Up)];
-    assert_eq!(compare(&family, &Rules::default())[1].verdict, Verdict::Better);
+    assert_eq!(compare(&family, &Rules::default())[1].verdict, DifferenceVerdict::Better);
 }
 
 #[test]
-fn a_large_family_draws_enough_to_tell_anything_apart() {
+fn a_large_family_draws_enough_permutations_to_reach_significance() {
     // Every case is better by far, so that only the number of draws bounds p.
     let pairs: Vec<[f64; 2]> = (0..40).map(|n| [0.1, 0.8 + 0.001 * f64::from(n)]).collect();
-    let family: Vec<Comparand<'_>> = (0..300).map(|_| values(pairs.clone(), Direction::Up)).collect();
+    let family: Vec<PairedMetric<'_>> = (0..300).map(|_| values(pairs.clone(), Direction::Up)).collect();
     let few = Rules { resamples: 1_000, ..Rules::default() };
-    assert!(compare(&family, &few).iter().all(|compared| compared.verdict == Verdict::Better));
+    assert!(compare(&family, &few).iter().all(|compared| compared.verdict == DifferenceVerdict::Better));
     assert_eq!((few.permutations(1), few.permutations(300)), (1_000, 12_000));
 }
 
@@ -90,7 +90,7 @@ fn as_sums(values: &[[f64; 2]]) -> Pairs<'static> {
 #[test]
 fn a_mean_as_a_ratio_of_sums_is_the_same_mean() {
     let values = improved(12, 0.1);
-    let pairs = |pairs| Comparand { pairs, clusters: None, direction: Direction::Up };
+    let pairs = |pairs| PairedMetric { pairs, clusters: None, direction: Direction::Up };
     let rules = Rules::default();
     let mean = &compare(&[pairs(Pairs::Values(values.clone()))], &rules)[0];
     let sums = &compare(&[pairs(as_sums(&values))], &rules)[0];
@@ -133,7 +133,7 @@ fn the_order_of_cases_changes_no_digit() {
     for sums in [false, true] {
         let of = |values: Vec<[f64; 2]>, clusters: Vec<usize>| {
             let pairs = if sums { as_sums(&values) } else { Pairs::Values(values) };
-            let comparand = Comparand { pairs, clusters: Some(clusters), direction: Direction::Up };
+            let comparand = PairedMetric { pairs, clusters: Some(clusters), direction: Direction::Up };
             let found = compare(&[comparand], &Rules::default()).remove(0);
             (found.interval.unwrap(), found.p, found.units)
         };
@@ -147,16 +147,18 @@ fn the_order_of_cases_changes_no_digit() {
 #[test]
 fn clusters_that_agree_count_as_one_each() {
     // Sixty cases that all improve, but in four clusters: four coins fall alike in one of eight throws.
-    let clustered =
-        Comparand { clusters: Some((0..60).map(|at| at / 15).collect()), ..values(improved(60, 0.2), Direction::Up) };
+    let clustered = PairedMetric {
+        clusters: Some((0..60).map(|at| at / 15).collect()),
+        ..values(improved(60, 0.2), Direction::Up)
+    };
     let found = &compare(&[clustered], &Rules::default())[0];
     assert_eq!((found.p, found.units, found.n, found.unreliable), (Some(0.125), 4, 60, true));
-    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.verdict, DifferenceVerdict::Inconclusive);
 }
 
 #[test]
 fn goldens_count_once_however_many_trials() {
-    let tally = |found, trials| Tally { found, trials };
+    let tally = |found, trials| FoundCount { found, trials };
     let goldens = [
         [tally(0, 3), tally(3, 3)],
         [tally(1, 3), tally(2, 3)],
@@ -165,7 +167,7 @@ fn goldens_count_once_however_many_trials() {
         [tally(2, 3), tally(3, 3)],
         [tally(0, 0), tally(0, 3)],
     ];
-    let moved = moves(&goldens, 0.95);
+    let moved = golden_changes(&goldens, 0.95);
     assert_eq!((moved.gained.as_slice(), moved.lost.as_slice()), (&[0, 1, 2][..], &[3][..]));
     assert_eq!((moved.both, moved.neither, moved.flaky), (1, 1, 3));
     // Of 4 that moved: 2 (1 + 4) / 16.

@@ -1,9 +1,8 @@
-//! Building and taking apart identity keys.
+//! Builds and parses identity keys.
 //!
 //! `v2|<path>|<rule>|<anchor>` names a place by lines or by a scanner's own locator;
 //! `v3|<path>|<rule>|symbol:<qualified.name>#<n>` names it by the enclosing symbol, which survives moved lines.
 
-use super::matcher::RefusedKey;
 use crate::finding::{Finding, MergedReport};
 use crate::golden::Golden;
 use crate::lines::Lines;
@@ -14,16 +13,13 @@ use std::fmt;
 
 /// A stable locator within a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Anchor {
-    /// A scanner's own node id.
     Node(String),
-    /// The lines.
     Lines(Lines),
     /// The index of a chunk.
     Chunk(u32),
-    /// The lines of a chunk.
     ChunkLines(Lines),
-    /// The enclosing symbol.
     Symbol(String),
 }
 
@@ -39,20 +35,18 @@ impl fmt::Display for Anchor {
     }
 }
 
-/// What a place can be anchored by; the first that is there is taken.
+/// Candidates for an anchor, in order of preference.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'a> {
-    /// A scanner's own node id.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Location<'a> {
     pub node: Option<&'a str>,
-    /// First and last line.
     pub lines: (Option<u32>, Option<u32>),
     /// The index of a chunk.
     pub chunk: Option<u32>,
-    /// First and last line of a chunk.
     pub chunk_lines: (Option<u32>, Option<u32>),
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// The first anchor that is there.
     pub fn anchor(&self) -> Option<Anchor> {
         let node = self.node.map(str::trim).filter(|id| !id.is_empty());
@@ -63,8 +57,8 @@ impl Place<'_> {
     }
 }
 
-/// A rule as it stands in a key: trimmed and lowercased; a blank one is missing.
-pub fn normal_rule(rule: &str) -> Option<String> {
+/// A rule as written in keys: trimmed and lowercased; `None` if blank.
+pub fn normalize_rule(rule: &str) -> Option<String> {
     let rule = rule.trim();
     (!rule.is_empty()).then(|| rule.to_lowercase())
 }
@@ -76,7 +70,7 @@ pub fn build(
     anchor: Option<&Anchor>,
     source: Option<&str>,
 ) -> Option<String> {
-    let (path, rule, anchor) = (path?, normal_rule(rule?)?, anchor?);
+    let (path, rule, anchor) = (path?, normalize_rule(rule?)?, anchor?);
     let version = if matches!(anchor, Anchor::Symbol(_)) { "v3" } else { "v2" };
     let mut key = format!("{version}|{}|{}|{anchor}", part(path.as_str()), part(&rule));
     if let Some(source) = source {
@@ -86,42 +80,46 @@ pub fn build(
     Some(key)
 }
 
-/// A bar would end the part, so it becomes a slash.
+/// `|` separates parts, so it becomes `/`.
 pub(super) fn part(text: &str) -> String {
     text.replace('|', "/")
 }
 
 /// The v2 key computed from a finding's own fields, whatever key it carries.
-pub fn computed(finding: &Finding, rules: &IdentityRules) -> Option<String> {
-    build(finding.file.as_ref(), finding.rule_id.as_deref(), place(finding).anchor().as_ref(), source(finding, rules))
+pub fn computed_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
+    build(
+        finding.file.as_ref(),
+        finding.rule_id.as_deref(),
+        finding_location(finding).anchor().as_ref(),
+        source(finding, rules),
+    )
 }
 
 /// The key that counts for a finding: the one it carries, else the computed one.
-pub fn of_finding(finding: &Finding, rules: &IdentityRules) -> Option<String> {
-    given(finding.identity_key.as_deref()).or_else(|| computed(finding, rules))
+pub fn finding_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
+    stated_key(finding.identity_key.as_deref()).or_else(|| computed_key(finding, rules))
 }
 
-/// A stated key, and the one computed of the same thing's fields, which is another.
+/// A stated key that differs from the computed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differing {
-    /// The key that is stated, and counts.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct KeyMismatch {
     pub stated: String,
-    /// The key that the fields make.
     pub computed: String,
 }
 
 /// The keys of a finding that carries another key than the computed one.
-pub fn differing(finding: &Finding, rules: &IdentityRules) -> Option<Differing> {
-    let stated = given(finding.identity_key.as_deref())?;
-    let computed = computed(finding, rules)?;
-    let same = stated == computed || symbolic(finding, rules).as_ref() == Some(&stated);
-    (!same).then_some(Differing { stated, computed })
+pub fn key_mismatch(finding: &Finding, rules: &IdentityRules) -> Option<KeyMismatch> {
+    let stated = stated_key(finding.identity_key.as_deref())?;
+    let computed = computed_key(finding, rules)?;
+    let same = stated == computed || symbol_key(finding, rules).as_ref() == Some(&stated);
+    (!same).then_some(KeyMismatch { stated, computed })
 }
 
 /// The keys of a golden that states another key than the computed ones. A symbol's key and a source cannot be computed of it.
-pub fn differing_of_golden(golden: &Golden, rules: &IdentityRules) -> Option<Differing> {
-    let stated = given(golden.identity_key.as_deref())?;
-    let computed = computed_of_golden(golden);
+pub fn golden_key_mismatch(golden: &Golden, rules: &IdentityRules) -> Option<KeyMismatch> {
+    let stated = stated_key(golden.identity_key.as_deref())?;
+    let computed = computed_golden_keys(golden);
     let is_symbolic = parse(&stated).is_some_and(|parts| parts.version == "v3");
     let without_source = if rules.include_source { stated.rsplit_once("|source:").map(|(key, _)| key) } else { None };
     let own = without_source.unwrap_or(&stated);
@@ -131,28 +129,28 @@ pub fn differing_of_golden(golden: &Golden, rules: &IdentityRules) -> Option<Dif
         _ => key == own,
     };
     let same = computed.iter().any(fits);
-    (!is_symbolic && !same).then(|| Some(Differing { computed: computed.into_iter().next()?, stated })).flatten()
+    (!is_symbolic && !same).then(|| Some(KeyMismatch { computed: computed.into_iter().next()?, stated })).flatten()
 }
 
 /// The v3 key, where the symbol is known.
-pub fn symbolic(finding: &Finding, rules: &IdentityRules) -> Option<String> {
+pub fn symbol_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     let anchor = Anchor::Symbol(finding.symbol.clone()?);
     build(finding.file.as_ref(), finding.rule_id.as_deref(), Some(&anchor), source(finding, rules))
 }
 
-/// Every key a finding answers to, the one that counts first, then those of the reports folded into it.
-pub fn all_of_finding(finding: &Finding, rules: &IdentityRules) -> Vec<String> {
-    let own = of_finding(finding, rules).into_iter().chain(symbolic(finding, rules));
+/// All keys of a finding: the one that counts first, then those of merged reports.
+pub fn finding_keys(finding: &Finding, rules: &IdentityRules) -> Vec<String> {
+    let own = finding_key(finding, rules).into_iter().chain(symbol_key(finding, rules));
     if finding.merged.is_empty() {
         return own.collect();
     }
     let mut seen = HashSet::new();
-    let merged = finding.merged.iter().filter_map(|report| of_merged(finding, report, rules));
+    let merged = finding.merged.iter().filter_map(|report| merged_key(finding, report, rules));
     own.chain(merged).filter(|key| seen.insert(key.clone())).collect()
 }
 
-fn of_merged(finding: &Finding, report: &MergedReport, rules: &IdentityRules) -> Option<String> {
-    let place = Place {
+fn merged_key(finding: &Finding, report: &MergedReport, rules: &IdentityRules) -> Option<String> {
+    let place = Location {
         node: report.anchor.as_deref(),
         lines: (report.line_start, report.line_end),
         chunk: finding.chunk,
@@ -161,8 +159,8 @@ fn of_merged(finding: &Finding, report: &MergedReport, rules: &IdentityRules) ->
     build(finding.file.as_ref(), report.rule_id.as_deref(), place.anchor().as_ref(), source(finding, rules))
 }
 
-fn place(finding: &Finding) -> Place<'_> {
-    Place {
+fn finding_location(finding: &Finding) -> Location<'_> {
+    Location {
         node: finding.anchor.as_deref(),
         lines: (finding.line_start, finding.line_end),
         chunk: finding.chunk,
@@ -174,30 +172,30 @@ fn source<'a>(finding: &'a Finding, rules: &IdentityRules) -> Option<&'a str> {
     rules.include_source.then(|| finding.source.as_deref().unwrap_or_default())
 }
 
-fn given(key: Option<&str>) -> Option<String> {
+fn stated_key(key: Option<&str>) -> Option<String> {
     key.map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned)
 }
 
-/// The keys a golden is looked for by: the one it states, else one for each name of its rule. Empty: no key can be built.
-pub fn of_golden(golden: &Golden) -> Vec<String> {
-    if let Some(key) = given(golden.identity_key.as_deref()) {
+/// The keys a golden is searched by: the stated one, else one per rule name. Empty if no key can be built.
+pub fn golden_keys(golden: &Golden) -> Vec<String> {
+    if let Some(key) = stated_key(golden.identity_key.as_deref()) {
         return vec![key];
     }
-    computed_of_golden(golden)
+    computed_golden_keys(golden)
 }
 
 /// The v2 keys built from a golden's own fields, whatever key it states: one for each name of its rule.
-pub fn computed_of_golden(golden: &Golden) -> Vec<String> {
+pub fn computed_golden_keys(golden: &Golden) -> Vec<String> {
     let path = golden.file.as_ref().map(FilePattern::path);
-    let anchor = place_of_golden(golden).anchor();
+    let anchor = golden_location(golden).anchor();
     golden.rules().filter_map(|rule| build(path, Some(rule), anchor.as_ref(), None)).collect()
 }
 
-fn place_of_golden(golden: &Golden) -> Place<'_> {
-    Place {
+fn golden_location(golden: &Golden) -> Location<'_> {
+    Location {
         node: golden.anchor.as_deref(),
         lines: (golden.lines.map(|l| l.start), golden.lines.map(|l| l.end)),
-        ..Place::default()
+        ..Location::default()
     }
 }
 
@@ -235,8 +233,30 @@ pub fn parse(key: &str) -> Option<KeyParts<'_>> {
     })
 }
 
+/// Why rules do not accept a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedKey {
+    /// It names a chunk, and `identity.chunk_anchors` is off.
+    Chunk,
+    /// It is no `anchor:` key, and `identity.require_anchor` is on.
+    NoAnchor,
+    /// It names no source, and `identity.include_source` is on.
+    NoSource,
+}
+
+impl RefusedKey {
+    /// The name used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chunk => "chunk_anchors",
+            Self::NoAnchor => "require_anchor",
+            Self::NoSource => "include_source",
+        }
+    }
+}
+
 /// Why the rules do not accept a key, whoever has it; `None` where they do.
-pub fn refused(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
+pub fn refusal(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
     let anchor = parse(key)?.anchor();
     if rules.require_anchor {
         return (!anchor.starts_with("anchor:")).then_some(RefusedKey::NoAnchor);
@@ -245,18 +265,16 @@ pub fn refused(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
     (is_chunk && !rules.chunk_anchors).then_some(RefusedKey::Chunk)
 }
 
-/// What a key cannot be built for want of.
+/// Fields missing to build a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missing {
-    /// The file.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct MissingKeyFields {
     pub file: bool,
-    /// The rule.
     pub rule: bool,
-    /// Lines, or any other anchor.
     pub place: bool,
 }
 
-impl Missing {
+impl MissingKeyFields {
     /// The names of the missing keys.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let named = [(self.file, "file"), (self.rule, "rule_id"), (self.place, "line_start")];
@@ -264,110 +282,23 @@ impl Missing {
     }
 }
 
-/// What a golden states too little of for a key.
-pub fn missing_of_golden(golden: &Golden) -> Missing {
-    Missing {
+/// The fields a golden lacks for a key.
+pub fn missing_golden_fields(golden: &Golden) -> MissingKeyFields {
+    MissingKeyFields {
         file: golden.file.is_none(),
-        rule: !golden.rules().any(|rule| normal_rule(rule).is_some()),
-        place: place_of_golden(golden).anchor().is_none(),
+        rule: !golden.rules().any(|rule| normalize_rule(rule).is_some()),
+        place: golden_location(golden).anchor().is_none(),
     }
 }
 
-/// What a finding states too little of for a key.
-pub fn missing_of_finding(finding: &Finding) -> Missing {
-    Missing {
+/// The fields a finding lacks for a key.
+pub fn missing_finding_fields(finding: &Finding) -> MissingKeyFields {
+    MissingKeyFields {
         file: finding.file.is_none(),
-        rule: finding.rule_id.as_deref().is_none_or(|rule| normal_rule(rule).is_none()),
-        place: place(finding).anchor().is_none(),
+        rule: finding.rule_id.as_deref().is_none_or(|rule| normalize_rule(rule).is_none()),
+        place: finding_location(finding).anchor().is_none(),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RULES: IdentityRules =
-        IdentityRules { chunk_anchors: false, require_anchor: false, rule_fallback: true, include_source: false };
-
-    fn finding(path: &str, rule: &str) -> Finding {
-        Finding { file: RepoPath::new(path), rule_id: Some(rule.to_owned()), ..Finding::named("f") }
-    }
-
-    #[test]
-    fn the_worked_example_comes_out() {
-        let f = Finding {
-            line_start: Some(26),
-            line_end: Some(33),
-            ..finding("./cases\\supabase-baseline/frontend//utils/api.ts", " ANON_KEY_BEARER ")
-        };
-        assert_eq!(
-            of_finding(&f, &RULES).as_deref(),
-            Some("v2|cases/supabase-baseline/frontend/utils/api.ts|anon_key_bearer|lines:26-33")
-        );
-    }
-
-    #[test]
-    fn anchors_are_taken_in_order() {
-        let check = |change: fn(&mut Finding), expect: Option<&str>| {
-            let mut f = finding("a.ts", "r");
-            change(&mut f);
-            assert_eq!(of_finding(&f, &RULES).as_deref(), expect);
-        };
-        check(|_| (), None);
-        check(|f| f.chunk_end = Some(9), Some("v2|a.ts|r|chunklines:9-9"));
-        check(
-            |f| {
-                f.chunk = Some(4);
-                f.chunk_end = Some(9);
-            },
-            Some("v2|a.ts|r|chunk:4"),
-        );
-        check(
-            |f| {
-                f.line_end = Some(7);
-                f.chunk = Some(4);
-            },
-            Some("v2|a.ts|r|lines:7-7"),
-        );
-        check(
-            |f| {
-                f.line_start = Some(9);
-                f.line_end = Some(7);
-            },
-            Some("v2|a.ts|r|lines:9-9"),
-        );
-        check(
-            |f| {
-                f.anchor = Some("jelly:a|b".to_owned());
-                f.line_start = Some(9);
-            },
-            Some("v2|a.ts|r|anchor:jelly:a/b"),
-        );
-        check(|f| f.rule_id = Some("  ".to_owned()), None);
-        check(|f| f.identity_key = Some("v2|x|y|lines:1-1".to_owned()), Some("v2|x|y|lines:1-1"));
-    }
-
-    #[test]
-    fn folded_reports_give_further_keys() {
-        let f = Finding {
-            line_start: Some(3),
-            merged: vec![MergedReport {
-                rule_id: Some("B609".to_owned()),
-                line_start: Some(12),
-                ..MergedReport::default()
-            }],
-            ..finding("a.py", "B608")
-        };
-        assert_eq!(all_of_finding(&f, &RULES), ["v2|a.py|b608|lines:3-3", "v2|a.py|b609|lines:12-12"]);
-    }
-
-    #[test]
-    fn words_of_a_model_never_enter_a_key() {
-        let mut f = Finding { line_start: Some(1), ..finding("a.py", "r") };
-        let before = of_finding(&f, &RULES);
-        f.title = Some("other words".to_owned());
-        f.message = Some("still other words".to_owned());
-        f.fingerprints.insert("random".to_owned(), "5f1c".to_owned());
-        assert_eq!(of_finding(&f, &RULES), before);
-    }
-}
+mod tests;

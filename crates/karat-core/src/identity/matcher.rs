@@ -1,20 +1,22 @@
-//! Matching by keys: exact, one to one, in time proportional to goldens plus findings.
+//! Matches by identity key: exact, one to one, in time linear in goldens plus findings.
 //!
 //! Findings stand in queues, in file order: one for each key, one for each file and rule, and one for each distinct glob. A
 //! golden takes the first finding of its queues that is not used yet. A used finding is never free again, so that no queue is
 //! walked through more than once. Globs alone are tried out: each distinct one on the distinct paths that have its rule and
 //! anchor and fit its file name, or begin as it does.
 
-use super::key::{self, Missing};
+pub use super::key::RefusedKey;
+
+use super::key::{self, MissingKeyFields};
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::path::{FilePattern, RepoPath};
 use crate::profile::IdentityRules;
 use std::collections::HashMap;
 
-/// How a golden came to its finding.
+/// What a golden and its finding share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum MatchedVia {
     /// The same key.
     Key,
     /// A glob path, and the same rule and anchor.
@@ -25,58 +27,30 @@ pub enum Via {
 
 /// Why a golden has no finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Unmatched {
     /// It cannot be found, whatever is reported.
     Unfindable(Unfindable),
     /// No finding has what it is looked for by.
-    Absent(Via),
+    Absent(MatchedVia),
     /// The first finding that has it reports another golden, and so do all others.
-    Used {
-        /// What it is looked for by.
-        via: Via,
-        /// The finding.
-        finding: usize,
-        /// The golden that it reports.
-        by: usize,
-    },
+    Used { via: MatchedVia, finding: usize, by: usize },
 }
 
 /// Why no finding can match a golden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfindable {
     /// No key can be built, and nothing else may match it.
-    NoKey(Missing),
+    NoKey(MissingKeyFields),
     /// The rules do not accept its kind of key.
     Refused(RefusedKey),
-}
-
-/// Why rules do not accept a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusedKey {
-    /// It names a chunk, and `identity.chunk_anchors` is off.
-    Chunk,
-    /// It is no `anchor:` key, and `identity.require_anchor` is on.
-    NoAnchor,
-    /// It names no source, and `identity.include_source` is on.
-    NoSource,
-}
-
-impl RefusedKey {
-    /// The word used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chunk => "chunk_anchors",
-            Self::NoAnchor => "require_anchor",
-            Self::NoSource => "include_source",
-        }
-    }
 }
 
 /// The result for one trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdentityMatches {
     /// Golden index, finding index, and how.
-    pub matched: Vec<(usize, usize, Via)>,
+    pub matched: Vec<(usize, usize, MatchedVia)>,
     /// The other goldens, and why.
     pub unmatched: Vec<(usize, Unmatched)>,
     /// A finding that no golden was left for, and the matched golden whose key or rule it repeats.
@@ -86,7 +60,7 @@ pub struct IdentityMatches {
 /// Matches goldens to findings. Goldens with a key come before those with a glob, those before fallbacks;
 /// within each, required goldens come before acceptable ones and those before traps.
 pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules) -> IdentityMatches {
-    let wanted: Vec<Wanted<'_>> = goldens.iter().map(|golden| Wanted::new(golden, rules)).collect();
+    let wanted: Vec<GoldenQuery<'_>> = goldens.iter().map(|golden| GoldenQuery::new(golden, rules)).collect();
     let mut index = Index::new(findings, rules, &wanted);
     let queues: Vec<Vec<usize>> = wanted.iter().map(|wanted| index.queues_of(wanted)).collect();
     let mut queues_with_findings = index.queues;
@@ -143,40 +117,39 @@ pub enum FoundBy {
 
 /// What a golden can be found by under these rules, whatever was reported.
 pub fn found_by(golden: &Golden, rules: &IdentityRules) -> FoundBy {
-    let wanted = Wanted::new(golden, rules);
+    let wanted = GoldenQuery::new(golden, rules);
     match (unfindable(golden, &wanted, rules), wanted) {
         (Some(why), _) => FoundBy::Nothing(why),
-        (None, Wanted::FileAndRule { .. }) => FoundBy::FileAndRule,
+        (None, GoldenQuery::FileAndRule { .. }) => FoundBy::FileAndRule,
         (None, _) => FoundBy::Key,
     }
 }
 
-fn unfindable(golden: &Golden, wanted: &Wanted<'_>, rules: &IdentityRules) -> Option<Unfindable> {
+fn unfindable(golden: &Golden, wanted: &GoldenQuery<'_>, rules: &IdentityRules) -> Option<Unfindable> {
     let keys = match wanted {
-        Wanted::FileAndRule { .. } => return None,
-        Wanted::Nothing => return Some(Unfindable::NoKey(key::missing_of_golden(golden))),
-        Wanted::Keys(_) | Wanted::Glob { .. } => key::of_golden(golden),
+        GoldenQuery::FileAndRule { .. } => return None,
+        GoldenQuery::Nothing => return Some(Unfindable::NoKey(key::missing_golden_fields(golden))),
+        GoldenQuery::Keys(_) | GoldenQuery::Glob { .. } => key::golden_keys(golden),
     };
     if rules.include_source && golden.identity_key.is_none() {
         return Some(Unfindable::Refused(RefusedKey::NoSource));
     }
-    let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refused(key, rules)).collect();
+    let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refusal(key, rules)).collect();
     refused.and_then(|refused| refused.first().copied()).map(Unfindable::Refused)
 }
 
-/// What a golden is looked for by.
-enum Wanted<'a> {
+enum GoldenQuery<'a> {
     Keys(Vec<String>),
     Glob { pattern: FilePattern, rests: Vec<String> },
     FileAndRule { file: &'a FilePattern, rules: Vec<String> },
     Nothing,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> GoldenQuery<'a> {
     fn new(golden: &'a Golden, rules: &IdentityRules) -> Self {
-        let keys = key::of_golden(golden);
+        let keys = key::golden_keys(golden);
         if keys.is_empty() {
-            let names: Vec<String> = golden.rules().filter_map(key::normal_rule).collect();
+            let names: Vec<String> = golden.rules().filter_map(key::normalize_rule).collect();
             return match &golden.file {
                 Some(file) if rules.rule_fallback && !names.is_empty() => Self::FileAndRule { file, rules: names },
                 _ => Self::Nothing,
@@ -201,11 +174,11 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    fn via(&self) -> Via {
+    fn via(&self) -> MatchedVia {
         match self {
-            Self::Keys(_) => Via::Key,
-            Self::Glob { .. } => Via::GlobKey,
-            Self::FileAndRule { .. } | Self::Nothing => Via::FileAndRule,
+            Self::Keys(_) => MatchedVia::Key,
+            Self::Glob { .. } => MatchedVia::GlobKey,
+            Self::FileAndRule { .. } | Self::Nothing => MatchedVia::FileAndRule,
         }
     }
 }
@@ -282,20 +255,24 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(findings: &[Finding], rules: &IdentityRules, wanted: &[Wanted<'a>]) -> Self {
+    fn new(findings: &[Finding], rules: &IdentityRules, wanted: &[GoldenQuery<'a>]) -> Self {
         let mut rests: HashMap<&str, Vec<(RepoPath, usize)>> = HashMap::new();
         let mut names: HashMap<&str, Vec<(RepoPath, usize)>> = HashMap::new();
         for wanted in wanted {
             match wanted {
-                Wanted::Glob { rests: own, .. } => rests.extend(own.iter().map(|rest| (rest.as_str(), Vec::new()))),
-                Wanted::FileAndRule { rules, .. } => names.extend(rules.iter().map(|rule| (rule.as_str(), Vec::new()))),
-                Wanted::Keys(_) | Wanted::Nothing => {}
+                GoldenQuery::Glob { rests: own, .. } => {
+                    rests.extend(own.iter().map(|rest| (rest.as_str(), Vec::new())))
+                }
+                GoldenQuery::FileAndRule { rules, .. } => {
+                    names.extend(rules.iter().map(|rule| (rule.as_str(), Vec::new())))
+                }
+                GoldenQuery::Keys(_) | GoldenQuery::Nothing => {}
             }
         }
         let mut queues: Vec<Queue> = Vec::new();
         let mut by_key: HashMap<String, usize> = HashMap::new();
         for (f, finding) in findings.iter().enumerate() {
-            for k in key::all_of_finding(finding, rules).into_iter().filter(|k| key::refused(k, rules).is_none()) {
+            for k in key::finding_keys(finding, rules).into_iter().filter(|k| key::refusal(k, rules).is_none()) {
                 if let Some(parts) = key::parse(&k).filter(|_| !rests.is_empty())
                     && let Some(bucket) = rests.get_mut(parts.rest)
                     && let Some(path) = RepoPath::new(parts.path)
@@ -309,7 +286,7 @@ impl<'a> Index<'a> {
                 queues[queue].findings.push(f);
             }
             let Some(path) = finding.file.as_ref().filter(|_| !names.is_empty()) else { continue };
-            for rule in finding.rules().filter_map(key::normal_rule) {
+            for rule in finding.rules().filter_map(key::normalize_rule) {
                 if let Some(bucket) = names.get_mut(rule.as_str()) {
                     bucket.push((path.clone(), f));
                 }
@@ -329,10 +306,10 @@ impl<'a> Index<'a> {
     }
 
     /// The queues that a golden is served from.
-    fn queues_of(&mut self, wanted: &Wanted<'a>) -> Vec<usize> {
+    fn queues_of(&mut self, wanted: &GoldenQuery<'a>) -> Vec<usize> {
         match wanted {
-            Wanted::Keys(keys) => keys.iter().filter_map(|key| self.by_key.get(key).copied()).collect(),
-            Wanted::Glob { pattern, rests } => {
+            GoldenQuery::Keys(keys) => keys.iter().filter_map(|key| self.by_key.get(key).copied()).collect(),
+            GoldenQuery::Glob { pattern, rests } => {
                 let key = (pattern.clone(), rests.clone());
                 if let Some(&queue) = self.by_glob.get(&key) {
                     return vec![queue];
@@ -342,10 +319,10 @@ impl<'a> Index<'a> {
                 self.by_glob.insert(key, queue);
                 vec![queue]
             }
-            Wanted::FileAndRule { file, rules } => {
+            GoldenQuery::FileAndRule { file, rules } => {
                 rules.iter().filter_map(|rule| self.queue_of_rule(file, rule)).collect()
             }
-            Wanted::Nothing => Vec::new(),
+            GoldenQuery::Nothing => Vec::new(),
         }
     }
 
@@ -368,89 +345,4 @@ impl<'a> Index<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding::MergedReport;
-    use crate::lines::Lines;
-
-    const RULES: IdentityRules =
-        IdentityRules { chunk_anchors: false, require_anchor: false, rule_fallback: true, include_source: false };
-
-    fn golden(file: &str, rule: &str, line: Option<u32>) -> Golden {
-        Golden {
-            file: FilePattern::new(file),
-            rule_id: Some(rule.to_owned()),
-            lines: Lines::from_start(line, None),
-            ..Golden::named("g")
-        }
-    }
-
-    fn finding(file: &str, rule: &str, line: u32) -> Finding {
-        Finding {
-            file: RepoPath::new(file),
-            rule_id: Some(rule.to_owned()),
-            line_start: Some(line),
-            ..Finding::named("f")
-        }
-    }
-
-    /// `golden>finding` pairs and `finding=golden` duplicates.
-    fn check(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules, expect: &str) {
-        let result = match_all(goldens, findings, rules);
-        let mut words: Vec<String> = result.matched.iter().map(|(g, f, _)| format!("{g}>{f}")).collect();
-        words.extend(result.duplicates.iter().map(|(f, g)| format!("{f}={g}")));
-        assert_eq!(words.join(" "), expect);
-    }
-
-    #[test]
-    fn equal_keys_match_one_to_one_in_file_order() {
-        let goldens = [golden("a.ts", "r", Some(3)), golden("a.ts", "r", Some(3))];
-        let findings = [finding("a.ts", "R", 3), finding("./a.ts", "r", 3), finding("a.ts", "r", 3)];
-        check(&goldens, &findings, &RULES, "0>0 1>1 2=0");
-    }
-
-    #[test]
-    fn a_key_has_no_fallback() {
-        check(&[golden("a.ts", "r", Some(3))], &[finding("a.ts", "r", 4)], &RULES, "");
-    }
-
-    #[test]
-    fn globs_need_rule_and_anchor_too() {
-        let goldens = [golden("src/**/a.ts", "r", Some(3))];
-        check(&goldens, &[finding("src/x/a.ts", "r", 4), finding("src/x/a.ts", "r", 3)], &RULES, "0>1");
-    }
-
-    #[test]
-    fn without_lines_file_and_rule_decide_through_aliases_and_folded_reports() {
-        let mut aliased = golden("a.ts", "old-name", None);
-        aliased.rule_aliases = vec!["New-Name".to_owned()];
-        check(&[aliased.clone()], &[finding("a.ts", "new-name", 9)], &RULES, "0>0");
-        let mut folded = finding("a.ts", "other", 9);
-        folded.merged = vec![MergedReport { rule_id: Some("old-name".to_owned()), ..MergedReport::default() }];
-        check(&[aliased.clone()], &[folded], &RULES, "0>0");
-        let strict = IdentityRules { rule_fallback: false, ..RULES };
-        check(&[aliased], &[finding("a.ts", "new-name", 9)], &strict, "");
-    }
-
-    #[test]
-    fn a_fallback_never_takes_what_a_key_wants() {
-        let goldens = [golden("a.ts", "r", None), golden("a.ts", "r", Some(3))];
-        check(&goldens, &[finding("a.ts", "r", 3), finding("a.ts", "r", 8)], &RULES, "0>1 1>0");
-    }
-
-    #[test]
-    fn chunk_anchors_match_only_when_allowed() {
-        let mut g = golden("a.ts", "r", None);
-        g.identity_key = Some("v2|a.ts|r|chunk:2".to_owned());
-        let f = Finding { chunk: Some(2), line_start: None, ..finding("a.ts", "r", 1) };
-        check(std::slice::from_ref(&g), std::slice::from_ref(&f), &RULES, "");
-        check(&[g], &[f], &IdentityRules { chunk_anchors: true, ..RULES }, "0>0");
-    }
-
-    #[test]
-    fn many_equal_keys_stay_linear() {
-        let goldens: Vec<Golden> = (0..20_000).map(|_| golden("a.ts", "r", Some(3))).collect();
-        let findings: Vec<Finding> = (0..20_000).map(|_| finding("a.ts", "r", 3)).collect();
-        assert_eq!(match_all(&goldens, &findings, &RULES).matched.len(), 20_000);
-    }
-}
+mod tests;

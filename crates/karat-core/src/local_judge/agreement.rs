@@ -1,9 +1,9 @@
-//! What beside the texts speaks for a match: place, kind, weakness, severity, keywords.
+//! Evidence for a match beyond the texts: location, category, CWE, severity, keywords.
 //!
 //! The data that text weights are fitted on has none of these, so that their weights are set by reason. Each is an amount
 //! of log-odds, and what either side does not say counts as nothing.
 
-use super::sides::{FindingSide, GoldenSide, Sides};
+use super::metadata::{FindingMetadata, GoldenMetadata, PairMetadata};
 use crate::golden::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,20 +78,20 @@ impl Default for Reasoned {
 }
 
 /// One thing that a pair has beside its texts: its name, and its weight.
-pub(super) type Said = Option<(&'static str, f64)>;
+pub(super) type Contribution = Option<(&'static str, f64)>;
 
 impl Reasoned {
     /// What golden `g` and finding `f` have beside their texts, which amount to `texts`, in a fixed order.
-    pub(super) fn of(&self, sides: &Sides, g: usize, f: usize, texts: f64) -> [Said; 8] {
-        let (golden, finding) = (&sides.goldens[g], &sides.findings[f]);
+    pub(super) fn contributions(&self, metadata: &PairMetadata, g: usize, f: usize, texts: f64) -> [Contribution; 8] {
+        let (golden, finding) = (&metadata.goldens[g], &metadata.findings[f]);
         let (place, category) = (self.place(golden, finding), self.category(golden, finding));
-        let share = sides.keyword_share(g, f);
+        let share = metadata.keyword_share(g, f);
         [
             place,
             self.rule(golden, finding),
             category,
             self.cwe(golden, finding),
-            self.function(sides, g, f),
+            self.function(metadata, g, f),
             self.severity(golden.severity, finding.severity),
             share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
             self.terse(golden, texts, place, category, share),
@@ -122,14 +122,21 @@ impl Reasoned {
     }
 
     /// What is added where a terse golden meets a finding that has what little it asks for, and whose texts amount to `texts`.
-    fn terse(&self, golden: &GoldenSide, texts: f64, place: Said, category: Said, share: Option<f64>) -> Said {
+    fn terse(
+        &self,
+        golden: &GoldenMetadata,
+        texts: f64,
+        place: Contribution,
+        category: Contribution,
+        share: Option<f64>,
+    ) -> Contribution {
         let is_of_kind = matches!(category, Some(("same_category", _))) || share == Some(1.0);
         let is_placed = place.is_none_or(|(_, log_odds)| log_odds >= 0.0);
         (is_of_kind && is_placed && texts < self.terse_golden && golden.is_terse)
             .then_some(("terse_golden", self.terse_golden - texts))
     }
 
-    fn place(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+    fn place(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         let (own, other) = (golden.place.as_ref()?, finding.file?);
         if !own.has(other) {
             return Some(if own.has_name_of(other) {
@@ -150,18 +157,18 @@ impl Reasoned {
         Some(("near_lines", self.near_lines + (self.far_lines - self.near_lines) * way))
     }
 
-    fn rule(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+    fn rule(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         let same = golden.rules.iter().any(|own| finding.rules.contains(own));
         same.then_some(("same_rule", self.same_rule))
     }
 
-    fn category(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+    fn category(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         let (own, other) = (golden.category?, finding.category?);
         let same = own.is_some() && own == other;
         Some(if same { ("same_category", self.same_category) } else { ("other_category", self.other_category) })
     }
 
-    fn cwe(&self, golden: &GoldenSide, finding: &FindingSide) -> Said {
+    fn cwe(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         if golden.cwe.is_empty() || finding.cwe.is_empty() {
             return None;
         }
@@ -169,15 +176,15 @@ impl Reasoned {
         Some(if same { ("same_cwe", self.same_cwe) } else { ("other_cwe", self.other_cwe) })
     }
 
-    fn function(&self, sides: &Sides, g: usize, f: usize) -> Said {
-        let (own, other) = (sides.goldens[g].function?, sides.findings[f].function);
-        if other == Some(Some(own)) || sides.is_in_text(f, own) {
+    fn function(&self, metadata: &PairMetadata, g: usize, f: usize) -> Contribution {
+        let (own, other) = (metadata.goldens[g].function?, metadata.findings[f].function);
+        if other == Some(Some(own)) || metadata.is_in_text(f, own) {
             return Some(("same_function", self.same_function));
         }
         other.map(|_| ("other_function", self.other_function))
     }
 
-    fn severity(&self, golden: Option<Severity>, finding: Option<Severity>) -> Said {
+    fn severity(&self, golden: Option<Severity>, finding: Option<Severity>) -> Contribution {
         let steps = (golden? as u8).abs_diff(finding? as u8);
         (steps > 0).then(|| ("severity_step", self.severity_step * f64::from(steps)))
     }

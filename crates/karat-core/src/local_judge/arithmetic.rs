@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_what_the_standard_library_says() {
+    fn exp_and_ln_agree_with_the_standard_library() {
         for i in -6000..6000 {
             let x = f64::from(i) / 100.0 + 0.0037;
             let off = (exp(x) / x.exp() - 1.0).abs();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_or_side_by_side_is_the_same() {
+    fn exp_of_one_equals_exp_of_several() {
         let all: Vec<f64> = (-1000..1003).map(|i| f64::from(i) / 1.37).chain([f64::NAN, f64::INFINITY]).collect();
         let mut found = all.clone();
         into_probabilities(&mut found);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sure_costs_nothing_and_what_was_ruled_out_costs_much() {
+    fn log_loss_is_low_for_likely_and_high_for_unlikely_events() {
         for (log_odds, expect) in [(0.0, LN_2), (800.0, 0.0), (-800.0, 800.0), (2.0, 0.126_928_011_042_972_52)] {
             assert!((log_loss(log_odds) - expect).abs() < 1e-12, "{log_odds}: {}", log_loss(log_odds));
         }

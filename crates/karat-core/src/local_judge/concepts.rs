@@ -1,9 +1,9 @@
-//! What words are about: a golden says "nil" where a finding says "undefined", and both mean a value that is not there.
+//! Synonym groups: a golden says "nil" where a finding says "undefined".
 //!
 //! The groups are about software at large and hold no name of any project. They were written by hand, after reading some
 //! pairs of the benchmark that the shipped parameters are fitted on, so that figures on it flatter them a little.
 
-use super::spread::Spread;
+use super::hashing::FastHash;
 use super::words::stem;
 use std::collections::HashMap;
 
@@ -70,12 +70,12 @@ const GROUPS: &[&str] = &[
 pub(super) type Groups = u128;
 
 /// The groups of every word that has one, by its stem.
-pub(super) struct Concepts(HashMap<String, Groups, Spread>);
+pub(super) struct Concepts(HashMap<String, Groups, FastHash>);
 
 impl Concepts {
     /// The table, ready to be looked up in.
     pub(super) fn new() -> Self {
-        let mut table: HashMap<String, Groups, Spread> = HashMap::default();
+        let mut table: HashMap<String, Groups, FastHash> = HashMap::default();
         for (number, group) in GROUPS.iter().enumerate() {
             for word in group.split(' ') {
                 *table.entry(stem(word).into_owned()).or_default() |= 1 << number;
@@ -84,8 +84,7 @@ impl Concepts {
         Self(table)
     }
 
-    /// What a stem is about.
-    pub(super) fn of(&self, stem: &str) -> Groups {
+    pub(super) fn get(&self, stem: &str) -> Groups {
         self.0.get(stem).copied().unwrap_or_default()
     }
 }
@@ -98,7 +97,7 @@ mod tests {
     fn words_of_one_meaning_meet() {
         let concepts = Concepts::new();
         let check = |a: &str, b: &str, expect: bool| {
-            assert_eq!(concepts.of(&stem(a)) & concepts.of(&stem(b)) != 0, expect, "{a} and {b}");
+            assert_eq!(concepts.get(&stem(a)) & concepts.get(&stem(b)) != 0, expect, "{a} and {b}");
         };
         check("nil", "undefined", true);
         check("concurrently", "race", true);

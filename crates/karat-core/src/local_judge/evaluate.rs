@@ -1,4 +1,4 @@
-//! How well the judge agrees with labels.
+//! Measures how well a judge agrees with labels.
 
 use super::LocalJudge;
 use super::labels::LabelledTrial;
@@ -46,7 +46,7 @@ pub struct Pairs {
 
 /// How well a judge agrees with labels.
 pub fn evaluate(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Figures {
-    seen(judge, trials).figures()
+    predict(judge, trials).figures()
 }
 
 /// What any judge said of a pair.
@@ -70,12 +70,12 @@ impl Answer {
 ///
 /// Only labelled pairs count. A pair without an answer counts nowhere, and neither does a golden that only such pairs, or no
 /// labelled pair at all, could show to be found; goldens of trials without findings were not found by anybody.
-pub fn answered(trials: &[LabelledTrial<'_>], answers: &[Vec<Option<Answer>>]) -> Figures {
-    let mut seen = Seen::default();
+pub fn evaluate_answers(trials: &[LabelledTrial<'_>], answers: &[Vec<Option<Answer>>]) -> Figures {
+    let mut predictions = Predictions::default();
     for (own, answers) in trials.iter().zip(answers) {
-        seen.add_answers(own, answers);
+        predictions.add_answers(own, answers);
     }
-    seen.figures()
+    predictions.figures()
 }
 
 /// The plain mean of the groups' figures; what is undefined in a group is undefined in the mean. Counts are added.
@@ -102,11 +102,11 @@ pub fn mean<'f>(groups: impl Iterator<Item = &'f Figures> + Clone) -> Figures {
 
 /// Plain overlap of words in place of the judge, to see what the judge adds: the text part of the `karat` profile, which
 /// matches from 0.3 on.
-pub fn overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Figures {
+pub fn evaluate_word_overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Figures {
     let texts: Vec<String> = suite.cases.iter().flat_map(|case| case.goldens.iter().map(super::golden_text)).collect();
     let vocabulary = Vocabulary::learn(&texts, String::clone);
     let weight = |terms: &[u32]| terms.iter().map(|&term| vocabulary.weight(term)).sum::<f64>();
-    let mut seen = Seen::default();
+    let mut predictions = Predictions::default();
     for own in trials {
         let findings: Vec<Vec<u32>> =
             own.trial.findings.iter().map(|finding| vocabulary.terms(&super::finding_text(finding))).collect();
@@ -119,9 +119,9 @@ pub fn overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Figures {
                 shares.push(if whole > 0.0 { weight(&shared) / whole } else { 0.0 });
             }
         }
-        seen.add(own, &shares, 0.3);
+        predictions.add(own, &shares, 0.3);
     }
-    seen.figures()
+    predictions.figures()
 }
 
 /// Cohen's kappa of truths and decisions; nothing where both always say the same one thing.
@@ -137,37 +137,36 @@ pub(super) fn kappa(items: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
     (total > 0.0 && chance < 1.0).then(|| (agreed / total - chance) / (1.0 - chance))
 }
 
-/// What a judge makes of labelled trials.
-pub(super) fn seen(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Seen {
+pub(super) fn predict(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Predictions {
     let probabilities: Vec<Vec<f64>> =
         trials.par_iter().map(|own| judge.probabilities(&own.case.goldens, &own.trial.findings)).collect();
-    let mut seen = Seen::default();
+    let mut predictions = Predictions::default();
     for (own, probabilities) in trials.iter().zip(&probabilities) {
-        seen.add(own, probabilities, judge.params().threshold);
+        predictions.add(own, probabilities, judge.params().threshold);
     }
-    seen
+    predictions
 }
 
 /// Labels beside what the judge made of them.
 #[derive(Default)]
-pub(super) struct Seen {
-    goldens: Vec<SeenGolden>,
-    pairs: Vec<SeenPair>,
+pub(super) struct Predictions {
+    goldens: Vec<GoldenPrediction>,
+    pairs: Vec<PairPrediction>,
 }
 
-struct SeenGolden {
+struct GoldenPrediction {
     found: bool,
     best: f64,
-    taken: bool,
+    predicted: bool,
 }
 
-struct SeenPair {
+struct PairPrediction {
     matched: bool,
     probability: f64,
-    taken: bool,
+    predicted: bool,
 }
 
-impl Seen {
+impl Predictions {
     /// Adds a trial. Where only some pairs are labelled, only these are looked at: what nobody judged is nobody's fault.
     pub(super) fn add(&mut self, own: &LabelledTrial<'_>, probabilities: &[f64], threshold: f64) {
         let width = own.trial.findings.len();
@@ -180,11 +179,11 @@ impl Seen {
                     best = best.max(probability);
                 }
                 if let Some(matched) = *label {
-                    self.pairs.push(SeenPair { matched, probability, taken: probability >= threshold });
+                    self.pairs.push(PairPrediction { matched, probability, predicted: probability >= threshold });
                 }
             }
             if let Some(found) = own.found(golden) {
-                self.goldens.push(SeenGolden { found, best, taken: width > 0 && best >= threshold });
+                self.goldens.push(GoldenPrediction { found, best, predicted: width > 0 && best >= threshold });
             }
         }
     }
@@ -195,19 +194,19 @@ impl Seen {
         for golden in 0..own.case.goldens.len() {
             let said = answers.get(golden * width..(golden + 1) * width).unwrap_or_default();
             let labelled = own.of_golden(golden).iter().zip(said).filter_map(|(label, said)| Some(((*label)?, *said)));
-            let (mut best, mut taken, mut open) = (0.0_f64, false, 0);
+            let (mut best, mut predicted, mut open) = (0.0_f64, false, 0);
             for (matched, said) in labelled.clone() {
                 let Some(said) = said else {
                     open += 1;
                     continue;
                 };
                 best = best.max(said.probability);
-                taken |= said.matched;
-                self.pairs.push(SeenPair { matched, probability: said.probability, taken: said.matched });
+                predicted |= said.matched;
+                self.pairs.push(PairPrediction { matched, probability: said.probability, predicted: said.matched });
             }
-            let known = taken || open == 0 && (width == 0 || labelled.count() > 0);
+            let known = predicted || open == 0 && (width == 0 || labelled.count() > 0);
             if let Some(found) = own.found(golden).filter(|_| known) {
-                self.goldens.push(SeenGolden { found, best, taken });
+                self.goldens.push(GoldenPrediction { found, best, predicted });
             }
         }
     }
@@ -217,19 +216,17 @@ impl Seen {
         self.goldens.iter().map(|golden| (golden.found, golden.best))
     }
 
-    /// Puts another part behind this one.
     pub(super) fn append(&mut self, other: Self) {
         self.goldens.extend(other.goldens);
         self.pairs.extend(other.pairs);
     }
 
-    /// The figures over all of it.
     pub(super) fn figures(&self) -> Figures {
-        let goldens = counts(self.goldens.iter().map(|golden| (golden.found, golden.taken)));
-        let pairs = counts(self.pairs.iter().map(|pair| (pair.matched, pair.taken)));
+        let goldens = counts(self.goldens.iter().map(|golden| (golden.found, golden.predicted)));
+        let pairs = counts(self.pairs.iter().map(|pair| (pair.matched, pair.predicted)));
         Figures {
             golden_found: GoldenFound {
-                kappa: kappa(self.goldens.iter().map(|golden| (golden.found, golden.taken))),
+                kappa: kappa(self.goldens.iter().map(|golden| (golden.found, golden.predicted))),
                 precision: goldens.precision().ok(),
                 recall: goldens.recall().ok(),
                 n: self.goldens.len(),
@@ -271,7 +268,7 @@ pub(crate) fn auc(pairs: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
 }
 
 /// The mean distance between probabilities and shares of matches, over ten bins of equal width.
-fn ece(pairs: &[SeenPair]) -> Option<f64> {
+fn ece(pairs: &[PairPrediction]) -> Option<f64> {
     let mut bins = [(0.0, 0.0); 10];
     for pair in pairs {
         let bin = ((pair.probability * 10.0) as usize).min(9);
@@ -284,70 +281,4 @@ fn ece(pairs: &[SeenPair]) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pairs(text: &str) -> Vec<SeenPair> {
-        let pair = |word: &str| {
-            let (matched, probability) = word.split_at(1);
-            SeenPair { matched: matched == "+", probability: probability.parse().unwrap(), taken: false }
-        };
-        text.split_whitespace().map(pair).collect()
-    }
-
-    #[test]
-    fn figures_by_hand() {
-        let check = |text: &str, area: Option<f64>, error: Option<f64>| {
-            let pairs = pairs(text);
-            let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
-                (Some(a), Some(b)) => (a - b).abs() < 1e-12,
-                (a, b) => a == b,
-            };
-            let found = auc(pairs.iter().map(|pair| (pair.probability, pair.matched)));
-            assert!(near(found, area), "{text}: area {found:?}");
-            assert!(near(ece(&pairs), error), "{text}: error {:?}", ece(&pairs));
-        };
-        check("+0.9 -0.1", Some(1.0), Some(0.1));
-        check("+0.5 -0.5", Some(0.5), Some(0.0));
-        check("+0.2 -0.8 -0.1", Some(0.5), Some((0.8 + 0.8 + 0.1) / 3.0));
-        check("+1.0 +1.0", None, Some(0.0));
-        check("", None, None);
-    }
-
-    /// Goldens g1 to g3, findings f1 and f2; labels and answers in that order, `.` for none.
-    #[test]
-    fn what_was_not_answered_counts_nowhere() {
-        let check = |labels: &str, answers: &str, expect: &str| {
-            let mut case = crate::suite::Case::named("c");
-            case.goldens = ["g1", "g2", "g3"].map(crate::golden::Golden::named).to_vec();
-            let mut trial = crate::trial::Trial::reported("c".into(), "t".into(), 1);
-            trial.findings = ["f1", "f2"].map(crate::finding::Finding::named).to_vec();
-            let bits =
-                |text: &str| -> Vec<Option<bool>> { text.chars().map(|c| (c != '.').then_some(c == '+')).collect() };
-            let own = LabelledTrial { case: &case, trial: &trial, stated: bits(labels), whole: true };
-            let said = bits(answers).into_iter().map(|said| said.map(|said| Answer::new(said, Some(0.9)))).collect();
-            let Figures { golden_found: found, pairs } = answered(&[own], &[said]);
-            let told = format!("{} of {} goldens, {} pairs", found.recall.unwrap_or(-1.0), found.n, pairs.n);
-            assert_eq!(told, expect, "{labels} {answers}");
-        };
-        check("+-+---", "+-+---", "1 of 3 goldens, 6 pairs");
-        check("+-+---", "+-----", "0.5 of 3 goldens, 6 pairs");
-        // Nobody answered about the first pair of g2: whether the judge would find it is not known.
-        check("+-+---", "+-.---", "1 of 2 goldens, 5 pairs");
-        // A yes is enough to know, whatever was not answered beside it.
-        check("+-+---", "+-.+--", "1 of 3 goldens, 5 pairs");
-        check("+-+---", "......", "-1 of 0 goldens, 0 pairs");
-        // Nobody labelled a pair of g3, so nobody was asked.
-        check("+-+-..", "+-+-..", "1 of 2 goldens, 4 pairs");
-    }
-
-    /// 35 of 50 agreed, and 25 would by chance.
-    #[test]
-    fn kappa_by_hand() {
-        let table = [(true, true, 20), (true, false, 5), (false, true, 10), (false, false, 15)];
-        let items = table.iter().flat_map(|&(a, b, n)| (0..n).map(move |_| (a, b)));
-        assert!((kappa(items).unwrap() - 0.4).abs() < 1e-12);
-        assert_eq!(kappa([(true, true)].into_iter()), None);
-        assert_eq!(kappa([].into_iter()), None);
-    }
-}
+mod tests;

@@ -1,20 +1,18 @@
-//! What of a pair's texts speaks for a match, in numbers.
+//! Text features of a pair: evidence for a match as numbers.
 
 use super::arithmetic::ln;
-use super::reading::Reading;
-use super::shared::Shared;
+use super::shared::SharedText;
+use super::text_index::IndexedText;
 
 /// One number about a pair of texts.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Feature {
-    /// Its name in parameter files.
     pub name: &'static str,
-    /// What it says.
     pub meaning: &'static str,
-    /// Which way it may speak.
     pub(super) sign: Sign,
 }
 
-/// Which way a feature may speak. A weight that goes against reason is chance, and is left out of a fit.
+/// The sign a feature's weight may have. A weight of the wrong sign is chance and is left out of a fit.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sign {
     For,
@@ -59,20 +57,20 @@ pub static FEATURES: [Feature; COUNT] = {
 };
 
 /// The features of a pair that has so much in common, in the order of [`FEATURES`].
-pub(super) fn features(golden: &Reading, finding: &Reading, shared: &Shared) -> [f64; COUNT] {
-    let (told, told_here) = (shared.told, shared.told_here);
+pub(super) fn features(golden: &IndexedText, finding: &IndexedText, shared: &SharedText) -> [f64; COUNT] {
+    let (word_weight, local_word_weight) = (shared.word_weight, shared.local_word_weight);
     let names = f64::from(shared.names);
     let concepts = (golden.concepts & finding.concepts).count_ones();
-    let of_concepts = |reading: &Reading| share(f64::from(concepts), f64::from(reading.concepts.count_ones()));
+    let of_concepts = |reading: &IndexedText| share(f64::from(concepts), f64::from(reading.concepts.count_ones()));
     let grams = f64::from(shared.grams);
     let (golden_grams, finding_grams) = (count(golden.grams.count), count(finding.grams.count));
     [
-        share(told, golden.weight),
-        share(told, finding.weight),
-        ln(1.0 + told),
-        share(told_here, golden.weight_here),
-        share(told_here, finding.weight_here),
-        share(2.0 * told_here, golden.weight_here + finding.weight_here),
+        share(word_weight, golden.weight),
+        share(word_weight, finding.weight),
+        ln(1.0 + word_weight),
+        share(local_word_weight, golden.local_weight),
+        share(local_word_weight, finding.local_weight),
+        share(2.0 * local_word_weight, golden.local_weight + finding.local_weight),
         shared.rarest,
         share(names, count(golden.names.count)),
         share(names, count(finding.names.count)),
@@ -90,7 +88,7 @@ pub(super) fn features(golden: &Reading, finding: &Reading, shared: &Shared) -> 
     ]
 }
 
-fn numbers(golden: &Reading, finding: &Reading, shared: &Shared) -> f64 {
+fn numbers(golden: &IndexedText, finding: &IndexedText, shared: &SharedText) -> f64 {
     if shared.numbers > 0 {
         1.0
     } else if golden.numbers.count == 0 || finding.numbers.count == 0 {
@@ -119,20 +117,20 @@ mod tests {
     use super::*;
     use crate::local_judge::concepts::Concepts;
     use crate::local_judge::rarity::Rarity;
-    use crate::local_judge::reading::{Reader, Wanted};
-    use crate::local_judge::shared::Marks;
+    use crate::local_judge::shared::GoldenLookup;
+    use crate::local_judge::text_index::{TextIndexer, TextParts};
 
     /// A feature of a golden's and a finding's texts, by name.
     fn value(name: &str, golden: &str, finding: &str) -> f64 {
         let weights = Rarity { texts: 100, words: [("a".to_owned(), 50)].into() }.weights();
         let concepts = Concepts::new();
-        let mut reader = Reader::new(&weights, &concepts, Wanted { phrases: true, grams: true }, 99);
+        let mut reader = TextIndexer::new(&weights, &concepts, TextParts { phrases: true, grams: true }, 99);
         let (mut golden, sizes, mut finding) = (reader.read(golden), reader.end_goldens(), reader.read(finding));
         reader.weigh([&mut golden, &mut finding].into_iter(), |uses, all| ln((all as f64 + 1.0) / (uses as f64 + 0.5)));
-        let mut marks = Marks::new(sizes);
-        marks.put(&golden);
+        let mut lookup = GoldenLookup::new(sizes);
+        lookup.load(&golden);
         let at = FEATURES.iter().position(|feature| feature.name == name).unwrap();
-        features(&golden, &finding, &marks.shared(&finding))[at]
+        features(&golden, &finding, &lookup.shared(&finding))[at]
     }
 
     #[test]

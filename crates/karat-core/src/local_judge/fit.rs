@@ -1,21 +1,21 @@
 //! Fitting parameters to labelled trials.
 
 use super::arithmetic::rounded;
-use super::evaluate::{Seen, kappa};
+use super::evaluate::{Predictions, kappa};
 use super::features::{COUNT, FEATURES, Sign, VERSION};
 use super::labels::LabelledTrial;
 use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
-use super::reading::Wanted;
 use super::table::{Table, Texts};
+use super::text_index::TextParts;
 use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text, logistic};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How strongly weights are held back: about as much as ten pairs that speak for nothing.
+/// Ridge penalty, worth about ten uninformative pairs.
 const RIDGE: f64 = 10.0;
 
-/// The same for the three weights of the second step, which need hardly any.
+/// Ridge penalty of the three rival weights.
 const RIVAL_RIDGE: f64 = 0.1;
 
 /// Thresholds are tried in steps of a hundredth; each is worth the mean over so many steps to both sides, as a peak that is
@@ -24,10 +24,9 @@ const SMOOTHED_OVER: usize = 10;
 
 /// Why nothing could be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum FitError {
-    /// No labelled pair matches.
     NoMatches,
-    /// Every labelled pair matches.
     NoMismatches,
 }
 
@@ -65,7 +64,7 @@ pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Param
 
     // What is read depends on how rare words are, and on nothing that is fitted after that.
     let judge = ready(&params)?;
-    let all = Wanted { phrases: true, grams: true };
+    let all = TextParts { phrases: true, grams: true };
     let read = |own: &LabelledTrial<'_>| Texts::read(&judge, &own.case.goldens, &own.trial.findings, all);
     let texts: Vec<Texts> = trials.par_iter().map(read).collect();
     let rows = per_pair(&texts, &known, |texts| texts.features().iter().map(|values| values.to_vec()).collect());
@@ -93,7 +92,6 @@ fn ready(params: &Params) -> Result<LocalJudge, FitError> {
     LocalJudge::new(params.clone()).map_err(|_| FitError::NoMatches)
 }
 
-/// Parameters that know words and nothing else.
 fn blank(rarity: Rarity) -> Params {
     let weight = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
     Params {
@@ -188,11 +186,11 @@ fn constrained(
 
 /// The threshold at which the judge agrees best on goldens found.
 fn threshold(trials: &[LabelledTrial<'_>], tables: Vec<Table<'_>>) -> f64 {
-    let mut seen = Seen::default();
+    let mut predictions = Predictions::default();
     for (own, table) in trials.iter().zip(tables) {
-        seen.add(own, &table.into_probabilities(), 0.5);
+        predictions.add(own, &table.into_probabilities(), 0.5);
     }
-    let best: Vec<(bool, f64)> = seen.best_of_goldens().collect();
+    let best: Vec<(bool, f64)> = predictions.best_of_goldens().collect();
     let agreement = |hundredths: usize| {
         let threshold = hundredths as f64 / 100.0;
         kappa(best.iter().map(|&(found, best)| (found, best >= threshold))).unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! What judgements say of pairs, and what follows from it.
+//! Derives pair labels from judgements.
 
 use crate::ids::{CaseId, JudgeName, ToolName};
 use crate::judgement::{Decision, Judgement};
@@ -20,15 +20,13 @@ pub struct Labels<'a> {
     pub strangers: usize,
 }
 
-/// What names a trial.
 type TrialKey<'k> = (&'k CaseId, &'k ToolName, u32);
 
 /// A trial with what is known of its pairs.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LabelledTrial<'a> {
-    /// The case.
     pub case: &'a Case,
-    /// The trial.
     pub trial: &'a Trial,
     /// What judges decided, all findings of the first golden first. A finding that matches nothing matches no golden.
     pub stated: Vec<Option<bool>>,
@@ -38,7 +36,7 @@ pub struct LabelledTrial<'a> {
 
 impl<'a> Labels<'a> {
     /// Puts judgements to the trials they are about. People go before models, and the majority decides.
-    pub fn of(suite: &'a Suite, trials: &'a [Trial], judgements: &[Judgement]) -> Self {
+    pub fn new(suite: &'a Suite, trials: &'a [Trial], judgements: &[Judgement]) -> Self {
         let cases: BTreeMap<&CaseId, &Case> = suite.cases.iter().map(|case| (&case.id, case)).collect();
         let mut by_trial: BTreeMap<TrialKey<'_>, Vec<(usize, &Judgement)>> = BTreeMap::new();
         let mut judged = BTreeSet::new();
@@ -55,11 +53,11 @@ impl<'a> Labels<'a> {
             let Some(case) = cases.get(&trial.case) else { continue };
             let said = by_trial.remove(&(&trial.case, &trial.tool, trial.number)).unwrap_or_default();
             let decisions = Decisions::settle(&said, &case.goldens, &trial.findings);
-            labels.strangers += decisions.strangers.len();
-            if said.len() == decisions.strangers.len() && !trial.findings.is_empty() {
+            labels.strangers += decisions.unknown.len();
+            if said.len() == decisions.unknown.len() && !trial.findings.is_empty() {
                 labels.unjudged += 1;
             } else if judged.contains(&trial.case) {
-                labels.trials.push(LabelledTrial::of(case, trial, &decisions));
+                labels.trials.push(LabelledTrial::new(case, trial, &decisions));
             }
         }
         labels.strangers += by_trial.values().map(Vec::len).sum::<usize>();
@@ -68,14 +66,14 @@ impl<'a> Labels<'a> {
 }
 
 impl<'a> LabelledTrial<'a> {
-    fn of(case: &'a Case, trial: &'a Trial, decisions: &Decisions<'_>) -> Self {
+    fn new(case: &'a Case, trial: &'a Trial, decisions: &Decisions<'_>) -> Self {
         let findings = 0..trial.findings.len();
         let pairs = (0..case.goldens.len()).flat_map(|g| findings.clone().map(move |f| (g, f)));
         let named: BTreeSet<usize> = decisions.pairs.keys().map(|(_, finding)| *finding).collect();
         Self {
             case,
             trial,
-            stated: pairs.map(|(g, f)| decisions.about(g, f).map(|decided| decided.matched)).collect(),
+            stated: pairs.map(|(g, f)| decisions.pair(g, f).map(|decided| decided.matched)).collect(),
             whole: findings.clone().all(|f| decisions.unnamed.contains_key(&f) || named.contains(&f)),
         }
     }
@@ -107,58 +105,4 @@ impl<'a> LabelledTrial<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding::Finding;
-    use crate::golden::Golden;
-    use crate::judgement::PairDecision;
-
-    /// Labels of a trial with goldens g1 to g3 and findings f1 to f3, from lines such as `g1 f1 yes` and `- f2 no`.
-    fn labels(said: &str) -> (String, String, Vec<Option<bool>>, bool) {
-        let mut case = Case::named("c");
-        case.goldens = ["g1", "g2", "g3"].map(Golden::named).to_vec();
-        let suite = Suite { name: String::new(), digest: String::new(), cases: vec![case] };
-        let mut trial = Trial::reported("c".into(), "t".into(), 1);
-        trial.findings = ["f1", "f2", "f3"].map(Finding::named).to_vec();
-        let judgement = |line: &str| {
-            let [golden, finding, decision] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-            let golden = (golden != "-").then(|| golden.into());
-            let matched = decision == "yes";
-            let pair = PairDecision {
-                probability: None,
-                golden,
-                finding: finding.into(),
-                matched,
-                partial: None,
-                confidence: None,
-                explanation: None,
-            };
-            let decision = Decision::Pair(pair);
-            Judgement { case: "c".into(), tool: "t".into(), trial: 1, judge: "j".into(), exchange: None, decision }
-        };
-        let judgements: Vec<Judgement> = said.split(", ").map(judgement).collect();
-        let trials = [trial];
-        let labels = Labels::of(&suite, &trials, &judgements);
-        let [own] = &labels.trials[..] else { panic!("one trial expected") };
-        let drawn = |labels: &[Option<bool>]| -> String {
-            labels.iter().map(|label| label.map_or('.', |yes| if yes { '+' } else { '-' })).collect()
-        };
-        let found = (0..3).map(|golden| own.found(golden)).collect();
-        (drawn(&own.stated), drawn(&own.known()), found, own.whole)
-    }
-
-    #[test]
-    fn what_judges_say_and_what_follows() {
-        let check = |said: &str, stated: &str, known: &str, found: [Option<bool>; 3], whole: bool| {
-            assert_eq!(labels(said), (stated.to_owned(), known.to_owned(), found.to_vec(), whole), "{said}");
-        };
-        let (yes, no) = (Some(true), Some(false));
-        // f2 matched nothing; g3 was found by nobody, so that neither f1 nor f3 matches it.
-        check("g1 f1 yes, - f2 no, g2 f3 yes", "+-..-+.-.", "+-..-+---", [yes, yes, no], true);
-        // f3 was not judged: nothing follows for pairs that nobody spoke of.
-        check("g1 f1 yes, - f2 no", "+-..-..-.", "+-..-..-.", [yes, no, no], false);
-        // f1 matched a golden that is not named, which can only be one that was found.
-        check("- f1 yes, g1 f2 yes, - f3 no", ".+-..-..-", ".+-------", [yes, no, no], true);
-        check("g2 f2 no", "....-....", "....-....", [None, no, None], false);
-    }
-}
+mod tests;

@@ -26,10 +26,10 @@ pub(super) fn fit(rows: &[Vec<f64>], outcomes: &[bool], ridge: f64) -> (f64, Vec
     (solution[0], weights)
 }
 
-/// Newton's method needs about eight; more means that the outcomes can be told apart without fault.
+/// Newton's method needs about eight; more means that the outcomes are separable.
 const MOST_STEPS: usize = 60;
 
-/// Longer steps overshoot where the outcomes can nearly be told apart.
+/// Longer steps overshoot where the outcomes are nearly separable.
 const LONGEST_STEP: f64 = 4.0;
 
 /// The gradient of the likelihood and its negative curvature; the base stands first.

@@ -1,4 +1,4 @@
-//! The local judge: a small model that decides whether a finding reports a golden, with no network and no chance in it.
+//! The local judge: a small deterministic model that decides whether a finding reports a golden, without a network.
 //!
 //! A pair is scored in three steps. Its texts are compared by twenty [features](features::FEATURES) whose weights are
 //! fitted on labelled pairs; what lies beside the texts, such as places, adds log-odds that are set by reason; and a pair
@@ -8,19 +8,19 @@
 mod agreement;
 pub(crate) mod arithmetic;
 mod concepts;
+pub mod cross_validation;
 pub mod evaluate;
 pub mod features;
 pub mod fit;
+mod hashing;
 pub mod labels;
 mod logistic;
+mod metadata;
 pub mod params;
 mod rarity;
-mod reading;
-pub mod rotation;
 mod shared;
-mod sides;
-mod spread;
 mod table;
+mod text_index;
 mod words;
 
 use crate::finding::Finding;
@@ -31,14 +31,14 @@ use features::{COUNT, FEATURES};
 use params::Params;
 pub use rarity::Rarity;
 use rarity::Weights;
-use reading::Wanted;
 use table::{Table, Texts};
+use text_index::TextParts;
 pub(crate) use words::stems;
 
-/// The name by which the judge signs.
+/// The judge's name in judgements.
 pub const NAME: &str = "local";
 
-/// What the judge says of a pair.
+/// The judge's opinion on a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairOpinion {
     /// Index of the golden in its case.
@@ -47,7 +47,7 @@ pub struct PairOpinion {
     pub finding: usize,
     /// How likely a match is, from 0 to 1.
     pub probability: f64,
-    /// Whether that is enough.
+    /// Whether the probability reaches the threshold.
     pub matched: bool,
     /// The strongest reasons for a match, the strongest first, then the strongest against.
     pub reasons: Vec<Reason>,
@@ -65,12 +65,12 @@ impl PairOpinion {
     }
 }
 
-/// One thing that speaks for or against a match.
+/// One reason for or against a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
     /// A feature, a weight set by reason, or a rival.
     pub name: &'static str,
-    /// How strongly, against a pair that is average in it.
+    /// Log-odds relative to an average pair.
     pub log_odds: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct LocalJudge {
     /// Weights over spread and means, in the order of the features.
     scale: [(f64, f64); COUNT],
     /// What of texts is read: what has no weight need not be.
-    wanted: Wanted,
+    wanted: TextParts,
     words: Weights,
     concepts: Concepts,
 }
@@ -99,7 +99,7 @@ impl LocalJudge {
             }
         }
         let weighs = |name: &str| params.text.weights.get(name).is_some_and(|weight| weight.weight != 0.0);
-        let wanted = Wanted { phrases: weighs("phrases"), grams: weighs("letters") || weighs("golden_letters") };
+        let wanted = TextParts { phrases: weighs("phrases"), grams: weighs("letters") || weighs("golden_letters") };
         let words = params.rarity.weights();
         Ok(Self { scale, wanted, words, concepts: Concepts::new(), params })
     }
@@ -123,7 +123,6 @@ impl LocalJudge {
     }
 }
 
-/// What a golden says.
 pub(crate) fn golden_text(golden: &Golden) -> String {
     joined([golden.title.as_deref(), golden.description.as_deref()])
 }

@@ -1,4 +1,4 @@
-//! What a fit leaves behind: small, readable, and with where it came from.
+//! Parameters of the local judge, with their provenance.
 
 use super::agreement::Reasoned;
 use super::features::{FEATURES, VERSION};
@@ -114,7 +114,7 @@ pub struct RivalWeights {
 }
 
 impl Params {
-    /// Everything that keeps the parameters from being used, in plain words.
+    /// All reasons why the parameters cannot be used.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.schema != SCHEMA {

@@ -1,14 +1,14 @@
-//! How much a word tells in general: what many reviews use tells little.
+//! Rarity weights of words: what many reviews use discriminates little.
 
 use super::arithmetic::ln;
-use super::spread::Spread;
+use super::hashing::FastHash;
 use super::words::stems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// So many of the commonest words are kept. All others are rare, and equally so: how rare a word of one project is says
-/// nothing about another project.
+/// Number of most common words kept. All others count as equally rare: a word's rarity in one project says
+/// nothing about another.
 const KEPT: usize = 400;
 
 /// The share of the rarest kept word's uses that any other word is taken to have.
@@ -50,15 +50,13 @@ impl Rarity {
     }
 }
 
-/// How much words tell.
 pub(super) struct Weights {
-    words: HashMap<String, f64, Spread>,
+    words: HashMap<String, f64, FastHash>,
     unseen: f64,
 }
 
 impl Weights {
-    /// How much a stem tells.
-    pub(super) fn of(&self, stem: &str) -> f64 {
+    pub(super) fn get(&self, stem: &str) -> f64 {
         self.words.get(stem).copied().unwrap_or(self.unseen)
     }
 }
@@ -73,7 +71,7 @@ mod tests {
         let rarity = Rarity::learn(texts.into_iter());
         assert_eq!((rarity.texts, rarity.words["cach"], rarity.words["leak"]), (4, 3, 2));
         let weights = rarity.weights();
-        let [common, rare, unseen] = ["cach", "stal", "zebra"].map(|word| weights.of(word));
+        let [common, rare, unseen] = ["cach", "stal", "zebra"].map(|word| weights.get(word));
         assert!(0.0 < common && common < rare && rare < unseen, "{common} {rare} {unseen}");
     }
 }

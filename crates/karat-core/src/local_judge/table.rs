@@ -1,11 +1,11 @@
-//! A case's goldens held against a trial's findings: every pair scored, and each score seen beside its rivals'.
+//! Scores every pair of a case's goldens and a trial's findings, relative to its rivals.
 
-use super::agreement::Said;
+use super::agreement::Contribution;
 use super::arithmetic::{into_probabilities, ln, probability};
 use super::features::{COUNT, FEATURES, features};
-use super::reading::{Reader, Reading, Sizes, Wanted};
-use super::shared::Marks;
-use super::sides::Sides;
+use super::metadata::PairMetadata;
+use super::shared::GoldenLookup;
+use super::text_index::{IndexedText, Sizes, TextIndexer, TextParts};
 use super::{LocalJudge, PairOpinion, Reason, finding_text, golden_text};
 use crate::finding::Finding;
 use crate::golden::Golden;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// How far behind a rival counts, in log-odds.
 const FURTHEST_BEHIND: f64 = 4.0;
 
-/// So many reasons for and so many against are given.
+/// Maximum number of reasons given for, and against, a match.
 const MOST_REASONS: usize = 3;
 
 /// Fewer pairs than this are not worth another thread.
@@ -22,45 +22,43 @@ const PAIRS_A_THREAD: usize = 8192;
 
 /// What goldens and findings say, weighed against each other.
 pub(super) struct Texts {
-    goldens: Vec<Reading>,
-    findings: Vec<Reading>,
+    goldens: Vec<IndexedText>,
+    findings: Vec<IndexedText>,
     sizes: Sizes,
-    sides: Sides,
+    metadata: PairMetadata,
 }
 
 impl Texts {
     /// Reads a case's goldens and a trial's findings.
-    pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: Wanted) -> Self {
+    pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: TextParts) -> Self {
         let known: Vec<String> = goldens.iter().map(golden_text).collect();
         let said: Vec<String> = findings.iter().map(finding_text).collect();
         let bytes = known.iter().chain(&said).map(String::len).sum();
-        let mut reader = Reader::new(&judge.words, &judge.concepts, wanted, bytes);
-        let mut own: Vec<Reading> = known.iter().map(|text| reader.read(text)).collect();
+        let mut reader = TextIndexer::new(&judge.words, &judge.concepts, wanted, bytes);
+        let mut own: Vec<IndexedText> = known.iter().map(|text| reader.read(text)).collect();
         let sizes = reader.end_goldens();
-        let mut others: Vec<Reading> = said.iter().map(|text| reader.read(text)).collect();
+        let mut others: Vec<IndexedText> = said.iter().map(|text| reader.read(text)).collect();
         let telling = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
         reader.weigh(own.iter_mut().chain(&mut others), telling);
-        Self { goldens: own, findings: others, sizes, sides: Sides::of(goldens, findings, &said) }
+        Self { goldens: own, findings: others, sizes, metadata: PairMetadata::new(goldens, findings, &said) }
     }
 
     /// The features of every pair, all findings of the first golden first.
     pub(super) fn features(&self) -> Vec<[f64; COUNT]> {
-        let mut marks = Marks::new(self.sizes);
+        let mut lookup = GoldenLookup::new(self.sizes);
         let mut all = Vec::with_capacity(self.goldens.len() * self.findings.len());
         for golden in &self.goldens {
-            marks.put(golden);
-            all.extend(self.findings.iter().map(|finding| features(golden, finding, &marks.shared(finding))));
-            marks.wipe(golden);
+            lookup.load(golden);
+            all.extend(self.findings.iter().map(|finding| features(golden, finding, &lookup.shared(finding))));
+            lookup.clear(golden);
         }
         all
     }
 }
 
-/// The scores of all pairs.
 pub(super) struct Table<'a> {
     judge: &'a LocalJudge,
     texts: &'a Texts,
-    /// All findings of the first golden first.
     scores: Vec<f64>,
     best_of_golden: Vec<f64>,
     best_of_finding: Vec<f64>,
@@ -80,9 +78,9 @@ impl<'a> Table<'a> {
         let mut scores = vec![0.0; goldens * findings];
         let rows = PAIRS_A_THREAD.div_ceil(findings.max(1));
         each_part(&mut scores, rows * findings, |part, scores| {
-            let mut marks = Marks::new(texts.sizes);
+            let mut lookup = GoldenLookup::new(texts.sizes);
             for (row, scores) in scores.chunks_mut(findings).enumerate() {
-                table.score_row(part * rows + row, &mut marks, scores);
+                table.score_row(part * rows + row, &mut lookup, scores);
             }
         });
         for (scores, best) in scores.chunks(findings.max(1)).zip(&mut table.best_of_golden) {
@@ -122,17 +120,17 @@ impl<'a> Table<'a> {
     pub(super) fn opinions(&self, wanted: &[(usize, usize)]) -> Vec<PairOpinion> {
         let is_there = |&&(g, f): &&(usize, usize)| g < self.texts.goldens.len() && f < self.texts.findings.len();
         let of_part = |wanted: &[(usize, usize)]| -> Vec<PairOpinion> {
-            let mut marks = Marks::new(self.texts.sizes);
-            let mut marked: Option<&Reading> = None;
+            let mut lookup = GoldenLookup::new(self.texts.sizes);
+            let mut marked: Option<&IndexedText> = None;
             let mut opinions = Vec::with_capacity(wanted.len());
             for &(g, f) in wanted.iter().filter(is_there) {
                 let golden = &self.texts.goldens[g];
                 if !marked.is_some_and(|marked| std::ptr::eq(marked, golden)) {
-                    marked.iter().for_each(|marked| marks.wipe(marked));
-                    marks.put(golden);
+                    marked.iter().for_each(|marked| lookup.clear(marked));
+                    lookup.load(golden);
                     marked = Some(golden);
                 }
-                opinions.push(self.opinion(g, f, &marks));
+                opinions.push(self.opinion(g, f, &lookup));
             }
             opinions
         };
@@ -143,20 +141,21 @@ impl<'a> Table<'a> {
     }
 
     /// The log-odds of a golden's pairs by themselves.
-    fn score_row(&self, g: usize, marks: &mut Marks, scores: &mut [f64]) {
-        marks.put(&self.texts.goldens[g]);
+    fn score_row(&self, g: usize, lookup: &mut GoldenLookup, scores: &mut [f64]) {
+        lookup.load(&self.texts.goldens[g]);
         for (f, score) in scores.iter_mut().enumerate() {
-            let text = self.judge.params.text.base + self.scaled(g, f, marks).iter().sum::<f64>();
-            let beside: f64 = self.beside(g, f, text).iter().flatten().map(|(_, log_odds)| log_odds).sum();
+            let text = self.judge.params.text.base + self.scaled(g, f, lookup).iter().sum::<f64>();
+            let beside: f64 =
+                self.metadata_contributions(g, f, text).iter().flatten().map(|(_, log_odds)| log_odds).sum();
             *score = text + beside;
         }
-        marks.wipe(&self.texts.goldens[g]);
+        lookup.clear(&self.texts.goldens[g]);
     }
 
     /// What each feature of a pair's texts adds, the golden being marked.
-    fn scaled(&self, g: usize, f: usize, marks: &Marks) -> [f64; COUNT] {
+    fn scaled(&self, g: usize, f: usize, lookup: &GoldenLookup) -> [f64; COUNT] {
         let (golden, finding) = (&self.texts.goldens[g], &self.texts.findings[f]);
-        let mut values = features(golden, finding, &marks.shared(finding));
+        let mut values = features(golden, finding, &lookup.shared(finding));
         for (value, (weight, mean)) in values.iter_mut().zip(&self.judge.scale) {
             *value = weight * (*value - mean);
         }
@@ -164,8 +163,8 @@ impl<'a> Table<'a> {
     }
 
     /// What lies beside the texts, which amount to `text`.
-    fn beside(&self, g: usize, f: usize, text: f64) -> [Said; 8] {
-        self.judge.params.reasoned.of(&self.texts.sides, g, f, text)
+    fn metadata_contributions(&self, g: usize, f: usize, text: f64) -> [Contribution; 8] {
+        self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text)
     }
 
     /// How far a pair with this score lies behind the best golden for its finding, and behind the best finding for its golden.
@@ -182,18 +181,18 @@ impl<'a> Table<'a> {
     }
 
     /// The opinion on a pair, the golden being marked.
-    fn opinion(&self, g: usize, f: usize, marks: &Marks) -> PairOpinion {
+    fn opinion(&self, g: usize, f: usize, lookup: &GoldenLookup) -> PairOpinion {
         let score = self.scores[g * self.texts.findings.len() + f];
         let probability = probability(self.log_odds(g, f, score));
         let matched = probability >= self.judge.params.threshold;
-        PairOpinion { golden: g, finding: f, probability, matched, reasons: self.reasons(g, f, score, marks) }
+        PairOpinion { golden: g, finding: f, probability, matched, reasons: self.reasons(g, f, score, lookup) }
     }
 
-    fn reasons(&self, g: usize, f: usize, score: f64, marks: &Marks) -> Vec<Reason> {
+    fn reasons(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Vec<Reason> {
         let rivals = &self.judge.params.rivals;
-        let scaled = self.scaled(g, f, marks);
+        let scaled = self.scaled(g, f, lookup);
         let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
-        let beside = self.beside(g, f, text).into_iter().flatten();
+        let beside = self.metadata_contributions(g, f, text).into_iter().flatten();
         let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(beside);
         let (golden, finding) = self.behind(g, f, score);
         let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([

@@ -11,13 +11,13 @@ use crate::trial::Trial;
 use proptest::prelude::*;
 
 fn golden(text: &str) -> Golden {
-    let mut golden = Golden::named("g");
+    let mut golden = Golden::new("g");
     golden.description = Some(text.to_owned());
     golden
 }
 
 fn finding(text: &str) -> Finding {
-    let mut finding = Finding::named("f");
+    let mut finding = Finding::new("f");
     finding.message = Some(text.to_owned());
     finding
 }
@@ -33,9 +33,8 @@ const SAID: [(&str, &str); 4] = [
     ("Off by one: the last page of 50 rows is never shown", "The last page is skipped when it has 50 rows"),
 ];
 
-/// A judge that learned from those four.
 fn judge() -> LocalJudge {
-    let mut case = Case::named("c");
+    let mut case = Case::new("c");
     case.goldens = SAID.iter().map(|(text, _)| golden(text)).collect();
     let mut trial = Trial::reported("c".into(), "t".into(), 1);
     trial.findings = SAID.iter().map(|(_, text)| finding(text)).collect();
@@ -45,7 +44,7 @@ fn judge() -> LocalJudge {
 }
 
 #[test]
-fn a_judge_tells_apart_what_it_learned() {
+fn a_fitted_judge_separates_its_training_pairs() {
     let (judge, goldens, findings) = (judge(), SAID.map(|s| golden(s.0)), SAID.map(|s| finding(s.1)));
     let all: Vec<(usize, usize)> = (0..4).flat_map(|g| (0..4).map(move |f| (g, f))).collect();
     for opinion in judge.judge(&goldens, &findings, &all) {
@@ -164,7 +163,7 @@ fn hostile_texts_get_a_probability() {
     let texts: Vec<&str> = texts.into_iter().chain([long.as_str(), &words, &ticks]).collect();
     let goldens: Vec<Golden> = texts.iter().map(|text| golden(text)).collect();
     let mut findings: Vec<Finding> = texts.iter().map(|text| finding(text)).collect();
-    findings.push(Finding::named("nothing said"));
+    findings.push(Finding::new("nothing said"));
     for probability in judge.probabilities(&goldens, &findings) {
         assert!((0.0..=1.0).contains(&probability));
     }

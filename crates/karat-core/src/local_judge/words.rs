@@ -1,9 +1,9 @@
-//! A text taken apart: words, names of code, numbers, operators, and whether it denies something.
+//! Splits a text into words, code names, numbers and operators, and detects negation.
 
 use crate::matching::keywords::lowercase;
 use std::borrow::Cow;
 
-/// Words too common to tell anything. `not` and its like are no such words.
+/// Stop words, without negations.
 const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before",
     "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "don", "down", "each", "eg", "etc",
@@ -15,24 +15,21 @@ const STOP_WORDS: &[&str] = &[
     "will", "with", "would", "you", "your",
 ];
 
-/// Words by which a text denies something or says that it is not there.
+/// Negations.
 const NEGATIONS: &[&str] =
     &["cannot", "fail", "fails", "lack", "lacks", "missing", "never", "no", "none", "not", "unable", "without"];
 
-/// Operators that are told apart from punctuation; longer ones stand before their beginnings.
+/// Operators; longer ones come before their prefixes.
 const OPERATORS: &[&str] = &["===", "!==", "==", "!=", "&&", "||", "<=", ">=", "=>", "->", "??", "?."];
 
-/// So many characters of a text are read, so that no text costs more than another.
+/// Texts are cut to this many characters.
 const MOST_CHARACTERS: usize = 4000;
 
-/// A piece of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'t> {
-    /// A number as it is written.
     Number(&'t str),
     /// An operator of programming languages, by its place in the list.
     Operator(usize),
-    /// A word.
     Word {
         /// As it is written, without an `n't`.
         word: &'t str,
@@ -43,8 +40,8 @@ pub(super) enum Piece<'t> {
     },
 }
 
-/// Takes a text apart, in the order of the text.
-pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
+/// Emits the pieces of a text in order.
+pub(super) fn pieces<'t>(text: &'t str, mut emit: impl FnMut(Piece<'t>)) {
     let text = bounded(text);
     let quoted = quoted(text);
     let mut quoted = quoted.as_slice();
@@ -53,7 +50,7 @@ pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
         let rest = &text[at..];
         if first.is_ascii_digit() {
             let end = at + number(rest);
-            hear(Piece::Number(&text[at..end]));
+            emit(Piece::Number(&text[at..end]));
             at = end;
         } else if first.is_alphanumeric() || first == '_' {
             let length = word_length(rest);
@@ -62,9 +59,9 @@ pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
                 quoted = later;
             }
             let within = quoted.first().is_some_and(|(from, _)| *from <= at);
-            at += word(&text[..at], &rest[..length], &text[end..], within, &mut hear);
+            at += word(&text[..at], &rest[..length], &text[end..], within, &mut emit);
         } else if let Some(operator) = operator(first, rest) {
-            hear(Piece::Operator(operator));
+            emit(Piece::Operator(operator));
             at += OPERATORS[operator].len();
         } else {
             at += first.len_utf8();
@@ -72,35 +69,30 @@ pub(super) fn pieces<'t>(text: &'t str, mut hear: impl FnMut(Piece<'t>)) {
     }
 }
 
-/// Hears a word with what stands around it, and returns how many bytes it took.
-fn word<'t>(before: &str, word: &'t str, after: &str, within: bool, hear: &mut impl FnMut(Piece<'t>)) -> usize {
+/// Emits a word with its context, and returns its length in bytes.
+fn word<'t>(before: &str, word: &'t str, after: &str, within: bool, emit: &mut impl FnMut(Piece<'t>)) -> usize {
     let tail = ["'t", "\u{2019}t"].iter().find(|tail| after.starts_with(**tail));
     let denied = tail.and_then(|tail| Some((word.strip_suffix('n')?, tail.len())));
     let (own, beyond) = denied.unwrap_or((word, 0));
     let named = (within && own.len() > 2) || is_used(before, after);
-    hear(Piece::Word { word: own, denied: denied.is_some(), named });
+    emit(Piece::Word { word: own, denied: denied.is_some(), named });
     word.len() + beyond
 }
 
-/// What a word says by itself.
 pub(super) struct Spelling<'w> {
-    /// In lowercase.
     pub(super) lower: Cow<'w, str>,
-    /// Whether it looks like a name of code.
     pub(super) is_name: bool,
-    /// Whether it is too common to tell anything.
     pub(super) is_stop_word: bool,
-    /// Whether it denies something.
     pub(super) denies: bool,
 }
 
 impl<'w> Spelling<'w> {
-    /// Looks at a word, and hears the stems of the words it is made of.
-    pub(super) fn of(word: &'w str, mut hear: impl FnMut(&str)) -> Self {
+    /// Analyses a word, and emits the stems of its parts.
+    pub(super) fn new(word: &'w str, mut emit: impl FnMut(&str)) -> Self {
         parts(word, |part| {
             let part = lowercase(part);
             if part.chars().nth(1).is_some() && !is_stop_word(&part) {
-                hear(&stem(&part));
+                emit(&stem(&part));
             }
         });
         let lower = lowercase(word);
@@ -124,21 +116,21 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
         Piece::Operator(_) => {}
         Piece::Word { word, denied, .. } => {
             stems.extend(denied.then(|| NOT.to_owned()));
-            Spelling::of(word, |stem| stems.push(stem.to_owned()));
+            Spelling::new(word, |stem| stems.push(stem.to_owned()));
         }
     });
     stems
 }
 
 /// Runs of four characters, each as a number, of letters and digits in lowercase with one blank for everything between them.
-pub(super) fn grams(text: &str, mut hear: impl FnMut(u64)) {
+pub(super) fn grams(text: &str, mut emit: impl FnMut(u64)) {
     // Four characters fill the number, so that a fifth pushes the first one out.
     let (mut run, mut length, mut blank) = (u64::from(b' '), 1, true);
     let mut push = |c: u32| {
         run = (run << 16) ^ u64::from(c);
         length += 1;
         if length >= 4 {
-            hear(run);
+            emit(run);
         }
     };
     for c in bounded(text).chars() {
@@ -301,8 +293,8 @@ fn is_used(before: &str, after: &str) -> bool {
     after.starts_with('(') || member() || owner()
 }
 
-/// Hears the words a name is made of: `getUserID_v2` is get, User, ID, v and 2.
-fn parts<'w>(name: &'w str, mut hear: impl FnMut(&'w str)) {
+/// Emits the words of a name: `getUserID_v2` is get, User, ID, v and 2.
+fn parts<'w>(name: &'w str, mut emit: impl FnMut(&'w str)) {
     let kind = |c: char| match c {
         'a'..='z' => 2,
         '_' => 0,
@@ -312,7 +304,7 @@ fn parts<'w>(name: &'w str, mut hear: impl FnMut(&'w str)) {
     };
     let mut part = |part: &'w str| {
         if !part.is_empty() && !part.starts_with('_') {
-            hear(part);
+            emit(part);
         }
     };
     let (mut start, mut before) = (0, None);
@@ -331,100 +323,4 @@ fn parts<'w>(name: &'w str, mut hear: impl FnMut(&'w str)) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stop_words_are_sorted_so_that_they_are_found() {
-        assert!(STOP_WORDS.is_sorted());
-        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
-        assert!(NEGATIONS.iter().chain(&["", "zebra", "{", "\u{e9}t\u{e9}", "a"]).all(|word| !is_stop_word(word)));
-    }
-
-    #[test]
-    fn texts_are_taken_apart() {
-        let check = |text: &str, expect: &str, expect_names: &str| {
-            let (mut names, stems) = (Vec::new(), stems(text).join(" "));
-            pieces(text, |piece| {
-                if let Piece::Word { word, named, .. } = piece {
-                    let own = Spelling::of(word, |_| {});
-                    names.extend(((named || own.is_name) && !own.is_stop_word).then_some(own.lower));
-                }
-            });
-            assert_eq!((stems.as_str(), names.join(" ").as_str()), (expect, expect_names), "{text}");
-        };
-        check("getUserID leaks the HTTPServer_v2", "get user id leak http server", "getuserid httpserver_v2");
-        check("`key` and d.Log, call open(x)", "key log call open", "key d log open");
-        check("It doesn't wait 0.5 s", "not wait 0.5", "");
-        check("", "", "");
-        check("\0\u{202e}🦀 ` é", "", "");
-    }
-
-    #[test]
-    fn words_of_one_kind_have_one_stem() {
-        for group in
-            ["caches cached caching", "validation validate validates", "query queries", "stopped stopping stops"]
-        {
-            let stems: Vec<Cow<'_, str>> = group.split(' ').map(stem).collect();
-            assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{stems:?}");
-        }
-        let check = |words: &str, expect: &str| {
-            assert_eq!(words.split(' ').map(stem).collect::<Vec<_>>().join(" "), expect);
-        };
-        check("process status is", "process status is");
-        check("organisation abilities copied planned statements", "organiz ability copy plan statement");
-    }
-
-    #[test]
-    fn denials_numbers_and_operators_are_seen() {
-        let check = |text: &str, expect: &str| {
-            let mut told: Vec<String> = Vec::new();
-            pieces(text, |piece| match piece {
-                Piece::Number(number) => told.push(number.to_owned()),
-                Piece::Operator(at) => told.push(OPERATORS[at].to_owned()),
-                Piece::Word { word, denied, .. } => {
-                    told.extend((denied || Spelling::of(word, |_| {}).denies).then(|| format!("{word}!")));
-                }
-            });
-            assert_eq!(told.join(" "), expect, "{text}");
-        };
-        check("a === b never happens before 3.25 or 7", "=== never! 3.25 7");
-        check("it won't, a->b?.c != d - e", "wo! -> ?. !=");
-        check("a note on knots", "");
-    }
-
-    #[test]
-    fn only_whole_pairs_of_backticks_on_a_line_quote() {
-        assert_eq!(quoted("a `b` c `d\n`e` f"), [(2, 4), (11, 13)]);
-        let mut named = Vec::new();
-        pieces("see `one two` or three `four\nfive` and `seven`", |piece| {
-            if let Piece::Word { word, named: true, .. } = piece {
-                named.push(word);
-            }
-        });
-        assert_eq!(named.join(" "), "one two and");
-    }
-
-    #[test]
-    fn runs_of_letters_go_over_the_ends_of_words() {
-        let runs = |text: &str| {
-            let mut runs = Vec::new();
-            grams(text, |run| {
-                let letter = |at: u32| char::from_u32((run >> (48 - 16 * at)) as u32 & 0xffff).unwrap();
-                runs.push((0..4).map(letter).collect::<String>());
-            });
-            runs.join("|")
-        };
-        assert_eq!(runs("Ab, c"), " ab |ab c|b c ");
-        assert_eq!(runs("İ"), " i\u{307} ");
-        assert_eq!((runs("a"), runs("")), (String::new(), String::new()));
-    }
-
-    #[test]
-    fn no_text_costs_more_than_its_beginning() {
-        let long = "word ".repeat(300_000);
-        assert_eq!(stems(&long), stems(&long[..4000]));
-        let long = "é".repeat(300_000);
-        assert_eq!(bounded(&long).chars().count(), 4000);
-    }
-}
+mod tests;

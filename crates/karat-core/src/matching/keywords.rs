@@ -1,4 +1,4 @@
-//! Which of a case's keywords a text contains.
+//! Finds the keywords of a case in a text.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ enum Finder {
     Many(AhoCorasick),
 }
 
-/// Up to here it is quicker to try keywords one by one where their first two bytes fit than to build an automaton.
+/// Up to this size, buckets by the first two bytes are quicker than building an automaton.
 const FEW: usize = 256;
 const FEW_BYTES: usize = 8 * 1024;
 
@@ -37,7 +37,6 @@ impl Keywords {
         (!patterns.is_empty()).then_some(Self { count: patterns.len(), finder })
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -95,7 +94,7 @@ pub(crate) fn lowercase(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Keywords by their first two bytes. Where a text's next two bytes fit those of no keyword, one look is all it takes.
+/// Keywords bucketed by their first two bytes.
 struct Buckets {
     /// Bucket `b` holds `entries[starts[b]..starts[b + 1]]`.
     starts: Vec<u16>,
@@ -148,7 +147,7 @@ impl Buckets {
                 continue;
             }
             for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
-                // The last byte tells most of the wrong ones.
+                // The last byte rules out most mismatches.
                 if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
                     mark(marks, *id);
                 }

@@ -1,15 +1,15 @@
-//! Lists of small numbers, one for each of some things, kept in two flat arrays.
+//! Lists of `u32` in two flat arrays, and sets with a bitset fast path.
 
-/// Which numbers belong to each thing. The numbers of a thing keep the order in which they were added.
+/// A list of numbers per key, each in insertion order.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
-    /// The list of thing `i` is `items[starts[i]..starts[i + 1]]`.
+    /// The list of key `i` is `items[starts[i]..starts[i + 1]]`.
     starts: Vec<usize>,
     items: Vec<u32>,
 }
 
 impl Lists {
-    /// Sorts pairs of a thing and a number into lists, in time proportional to pairs and things.
+    /// Counting sort of (key, number) pairs into lists.
     pub(crate) fn new(things: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0_usize; things + 1];
         for (thing, _) in pairs.clone() {
@@ -27,7 +27,6 @@ impl Lists {
         Self { starts, items }
     }
 
-    /// Adds a list for the next thing.
     pub(crate) fn push(&mut self, list: &[u32]) {
         if self.starts.is_empty() {
             self.starts.push(0);
@@ -36,36 +35,34 @@ impl Lists {
         self.starts.push(self.items.len());
     }
 
-    /// How many things there are.
     pub(crate) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The numbers of a thing.
-    pub(crate) fn of(&self, thing: u32) -> &[u32] {
+    pub(crate) fn get(&self, thing: u32) -> &[u32] {
         let thing = thing as usize;
         &self.items[self.starts[thing]..self.starts[thing + 1]]
     }
 
-    /// Every thing with each of its numbers.
+    /// All (key, number) pairs.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
-        (0..self.len() as u32).flat_map(|thing| self.of(thing).iter().map(move |&item| (thing, item)))
+        (0..self.len() as u32).flat_map(|thing| self.get(thing).iter().map(move |&item| (thing, item)))
     }
 
-    /// For each of `numbers` numbers the things it belongs to, in rising order.
+    /// For each of `numbers` numbers, its keys in rising order.
     pub(crate) fn inverted(&self, numbers: usize) -> Self {
         Self::new(numbers, self.pairs().map(|(thing, item)| (item, thing)))
     }
 }
 
-/// Lists of rising numbers that are asked whether they hold a number: by one bit each where all bits take little room.
+/// Sorted lists with a membership test, by bitset where that is small.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
     pub(crate) lists: Lists,
     bits: Option<(usize, Vec<u64>)>,
 }
 
-/// So many words of bits are kept at most: 64 KiB.
+/// Maximum size of the bitset in words: 64 KiB.
 const MOST_WORDS: usize = 8 * 1024;
 
 impl Sets {
@@ -82,11 +79,10 @@ impl Sets {
         Self { lists, bits }
     }
 
-    /// Whether the thing's list holds the number.
     pub(crate) fn has(&self, thing: usize, item: u32) -> bool {
         match &self.bits {
             Some((words, bits)) => bits[thing * words + item as usize / 64] >> (item % 64) & 1 == 1,
-            None => self.lists.of(thing as u32).binary_search(&item).is_ok(),
+            None => self.lists.get(thing as u32).binary_search(&item).is_ok(),
         }
     }
 }
@@ -100,11 +96,11 @@ mod tests {
         let pairs = [(2, 5), (0, 1), (2, 0), (0, 3)];
         let lists = Lists::new(4, pairs.into_iter());
         assert_eq!(
-            (0..4).map(|thing| lists.of(thing).to_vec()).collect::<Vec<_>>(),
+            (0..4).map(|thing| lists.get(thing).to_vec()).collect::<Vec<_>>(),
             [vec![1, 3], vec![], vec![5, 0], vec![]]
         );
         let back = lists.inverted(6);
-        assert_eq!((back.of(0), back.of(1), back.of(2), back.of(5)), (&[2][..], &[0][..], &[][..], &[2][..]));
+        assert_eq!((back.get(0), back.get(1), back.get(2), back.get(5)), (&[2][..], &[0][..], &[][..], &[2][..]));
     }
 
     #[test]

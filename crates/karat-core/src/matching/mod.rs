@@ -1,14 +1,19 @@
-//! From goldens and findings to matches, misses and extras, each with its reasons.
+//! Matches goldens with findings; the result is matches, misses and extras, each with its reason.
 
 pub mod assign;
+mod by_score;
+mod candidate_index;
 pub mod decisions;
 pub(crate) mod keywords;
+mod line_index;
 pub(crate) mod lists;
-mod nearby;
 pub mod outcome;
 pub mod pair;
+mod pair_scorer;
 mod place;
 pub mod questions;
+mod scratch;
 mod search;
 pub mod text;
 pub mod trial;
+mod visitors;

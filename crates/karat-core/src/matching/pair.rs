@@ -1,4 +1,4 @@
-//! The score of a golden and a finding held together.
+//! Scores a golden against a finding.
 
 use super::keywords::{KeywordIndex, Keywords};
 use super::lists::{Lists, Sets};
@@ -7,14 +7,14 @@ use super::place::{FindingPath, Places};
 use super::text::{Term, Vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
-use crate::identity::key::normal_rule;
+use crate::identity::key::normalize_rule;
 use crate::lines::Lines;
 use crate::path::RepoPath;
 use crate::profile::{Evidence, Method, Profile, Requirement, Unstated, Weights};
 use crate::suite::Case;
 use std::collections::HashMap;
 
-/// A case made ready for scoring: done once, used for every trial of every tool.
+/// A case prepared for scoring, once for all trials of all tools.
 pub struct PreparedCase<'a> {
     /// The case itself.
     pub case: &'a Case,
@@ -35,13 +35,13 @@ pub(super) struct PreparedGolden<'a> {
 }
 
 impl PreparedGolden<'_> {
-    /// Whether it has lines to compare. Lines of a golden that names no file are no place that a finding could share.
+    /// Whether it has lines to compare; without a file, lines are no location.
     pub(super) fn has_lines(&self, profile: &Profile) -> bool {
         self.golden.lines.is_some() && !(profile.lines_need_same_file && self.path.is_none())
     }
 }
 
-/// The words of a golden's prose, each with how much it tells.
+/// The words of a golden's prose with their weights.
 pub(super) struct Prose {
     /// By rising number.
     pub(super) terms: Vec<(u32, f64)>,
@@ -49,20 +49,20 @@ pub(super) struct Prose {
 }
 
 impl Prose {
-    /// The share of what the golden's words tell that a finding covers, which uses some of the words.
+    /// The weight share of the golden's words that the finding uses.
     fn covered(&self, words: &Sets, finding: usize) -> f64 {
-        let told = |&(id, weight): &(u32, f64)| if words.has(finding, id) { weight } else { 0.0 };
-        self.share(self.terms.iter().map(told).sum())
+        let weight = |&(id, weight): &(u32, f64)| if words.has(finding, id) { weight } else { 0.0 };
+        self.share(self.terms.iter().map(weight).sum())
     }
 
-    /// What part of all that the golden's words tell this much is.
-    pub(super) fn share(&self, told: f64) -> f64 {
-        if self.total > 0.0 { told / self.total } else { 0.0 }
+    /// This weight as a share of the golden's total.
+    pub(super) fn share(&self, weight: f64) -> f64 {
+        if self.total > 0.0 { weight / self.total } else { 0.0 }
     }
 }
 
 impl<'a> PreparedCase<'a> {
-    /// Looks once at everything that does not depend on findings.
+    /// Prepares everything that does not depend on findings.
     pub fn new(case: &'a Case, vocabulary: &Vocabulary, profile: &Profile) -> Self {
         let mut index = KeywordIndex::default();
         let mut places = Places::default();
@@ -70,8 +70,8 @@ impl<'a> PreparedCase<'a> {
         let scores = profile.method == Method::Score;
         let of_prose =
             |golden| (scores && compares_prose_of(golden, profile)).then(|| vocabulary.terms(&prose(golden)));
-        let spoken: Vec<Option<Vec<Term>>> = case.goldens.iter().map(of_prose).collect();
-        let mut terms: Vec<Term> = spoken.iter().flatten().flatten().copied().collect();
+        let prose_terms: Vec<Option<Vec<Term>>> = case.goldens.iter().map(of_prose).collect();
+        let mut terms: Vec<Term> = prose_terms.iter().flatten().flatten().copied().collect();
         terms.sort_unstable();
         terms.dedup();
         let weighed = |own: Vec<Term>| {
@@ -80,7 +80,7 @@ impl<'a> PreparedCase<'a> {
             Prose { total: terms.iter().map(|(_, weight)| weight).sum(), terms }
         };
         let mut goldens = Vec::with_capacity(case.goldens.len());
-        for (golden, spoken) in case.goldens.iter().zip(spoken) {
+        for (golden, prose_terms) in case.goldens.iter().zip(prose_terms) {
             let mut keywords = Vec::with_capacity(golden.keywords.len());
             let compared = golden.keywords.iter().filter(|_| scores);
             for id in compared.filter_map(|keyword| index.number(keyword)) {
@@ -93,7 +93,7 @@ impl<'a> PreparedCase<'a> {
                 path: golden.file.as_ref().filter(|_| scores).map(|file| places.number(file)),
                 keywords,
                 // Prose of stop words alone is prose the golden does not state.
-                prose: spoken.filter(|terms| !terms.is_empty()).map(weighed),
+                prose: prose_terms.filter(|terms| !terms.is_empty()).map(weighed),
                 category: compared_category(golden.category.as_deref(), profile),
                 rules: compared_rules(golden.rules(), profile),
             });
@@ -101,7 +101,7 @@ impl<'a> PreparedCase<'a> {
         Self { case, goldens, keywords: Keywords::new(index), terms, places }
     }
 
-    /// Looks once at the findings of a trial.
+    /// Prepares the findings of a trial.
     pub fn prepare<'f>(
         &self,
         findings: &'f [Finding],
@@ -122,7 +122,7 @@ impl<'a> PreparedCase<'a> {
                 })
             });
             if self.keywords.is_some() || !self.terms.is_empty() {
-                read(finding, &mut text);
+                lowercase_text(finding, &mut text);
             }
             if let Some(known) = &self.keywords {
                 known.find(&text, &mut found);
@@ -198,7 +198,7 @@ impl<'a> PreparedCase<'a> {
         Some((weigh(&parts, &profile.weights, profile.unstated), parts))
     }
 
-    /// Whether anything beyond the path shows that the finding is about the golden, where the profile asks for that.
+    /// Whether there is evidence beyond the path that the finding is about the golden, if the profile requires it.
     pub fn has_evidence(
         &self,
         golden: usize,
@@ -220,20 +220,17 @@ impl<'a> PreparedCase<'a> {
     }
 }
 
-/// So many file parts are worked out beforehand, for every path of the findings with every path of the goldens; where there
-/// would be more, each is worked out where it is needed.
+/// File scores of all path combinations are precomputed up to this many; beyond, each is computed on demand.
 const MOST_FILE_PARTS: usize = 64 * 1024;
 
-/// The findings of a trial made ready for scoring.
+/// The findings of a trial, prepared for scoring.
 pub struct PreparedFindings<'f> {
     pub(super) findings: Vec<PreparedFinding<'f>>,
-    /// The distinct paths of the findings.
     pub(super) paths: Vec<FindingPath<'f>>,
     /// The file part of every distinct path of the findings with every distinct path of the goldens; empty where these are
     /// too many.
     file_parts: Vec<f64>,
     golden_paths: usize,
-    /// Which keywords each finding uses.
     pub(super) keywords: Sets,
     /// Which words of the goldens' prose each finding uses.
     pub(super) terms: Sets,
@@ -247,7 +244,7 @@ pub(super) struct PreparedFinding<'f> {
     rules: Vec<String>,
 }
 
-/// Title and description of a golden: what prose comparison rests on.
+/// Title and description of a golden: the text used in prose comparison.
 pub fn prose(golden: &Golden) -> String {
     let said = [&golden.title, &golden.description];
     said.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n")
@@ -258,8 +255,7 @@ pub(crate) fn compares_prose_of(golden: &Golden, profile: &Profile) -> bool {
     profile.text_instead_of_keywords && golden.keywords.iter().all(|keyword| keyword.trim().is_empty())
 }
 
-/// Everything a finding says, in lowercase.
-fn read(finding: &Finding, text: &mut String) {
+fn lowercase_text(finding: &Finding, text: &mut String) {
     text.clear();
     let said = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
     for part in said.into_iter().filter_map(|part| part.as_deref()) {
@@ -345,7 +341,7 @@ fn compared_category(category: Option<&str>, profile: &Profile) -> Option<String
 /// The rules in their normal form, where the profile looks at them.
 fn compared_rules<'r>(rules: impl Iterator<Item = &'r str>, profile: &Profile) -> Vec<String> {
     let looks = profile.require.contains(&Requirement::Rule) || profile.evidence.contains(&Evidence::Rule);
-    if looks { rules.filter_map(normal_rule).collect() } else { Vec::new() }
+    if looks { rules.filter_map(normalize_rule).collect() } else { Vec::new() }
 }
 
 fn normal_category(category: &str) -> String {

@@ -1,8 +1,8 @@
-//! What is worth asking a judge: pairs whose answer can still change who is assigned to whom.
+//! Selects the pairs whose answer can still change the assignment.
 //!
-//! Questions come in rounds. In each, every open pair is taken to be the best match it could turn out to be, and the best
-//! assignment under that hope is worked out; only its open pairs are asked about. When that assignment has no open pair
-//! left, no answer to any other question could improve on it, and those questions are saved.
+//! Questions come in rounds. Each round computes the best assignment under the assumption that every open pair
+//! turns out to be the best match it could be, and asks only about the open pairs of that assignment. When it
+//! has none, no further answer could improve the assignment, and the remaining questions are saved.
 
 use super::assign::{self, Edge};
 use super::decisions::Decisions;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// A pair to ask a judge about.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct PairQuestion {
     /// Index of the golden.
     pub golden: usize,
     /// Index of the finding.
@@ -29,8 +29,8 @@ pub struct Ask {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
     /// The questions; when there are none, the trial is settled.
-    pub ask: Vec<Ask>,
-    /// Candidates that are neither decided nor asked about now. Once the trial is settled, so many questions were saved.
+    pub questions: Vec<PairQuestion>,
+    /// Candidates that are neither decided nor asked about now; once the trial is settled, the number of questions saved.
     pub open: usize,
 }
 
@@ -42,30 +42,27 @@ pub fn next_round(
     vocabulary: &Vocabulary,
     profile: &Profile,
 ) -> Round {
-    if trial.outcome != Outcome::Reported || profile.method != Method::Score || !profile.asks_a_judge() {
+    if trial.outcome != Outcome::Reported || profile.method != Method::Score || !profile.uses_judge() {
         return Round::default();
     }
     let search = Search::new(case, &trial.findings, decisions, vocabulary, profile);
     let table = Table::new(&search, case, trial, decisions, profile);
-    let mut ask = match profile.assignment {
-        Assignment::Greedy => table.given_by_greed(),
+    let mut questions = match profile.assignment {
+        Assignment::Greedy => table.greedy_questions(),
         Assignment::Exact => {
-            let hoped = table.hoped_for(case);
-            if hoped.is_empty() { table.possible_repeats(case, profile) } else { hoped }
+            let questions = table.optimistic_questions(case);
+            if questions.is_empty() { table.duplicate_questions(case, profile) } else { questions }
         }
     };
-    ask.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.golden, a.finding).cmp(&(b.golden, b.finding))));
+    questions.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.golden, a.finding).cmp(&(b.golden, b.finding))));
     let open = table.candidates.iter().filter(|candidate| candidate.state == State::Open).count();
-    Round { open: open - ask.len(), ask }
+    Round { open: open - questions.len(), questions }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Nobody has said anything.
     Open,
-    /// A match, of this final score.
     Match(f64),
-    /// No match, or nobody can tell.
     Closed,
 }
 
@@ -95,7 +92,7 @@ impl Table {
     ) -> Self {
         let share = profile.heuristic_share;
         let goldens = case.case.goldens.len();
-        // Greedy assignment looks at all pairs and asks about the one it gives each golden.
+        // Greedy assignment considers all pairs and asks about the one it picks for each golden.
         let most = if profile.assignment == Assignment::Greedy { search.most_edges() } else { profile.top_k as usize };
         let nearest = search.nearest(assign::quantum(profile.judge_threshold), most);
         let mut candidates = Vec::new();
@@ -107,7 +104,7 @@ impl Table {
                 of_golden.extend(search.scorer.score(golden, *finding).map(|pair| (*finding, pair.heuristic)));
             }
             for (finding, heuristic) in of_golden {
-                let state = match decisions.about(golden, finding) {
+                let state = match decisions.pair(golden, finding) {
                     Some(decided) if decided.matched => {
                         State::Match(share * heuristic + (1.0 - share) * decided.confidence.unwrap_or(1.0))
                     }
@@ -121,9 +118,9 @@ impl Table {
         Self { candidates, goldens, findings: trial.findings.len(), share }
     }
 
-    /// What a pair would weigh if it were all it could be. An open one weighs a grain more, so that it is asked about also
-    /// where it could do no more than draw level: two assignments of equal weight are told, and so must be known.
-    fn hope(&self, candidate: &Candidate) -> Option<i64> {
+    /// The weight of a pair at best. An open pair weighs one unit more, so that it is asked about even if it
+    /// could only tie: ties are flagged as ambiguous and must be known.
+    fn optimistic_weight(&self, candidate: &Candidate) -> Option<i64> {
         let (score, grain) = match candidate.state {
             State::Open => (self.share * candidate.heuristic + (1.0 - self.share), 1),
             State::Match(score) => (score, 0),
@@ -132,29 +129,29 @@ impl Table {
         Some(assign::quantum(score).max(1) + grain)
     }
 
-    /// The pairs that greedy assignment gives each golden by the heuristic alone, as far as nobody has decided them.
-    fn given_by_greed(&self) -> Vec<Ask> {
+    /// The undecided pairs of a greedy assignment by heuristic score.
+    fn greedy_questions(&self) -> Vec<PairQuestion> {
         let edges: Vec<Edge> = self.edges(|candidate| Some(assign::quantum(candidate.heuristic).max(1)));
         let chosen = assign::greedy::assign(self.goldens, self.findings, &edges);
         self.open_among(chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)))
     }
 
-    /// The open pairs of the best assignment there could be.
-    fn hoped_for(&self, case: &PreparedCase<'_>) -> Vec<Ask> {
+    /// The open pairs of the best possible assignment.
+    fn optimistic_questions(&self, case: &PreparedCase<'_>) -> Vec<PairQuestion> {
         let chosen = self.best(case);
         self.open_among(chosen.into_iter())
     }
 
     fn best(&self, case: &PreparedCase<'_>) -> Vec<(usize, usize)> {
         let acceptance: Vec<Acceptance> = case.case.goldens.iter().map(|golden| golden.acceptance).collect();
-        let edges = self.edges(|candidate| self.hope(candidate));
+        let edges = self.edges(|candidate| self.optimistic_weight(candidate));
         let chosen = assign::exact::assign(self.findings, &assign::tiers(&acceptance), &edges);
         chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)).collect()
     }
 
-    /// Findings that nobody was assigned to may repeat a golden that was found, which makes them no false alarm: one question
-    /// for each of them at a time, its best open pair.
-    fn possible_repeats(&self, case: &PreparedCase<'_>, profile: &Profile) -> Vec<Ask> {
+    /// An unassigned finding may repeat a found golden, which makes it no false alarm. Asks one question per
+    /// finding at a time, about its best open pair.
+    fn duplicate_questions(&self, case: &PreparedCase<'_>, profile: &Profile) -> Vec<PairQuestion> {
         if profile.duplicates_are_false {
             return Vec::new();
         }
@@ -165,7 +162,7 @@ impl Table {
             found[golden] = true;
             settled[finding] = true;
         }
-        // A finding that repeats a trap may repeat something true as well, and then it is no false alarm.
+        // A finding that repeats a trap may also repeat a true golden, and then is no false alarm.
         let is_trap = |golden: usize| case.case.goldens[golden].acceptance == Acceptance::Trap;
         let mut trapped = vec![false; self.findings];
         for candidate in self.candidates.iter().filter(|c| matches!(c.state, State::Match(_)) && found[c.golden]) {
@@ -180,7 +177,7 @@ impl Table {
                 *slot = Some(candidate);
             }
         }
-        best.into_iter().flatten().map(ask).collect()
+        best.into_iter().flatten().map(question).collect()
     }
 
     fn edges(&self, weight: impl Fn(&Candidate) -> Option<i64>) -> Vec<Edge> {
@@ -188,13 +185,13 @@ impl Table {
         self.candidates.iter().filter_map(edge).collect()
     }
 
-    fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Ask> {
+    fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<PairQuestion> {
         let pairs: BTreeSet<(usize, usize)> = pairs.collect();
         let wanted = |c: &&Candidate| c.state == State::Open && pairs.contains(&(c.golden, c.finding));
-        self.candidates.iter().filter(wanted).map(ask).collect()
+        self.candidates.iter().filter(wanted).map(question).collect()
     }
 }
 
-fn ask(candidate: &Candidate) -> Ask {
-    Ask { golden: candidate.golden, finding: candidate.finding, score: candidate.heuristic }
+fn question(candidate: &Candidate) -> PairQuestion {
+    PairQuestion { golden: candidate.golden, finding: candidate.finding, score: candidate.heuristic }
 }

@@ -1,11 +1,11 @@
-//! Words of goldens and findings, and how much each word tells.
+//! Words of goldens and findings, weighted by rarity.
 
 use super::keywords::lowercase;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Words too common to tell anything, left out of prose comparison.
+/// Stop words, left out of prose comparison.
 const STOP_WORDS: &[&str] = &[
     "a", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can", "could", "do", "does",
     "for", "from", "has", "have", "if", "in", "instead", "into", "is", "it", "its", "may", "might", "not", "of", "on",
@@ -60,7 +60,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Learns from one text for each golden: a word is worth the more the fewer goldens use it.
+    /// Builds the vocabulary from one text per golden; the fewer goldens use a word, the greater its weight.
     ///
     /// Parts of the goldens are read at the same time and put together in their order, so that words get the same numbers
     /// whatever the number of threads.
@@ -95,7 +95,7 @@ impl Vocabulary {
         plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied())
     }
 
-    /// How much a word tells.
+    /// The rarity weight of a word.
     pub fn weight(&self, term: Term) -> f64 {
         self.weight.get(term as usize).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What a metric of a suite is computed from, so that it can be computed again from any choice of cases.
+//! What each metric is computed from, so that it can be recomputed for any subset of cases.
 
 use super::levels::Scale;
 use super::sums::Sums;

@@ -1,18 +1,16 @@
-//! One number for everything, and what it hides: tier 7.
+//! Composite indices (tier 7).
 
 use super::{Undefined, Value};
 use crate::profile::SuiWeights;
 
 /// What the security understanding index is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SuiParts {
     /// F2 of the verdicts.
     pub verdict_f2: Value,
-    /// Share of targets found.
     pub target_detection_rate: Value,
-    /// Share of valid findings.
     pub finding_precision: Value,
-    /// How well found targets were understood.
     pub reasoning: Value,
     /// The expected calibration error; the index takes 1 less it.
     pub ece: Value,
@@ -111,77 +109,4 @@ pub fn rank_stability(tools: &[SuiParts], weights: &SuiWeights, fill: bool) -> V
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const WEIGHTS: SuiWeights = SuiWeights {
-        verdict_f2: 0.25,
-        target_detection_rate: 0.25,
-        finding_precision: 0.15,
-        reasoning: 0.25,
-        calibration: 0.10,
-    };
-    const NONE: Value = Err(Undefined("x"));
-
-    fn parts(verdict_f2: f64, target: f64, precision: f64, reasoning: Value, ece: Value) -> SuiParts {
-        SuiParts {
-            verdict_f2: Ok(verdict_f2),
-            target_detection_rate: Ok(target),
-            finding_precision: Ok(precision),
-            reasoning,
-            ece,
-        }
-    }
-
-    fn close(got: Value, expect: f64) {
-        assert!(got.is_ok_and(|value| (value - expect).abs() < 1e-12), "{got:?}, expected {expect}");
-    }
-
-    #[test]
-    fn sui_by_hand() {
-        let whole = parts(0.8, 0.6, 0.5, Ok(0.75), Ok(0.2));
-        close(whole.sui(&WEIGHTS, false), 0.2 + 0.15 + 0.075 + 0.1875 + 0.08);
-        let bare = parts(0.8, 0.6, 0.5, NONE, NONE);
-        assert_eq!(bare.sui(&WEIGHTS, false), NONE);
-        close(bare.sui(&WEIGHTS, true), 0.2 + 0.15 + 0.075 + 0.0 + 0.05);
-        assert_eq!(bare.known(false), Err("reasoning"));
-        assert_eq!(bare.known(true), Ok([0.8, 0.6, 0.5, 0.0, 0.5]));
-        // Other weights are scaled to 1, and a part of no weight need not be there.
-        let two = SuiWeights {
-            verdict_f2: 3.0,
-            target_detection_rate: 1.0,
-            finding_precision: 0.0,
-            reasoning: 0.0,
-            calibration: 0.0,
-        };
-        close(bare.sui(&two, false), 0.75);
-        let none = SuiWeights { verdict_f2: 0.0, target_detection_rate: 0.0, ..two };
-        assert_eq!(whole.sui(&none, false), Err(Undefined("all weights are 0")));
-    }
-
-    #[test]
-    fn understanding_by_hand() {
-        close(true_understanding(Ok(0.9), Ok(0.9), Ok(0.5)), 0.405);
-        close(true_understanding_geometric(Ok(0.9), Ok(0.9), Ok(0.5)), 0.405_f64.powf(1.0 / 3.0));
-        assert_eq!(true_understanding(Ok(0.9), NONE, Ok(0.5)), NONE);
-        assert_eq!(true_understanding_geometric(NONE, Ok(0.9), Ok(0.5)), NONE);
-        close(lucky_guess_indicator(Ok(0.9), Ok(0.6)), 0.3);
-        assert_eq!(lucky_guess_indicator(Ok(0.9), NONE), NONE);
-    }
-
-    #[test]
-    fn ranks_that_rest_on_the_weights_are_not_stable() {
-        let better = parts(0.9, 0.9, 0.9, Ok(0.9), Ok(0.1));
-        let worse = parts(0.1, 0.1, 0.1, Ok(0.1), Ok(0.9));
-        assert_eq!(rank_stability(&[worse, better], &WEIGHTS, false), [Ok(1.0), Ok(1.0)]);
-        // One leads by its verdicts, the other by as much through its targets: the weights decide.
-        let (a, b) = (parts(0.81, 0.6, 0.5, Ok(0.5), Ok(0.5)), parts(0.6, 0.8, 0.5, Ok(0.5), Ok(0.5)));
-        let both = rank_stability(&[a, b], &WEIGHTS, false);
-        // Of nine ratios of the two weights three are below 1, and six are not.
-        assert_eq!(both, [Ok(6.0 / 9.0), Ok(6.0 / 9.0)]);
-        assert!(rank_stability(&[a], &WEIGHTS, false)[0].is_err());
-        let bare = parts(0.8, 0.6, 0.5, NONE, NONE);
-        assert!(rank_stability(&[a, b, bare], &WEIGHTS, false)[2].is_err());
-        assert!(rank_stability(&[a, b, bare], &WEIGHTS, true)[2].is_ok());
-    }
-}
+mod tests;

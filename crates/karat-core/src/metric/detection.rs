@@ -1,4 +1,4 @@
-//! Whether the one thing that matters was found: tier 2.
+//! Target detection (tier 2).
 
 use super::{Value, ratio};
 use crate::golden::{Golden, Severity};
@@ -23,7 +23,7 @@ pub fn target_severity(case: &Case) -> Option<Severity> {
 /// Σ weight of the goldens found / Σ weight of the required ones that state a severity.
 pub fn weighted_recall(case: &Case, found: impl Fn(usize) -> bool, weights: &SeverityWeights) -> Value {
     let required = case.goldens.iter().enumerate().filter(|(_, golden)| golden.is_required());
-    let weighed = required.filter_map(|(index, golden)| Some((weights.of(golden.severity?), index)));
+    let weighed = required.filter_map(|(index, golden)| Some((weights.weight(golden.severity?), index)));
     weighted_mean(
         weighed.map(|(weight, index)| (weight, f64::from(u8::from(found(index))))),
         "no required golden states a severity",
@@ -39,8 +39,8 @@ mod tests {
     const WEIGHTS: SeverityWeights = SeverityWeights { critical: 3.0, high: 2.0, medium: 1.0, low: 0.5, info: 0.25 };
 
     fn case(severities: &[Option<Severity>]) -> Case {
-        let golden = |severity: &Option<Severity>| Golden { severity: *severity, ..Golden::named("g") };
-        Case { goldens: severities.iter().map(golden).collect(), ..Case::named("c") }
+        let golden = |severity: &Option<Severity>| Golden { severity: *severity, ..Golden::new("g") };
+        Case { goldens: severities.iter().map(golden).collect(), ..Case::new("c") }
     }
 
     #[test]
@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(target_severity(&case), Some(Severity::High));
         case.goldens[0].target = true;
         assert_eq!(target_severity(&case), Some(Severity::Low));
-        assert_eq!(target_severity(&Case::named("c")), None);
+        assert_eq!(target_severity(&Case::new("c")), None);
     }
 }

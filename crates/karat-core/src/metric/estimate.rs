@@ -1,21 +1,18 @@
-//! A metric's value with all that is known about how far to trust it.
+//! A metric's value with its uncertainty.
 
 use super::Undefined;
 use super::table::Direction;
 use std::borrow::Cow;
 
-/// A headline number; `value` is `None` just when `undefined` says why.
+/// A headline number; `value` is `None` exactly when `undefined` says why.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Estimate {
-    /// The value.
     pub value: Option<f64>,
     /// Why there is none.
     pub undefined: Option<&'static str>,
-    /// The interval, where one was computed.
     pub ci: Option<[f64; 2]>,
-    /// How the value or its interval came about.
     pub method: Option<Cow<'static, str>>,
-    /// Why there is no interval, where one was wanted.
     pub no_ci: Option<&'static str>,
     /// The standard error of a mean of cases, clustered where clusters are named.
     pub se: Option<f64>,
@@ -23,11 +20,8 @@ pub struct Estimate {
     pub n: usize,
     /// Cases left out because the metric is undefined on them.
     pub left_out: usize,
-    /// Spread of the suite's mean over trials.
     pub std_trials: Option<f64>,
-    /// Spread over cases.
     pub std_cases: Option<f64>,
-    /// Which way is better.
     pub direction: Direction,
 }
 
@@ -38,7 +32,7 @@ impl Estimate {
     /// A value that rests on `n` cases or items.
     pub fn new(value: super::Value, n: usize, direction: Direction) -> Self {
         Self {
-            // A figure of -0.0 is 0, and reads so.
+            // Turn -0.0 into 0.
             value: value.ok().map(|value| value + 0.0),
             undefined: value.err().map(|Undefined(reason)| reason),
             ci: None,
@@ -53,7 +47,7 @@ impl Estimate {
         }
     }
 
-    /// Too few cases to lean on.
+    /// Whether it rests on fewer than [`RELIABLE_N`] cases.
     pub fn unreliable(&self) -> bool {
         self.n < RELIABLE_N
     }

@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 
 /// What a level is a level of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Scale {
-    /// How sure verdicts are.
     Verdict,
-    /// How sure findings are.
     Confidence,
-    /// How bad findings are.
     Severity,
 }
 
@@ -31,10 +29,9 @@ impl Scale {
 
 /// One number that adds up over cases: how many are right, or wrong, at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Cell {
-    /// What it is a level of.
     pub scale: Scale,
-    /// The level.
     pub level: f64,
     /// Whether those that are right are counted, or those that are wrong.
     pub right: bool,
@@ -77,11 +74,11 @@ impl Levels {
 
     /// Everything that was added, by name.
     pub fn by_name(&self) -> impl Iterator<Item = (String, f64)> + '_ {
-        Scale::ALL.into_iter().flat_map(|scale| self.of(scale)).map(|(cell, sum)| (cell.name(), sum))
+        Scale::ALL.into_iter().flat_map(|scale| self.at_scale(scale)).map(|(cell, sum)| (cell.name(), sum))
     }
 
     /// Every level of one scale, with what was added to it.
-    pub fn of(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
+    pub fn at_scale(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
         let cell = |(&(scale, bits, right), &sum): (&(Scale, u64, bool), &f64)| {
             (Cell { scale, level: f64::from_bits(bits), right }, sum)
         };
@@ -130,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn what_states_no_level_comes_last() {
+    fn findings_without_a_level_come_last() {
         let mut levels = Levels::default();
         levels.add(Scale::Confidence, 0.9, true, 1.0);
         levels.add(Scale::Confidence, 0.5, false, 1.0);
         levels.add(Scale::Verdict, 0.9, false, 1.0);
         // Two right and two wrong in all, of which one each state a confidence; a fourth golden is missed.
-        let sweep = swept(SweptBy::Confidence, levels.of(Scale::Confidence), [2.0, 2.0, 1.0]);
+        let sweep = swept(SweptBy::Confidence, levels.at_scale(Scale::Confidence), [2.0, 2.0, 1.0]);
         assert_eq!(sweep.average_precision, Ok(1.0 / 3.0 + 1.0 / 3.0 * 0.5));
         assert_eq!(sweep.points.last().and_then(|point| point.threshold), None);
     }

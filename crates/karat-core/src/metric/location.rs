@@ -1,4 +1,4 @@
-//! How near the claimed place of a found golden is to the true one.
+//! Location accuracy of found goldens.
 
 use super::{Value, ratio};
 use crate::finding::Finding;
@@ -7,12 +7,11 @@ use std::ops::AddAssign;
 
 /// Sums over matches whose two sides both state lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Places {
-    /// How many there are.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct LocationSums {
     pub count: f64,
     /// Σ lines in common / lines of either.
     pub iou: f64,
-    /// How many on the very same lines.
     pub exact: f64,
     /// How many at most [`NEAR`] lines apart.
     pub near: f64,
@@ -23,7 +22,7 @@ pub const NEAR: u32 = 5;
 
 const NONE: &str = "no match has lines on both sides";
 
-impl Places {
+impl LocationSums {
     /// Looks at one match; another file is no place in common, whatever the lines.
     pub fn add(&mut self, golden: &Golden, finding: &Finding) {
         let (Some(truth), Some(claim)) = (golden.lines, finding.lines()) else { return };
@@ -56,7 +55,7 @@ impl Places {
     }
 }
 
-impl AddAssign for Places {
+impl AddAssign for LocationSums {
     fn add_assign(&mut self, other: Self) {
         self.count += other.count;
         self.iou += other.iou;
@@ -77,15 +76,15 @@ mod tests {
         let golden = Golden {
             lines: truth.map(|(start, end)| Lines { start, end }),
             file: FilePattern::new("src/*.py"),
-            ..Golden::named("g")
+            ..Golden::new("g")
         };
         let finding = Finding {
             line_start: claim.map(|(start, _)| start),
             line_end: claim.map(|(_, end)| end),
             file: RepoPath::new(file),
-            ..Finding::named("f")
+            ..Finding::new("f")
         };
-        let mut places = Places::default();
+        let mut places = LocationSums::default();
         places.add(&golden, &finding);
         let got = [places.iou(), places.exact(), places.within_near()];
         match expect {

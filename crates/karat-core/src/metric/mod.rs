@@ -25,7 +25,7 @@ pub struct Undefined(pub &'static str);
 
 /// A share, undefined for the given reason when there is nothing to share.
 pub(crate) fn ratio(part: f64, whole: f64, reason: &'static str) -> Value {
-    // A sum of nothing is -0.0, which nobody wants to read; adding 0 leaves every other number as it is.
+    // An empty sum is -0.0; adding 0 makes it 0 and leaves every other number unchanged.
     if whole > 0.0 { Ok(part / whole + 0.0) } else { Err(Undefined(reason)) }
 }
 

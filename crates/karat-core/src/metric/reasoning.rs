@@ -1,4 +1,4 @@
-//! How well a found target was understood: tier 4.
+//! Reasoning scores of found targets (tier 4).
 
 use super::{Undefined, Value};
 use crate::stats::summary::{mean, sample_std};
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_left_out() {
+    fn missing_values_are_left_out() {
         let none = Err(Undefined("x"));
         assert_eq!(reasoning([Ok(0.5), Ok(1.0), Ok(0.75)]), Ok(0.75));
         assert_eq!(reasoning([Ok(0.5), none, Ok(1.0)]), Ok(0.75));

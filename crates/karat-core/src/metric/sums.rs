@@ -1,12 +1,12 @@
-//! What cases add to the metrics that are ratios of sums. Sums of two lots of cases are the sums of both, so that a metric of
-//! any lot of cases, drawn at random or held against another, comes from adding a few numbers.
+//! What cases add to the metrics that are ratios of sums. Sums of two lots of cases are the sums of both, so that a metric
+//! of any lot of cases, drawn at random or compared with another, comes from adding a few numbers.
 
-use super::calibration::{BinSums, Sure};
+use super::calibration::{BinSums, ConfidenceSums};
 use super::composite::{self, SuiParts};
 use super::confusion::Confusion;
 use super::counts::Counts;
 use super::findings_quality::Classes;
-use super::location::Places;
+use super::location::LocationSums;
 use super::reasoning::reasoning;
 use super::{Undefined, Value, ratio};
 use crate::judgement::Classification;
@@ -15,37 +15,31 @@ use std::ops::AddAssign;
 
 /// The sums of a case, or of many.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Sums {
     /// Verdicts against the truth, each case weighing 1.
     pub verdicts: Confusion,
     /// Required goldens found, false findings and goldens missed, of all trials.
     pub counts: [f64; 3],
-    /// Matches by how near their places are.
-    pub places: Places,
-    /// Targets found, of cases with a target.
+    pub places: LocationSums,
     pub targets: Part,
     /// The same, each case weighing as its target is severe.
     pub severe: Part,
     /// Verdicts without their target, of right verdicts on vulnerable cases.
     pub lucky: Part,
-    /// Audited trials.
     pub audits: f64,
-    /// Audited findings by class.
     pub classes: Classes,
     /// Root cause, attack vector and fix, each of cases where it was rated.
     pub rated: [Part; 3],
-    /// Verdicts with a confidence.
-    pub verdict_confidence: Sure,
-    /// Findings with a confidence.
-    pub finding_confidence: Sure,
+    pub verdict_confidence: ConfidenceSums,
+    pub finding_confidence: ConfidenceSums,
 }
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Part {
-    /// The part.
     pub part: f64,
-    /// The whole.
     pub whole: f64,
 }
 
@@ -87,7 +81,6 @@ pub const RATES: [(&str, Classification); 6] = [
     ("informational_rate", Classification::Informational),
 ];
 
-/// A metric that is made of sums.
 struct Formula {
     id: &'static str,
     /// Every column that the value, or whether there is one, depends on; a test holds them against each other.
@@ -95,11 +88,9 @@ struct Formula {
     value: fn(&Sums, &Profile) -> Value,
 }
 
-/// Columns of a row.
 #[derive(Clone, Copy)]
 enum Column {
     Named(&'static str),
-    /// How many audited findings are of each class.
     Classes,
     /// The bins of the confidence of verdicts or findings.
     Bins(&'static str),
@@ -252,6 +243,11 @@ fn formula(id: &str) -> Option<&'static Formula> {
 }
 
 impl Sums {
+    /// The ids of all metrics that are ratios of sums.
+    pub(crate) fn metric_ids() -> impl Iterator<Item = &'static str> {
+        FORMULAS.iter().map(|formula| formula.id)
+    }
+
     /// The metric of that id; none where it is no ratio of sums.
     pub fn value(&self, id: &str, profile: &Profile) -> Option<Value> {
         formula(id).map(|formula| (formula.value)(self, profile))
@@ -292,7 +288,7 @@ impl Sums {
             "underconfidence_rate" => (sure.doubtful[0], sure.doubtful[1]),
             _ => {
                 let (_, class) = RATES.into_iter().find(|(own, _)| *own == id)?;
-                (classes.of(class), classes.total())
+                (classes.count(class), classes.total())
             }
         };
         (whole > 0.0).then_some(Part { part, whole })
@@ -386,7 +382,7 @@ impl Sums {
         let parts = [self.targets, self.severe, self.lucky, self.rated[0], self.rated[1], self.rated[2]];
         row.extend(parts.iter().flat_map(|part| [part.part, part.whole]));
         row.extend([self.audits, self.classes.unconfirmed_bonus]);
-        row.extend(Classification::ALL.iter().map(|class| self.classes.of(*class)));
+        row.extend(Classification::ALL.iter().map(|class| self.classes.count(*class)));
         for sure in [&self.verdict_confidence, &self.finding_confidence] {
             row.extend([sure.total, sure.loss]);
             row.extend(sure.confident.into_iter().chain(sure.doubtful));
@@ -403,7 +399,7 @@ impl Sums {
         let mut sums = Self {
             verdicts: Confusion { tp: next(), fp: next(), tn: next(), fn_: next() },
             counts: [next(), next(), next()],
-            places: Places { count: next(), iou: next(), exact: next(), near: next() },
+            places: LocationSums { count: next(), iou: next(), exact: next(), near: next() },
             ..Self::default()
         };
         let [rcir, ava, fsv] = &mut sums.rated;

@@ -1,4 +1,4 @@
-//! What would be left of the findings if those below a threshold were not shown.
+//! Precision and recall over thresholds on confidence or severity.
 
 use super::{Undefined, Value, f_score, ratio};
 
@@ -12,7 +12,7 @@ pub enum SweptBy {
 }
 
 impl SweptBy {
-    /// The word used in every format.
+    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Confidence => "confidence",
@@ -23,32 +23,29 @@ impl SweptBy {
 
 /// Countable findings of one score: how many are right, and how many wrong. Those of two lots of findings add up.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Level {
     /// What they score; findings without a score are shown last.
     pub score: Option<f64>,
-    /// How many matched.
     pub right: f64,
-    /// How many did not.
     pub wrong: f64,
 }
 
 impl Level {
-    /// How many there are.
-    fn shown(&self) -> f64 {
+    fn total(&self) -> f64 {
         self.right + self.wrong
     }
 }
 
 /// What is left at one threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Operating {
+#[expect(missing_docs, reason = "field names say it")]
+pub struct OperatingPoint {
     /// Findings from here on are shown; absent: all of them.
     pub threshold: Option<f64>,
     /// The precision of those shown.
     pub precision: f64,
-    /// The share of required goldens they find.
     pub recall: f64,
-    /// Of the two.
     pub f1: f64,
 }
 
@@ -60,9 +57,9 @@ pub struct Sweep {
     /// Σ (recall gained) · precision.
     pub average_precision: Value,
     /// The strictest threshold with the highest F1.
-    pub best: Option<Operating>,
+    pub best: Option<OperatingPoint>,
     /// Points to draw: all, or, where there are very many, some of them at equal steps, with the last.
-    pub points: Vec<Operating>,
+    pub points: Vec<OperatingPoint>,
 }
 
 /// More points than a curve can show.
@@ -76,7 +73,7 @@ pub fn sweep(by: SweptBy, levels: &[Level], required: f64) -> Sweep {
         SweptBy::Severity => "no finding states a severity",
     };
     let nothing = || Sweep { by, average_precision: ratio(0.0, 0.0, reason), best: None, points: Vec::new() };
-    let mut sorted: Vec<Level> = levels.iter().filter(|level| level.shown() > 0.0).copied().collect();
+    let mut sorted: Vec<Level> = levels.iter().filter(|level| level.total() > 0.0).copied().collect();
     if required <= 0.0 || sorted.iter().all(|level| level.score.is_none()) {
         return nothing();
     }
@@ -86,14 +83,14 @@ pub fn sweep(by: SweptBy, levels: &[Level], required: f64) -> Sweep {
     let mut points = Vec::new();
     for equal in sorted.chunk_by(|a, b| rank(a) == rank(b)) {
         let gained: f64 = equal.iter().map(|level| level.right).sum();
-        shown += equal.iter().map(Level::shown).sum::<f64>();
+        shown += equal.iter().map(Level::total).sum::<f64>();
         found += gained;
         let precision = found / shown;
         area += gained / required * precision;
         let missed = (required - found).max(0.0);
         let Ok(f1) = f_score(found, shown - found, missed, 1.0, reason) else { continue };
         let threshold = equal.first().and_then(|level| level.score);
-        points.push(Operating { threshold, precision, recall: found / required, f1 });
+        points.push(OperatingPoint { threshold, precision, recall: found / required, f1 });
     }
     let best = points.iter().copied().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
     let step = points.len().div_ceil(MOST_POINTS).max(1);
@@ -110,88 +107,4 @@ impl Sweep {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn level(score: Option<f64>, right: bool) -> Level {
-        let right = f64::from(u8::from(right));
-        Level { score, right, wrong: 1.0 - right }
-    }
-
-    fn items(text: &str) -> Vec<Level> {
-        let item = |word: &str| {
-            let (score, right) = word.split_at(word.len() - 1);
-            level(score.parse().ok(), right == "y")
-        };
-        text.split_whitespace().map(item).collect()
-    }
-
-    fn swept(text: &str, required: u32) -> Sweep {
-        sweep(SweptBy::Confidence, &items(text), f64::from(required))
-    }
-
-    /// `average_precision_score` of scikit-learn 1.9.1, ties included.
-    #[test]
-    fn figures_of_scikit_learn() {
-        for (text, required, expect) in [
-            ("0.95y 0.9y 0.85n 0.8y 0.7n 0.65y 0.55y 0.4n 0.3n 0.1y", 6, 0.788_492_063_492_063_5),
-            ("0.9y 0.8y 0.8n 0.7y 0.6n 0.6y 0.5n 0.3y", 5, 0.741_666_666_666_666_7),
-        ] {
-            let got = swept(text, required).average_precision.unwrap();
-            assert!((got - expect).abs() < 1e-12, "{got}, expected {expect}");
-        }
-    }
-
-    #[test]
-    fn by_hand() {
-        // Shown: 1 of 1, then 1 of 2, then 2 of 3; four goldens in all.
-        let sweep = swept("0.9y 0.5n 0.4y", 4);
-        assert_eq!(sweep.average_precision, Ok(0.25 + 0.25 * 2.0 / 3.0));
-        let best = sweep.best.unwrap();
-        assert_eq!((best.threshold, best.recall, best.f1), (Some(0.4), 0.5, 4.0 / 7.0));
-        // What states no confidence is shown last.
-        let told: Vec<Option<f64>> = swept("?y 0.2n", 1).points.iter().map(|point| point.threshold).collect();
-        assert_eq!(told, [Some(0.2), None]);
-    }
-
-    #[test]
-    fn undefined_forms() {
-        let reason = |sweep: Sweep| sweep.average_precision;
-        assert_eq!(reason(swept("0.9n", 0)), Err(Undefined("no required golden")));
-        assert_eq!(reason(swept("", 3)), Err(Undefined("no finding states a confidence")));
-        assert_eq!(reason(swept("?y", 3)), Err(Undefined("no finding states a confidence")));
-        let none = sweep(SweptBy::Severity, &items("?y"), 3.0);
-        assert_eq!((none.average_precision, none.best), (Err(Undefined("no finding states a severity")), None));
-    }
-
-    proptest! {
-        #[test]
-        fn bounds_order_and_monotonicity(list in proptest::collection::vec((0..9_u8, any::<bool>()), 1..60), missed in 0..5_usize) {
-            let items: Vec<Level> = list.iter().map(|(s, right)| level(Some(f64::from(*s)), *right)).collect();
-            let right = list.iter().filter(|(_, right)| *right).count();
-            prop_assume!(right + missed > 0);
-            let sweep = |items: &[Level]| super::sweep(SweptBy::Severity, items, (right + missed) as f64);
-            let all = sweep(&items);
-            let area = all.average_precision.unwrap();
-            // Findings that are counted together mean the same as one by one.
-            let mut together: Vec<Level> = Vec::new();
-            for item in &items {
-                match together.iter_mut().find(|own| own.score == item.score) {
-                    Some(own) => *own = Level { right: own.right + item.right, wrong: own.wrong + item.wrong, ..*own },
-                    None => together.push(*item),
-                }
-            }
-            prop_assert_eq!(&sweep(&together), &all);
-            prop_assert!((0.0..=1.0 + 1e-12).contains(&area));
-            prop_assert!(all.points.windows(2).all(|pair| pair[0].recall <= pair[1].recall && pair[0].threshold > pair[1].threshold));
-            let mut turned = items.clone();
-            turned.reverse();
-            prop_assert_eq!(&sweep(&turned), &all);
-            // One more wrong finding at the top never helps.
-            let mut worse = items;
-            worse.push(level(Some(10.0), false));
-            prop_assert!(sweep(&worse).average_precision.unwrap() <= area + 1e-12);
-        }
-    }
-}
+mod tests;

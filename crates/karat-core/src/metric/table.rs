@@ -1,4 +1,4 @@
-//! Every metric once: its id, meaning, formula, direction and when it is undefined. Code, help and documentation share this.
+//! The metric table: id, title, formula, direction and when undefined. Code, help and documentation share it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,13 @@ pub enum Direction {
 /// How single values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Aggregation {
-    /// Trials are averaged within a case, then cases.
     MeanOfCases,
-    /// From the items of all trials together.
     Pooled,
     /// From verdicts about whole cases, each case weighing 1, shared among its trials.
     OverVerdicts,
-    /// From other metrics.
     Composite,
-    /// The mean over the requirements of all records.
     MeanOfRequirements,
 }
 
@@ -42,25 +39,23 @@ impl Aggregation {
     }
 }
 
-/// What is measured: tools that report findings, or assessors of documents.
+/// What is evaluated: tools that report findings, or assessors of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Track {
-    /// Findings against goldens.
     Findings,
-    /// Documents against requirements.
     Assessment,
 }
 
 /// What a number rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum RestsOn {
-    /// On what a judge said.
     Judge,
-    /// On rules alone.
     Rules,
-    /// On rules, and on a judge where one was heard.
+    /// On rules, and on a judge where there is one.
     Both,
 }
 
@@ -77,26 +72,19 @@ impl RestsOn {
 
 /// What a metric is.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Metric {
-    /// The name in every format.
     pub id: &'static str,
-    /// What people read in a table's head.
     pub title: &'static str,
-    /// What it is about.
     pub track: Track,
     /// 0 for the finding level and for assessments, else the tier of the metrics framework.
     pub tier: u8,
-    /// Which way is better.
     pub direction: Direction,
     /// What a value is counted in.
     pub unit: &'static str,
-    /// How it is computed.
     pub formula: &'static str,
-    /// What it is a share or mean of.
     pub denominator: &'static str,
-    /// When it has no value.
     pub undefined_when: &'static str,
-    /// How single values become one.
     pub aggregation: Aggregation,
     /// Whether it rests on a judge, on rules, or on both.
     pub rests_on: RestsOn,

@@ -1,4 +1,4 @@
-//! One audit from several of the same trial.
+//! Settles several audits of one trial into one.
 
 use crate::ids::FindingId;
 use crate::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
@@ -23,7 +23,7 @@ pub struct AuditConsensus {
 ///
 /// Claims of free text are counted by each judge anew, so that the first claim of one is not that of another. They are taken
 /// whole from the judge who is nearest to all else that was settled, and so are the words of explanation.
-pub fn audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
+pub fn settle_audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
     let mut split = BTreeSet::new();
     let verdicts = most(audits.iter().map(|audit| audit.said_vulnerable));
     let said_vulnerable = match verdicts.as_slice() {
@@ -79,7 +79,7 @@ fn finding(id: &FindingId, voices: &[&ClassifiedFinding], split: &mut BTreeSet<S
     if 2 * valid == voices.len() || classes.len() > 1 {
         split.insert(id.to_string());
     }
-    let least = classes.into_iter().max_by_key(|class| discredit(*class));
+    let least = classes.into_iter().max_by_key(|class| severity_rank(*class));
     let classification = least.unwrap_or(Classification::Informational);
     let heard = || voices.iter().filter(|voice| voice.classification == classification);
     let settled = |said: Vec<Option<bool>>, follows: bool| match said.as_slice() {
@@ -95,7 +95,7 @@ fn finding(id: &FindingId, voices: &[&ClassifiedFinding], split: &mut BTreeSet<S
 }
 
 /// How little a class credits a finding; of invalid ones, how much harm it does.
-fn discredit(class: Classification) -> u8 {
+fn severity_rank(class: Classification) -> u8 {
     match class {
         Classification::TargetMatch => 0,
         Classification::PartialMatch => 1,
@@ -109,7 +109,7 @@ fn discredit(class: Classification) -> u8 {
     }
 }
 
-/// The target, by those who speak of one; how well it was found, by those who are right about whether it was.
+/// The target, by the judges that mention one; its ratings, by the judges in the majority on whether it was found.
 fn target(
     audits: &[&AuditDecision],
     findings: &[ClassifiedFinding],
@@ -195,6 +195,6 @@ fn distance<'a>(audit: &'a AuditDecision, settled: &AuditDecision, typical: &(us
     let taken: Vec<_> =
         audit.findings.iter().map(|f| (&f.finding, f.classification, f.matches_target, f.is_valid_concern)).collect();
     let finding = audit.target.as_ref().and_then(|target| target.finding.as_ref());
-    // Of equals, somebody who explains goes before somebody who does not.
+    // On a tie, audits with an explanation come first.
     (of(audit) != of(settled), differing, odd, Reverse(audit.explanation.is_some()), taken, finding, &audit.explanation)
 }

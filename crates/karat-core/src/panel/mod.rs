@@ -1,15 +1,15 @@
-//! Several judges as one: what a panel decides, and what it cannot.
+//! Combines several judges into one decision.
 //!
-//! Nothing here depends on the order of the judges, and what all of them say stays as it is. An even split is never settled
-//! by who spoke first: it is left open or goes by a rule that is written down, and is named either way.
+//! Results do not depend on the order of the judges, and unanimous decisions stay as they are. A tie is left
+//! open or settled by a documented rule, and is reported either way.
 
 mod audits;
 mod pairs;
 
-pub use audits::{AuditConsensus, audits};
-pub use pairs::{FEWEST_ITEMS, FEWEST_JUDGES, Ruling, Rulings, Vote, pairs};
+pub use audits::{AuditConsensus, settle_audits};
+pub use pairs::{FEWEST_ITEMS, FEWEST_JUDGES, PanelDecision, PanelDecisions, Vote, settle_pairs};
 
-/// How voices become a decision.
+/// How votes become a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consensus {
     /// Every voice weighs the same.
@@ -24,7 +24,7 @@ impl Consensus {
     pub const NAMES: [(&str, Self); 2] = [("majority", Self::Majority), ("dawid-skene", Self::DawidSkene)];
 
     /// The way of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, way)| *way)
     }
 }

@@ -1,4 +1,4 @@
-//! Whether findings report goldens, by several judges.
+//! Settles pair decisions of several judges.
 
 use super::Consensus;
 use crate::stats::agreement::{Rating, Ratings};
@@ -18,7 +18,7 @@ pub struct Vote {
 
 /// What a panel decides about an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ruling {
+pub struct PanelDecision {
     /// Match or not.
     pub matched: bool,
     /// The share of voices for it; by Dawid–Skene how likely it is to be true.
@@ -27,14 +27,15 @@ pub struct Ruling {
 
 /// What a panel decides about all items.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rulings {
+pub struct PanelDecisions {
     /// One for each item, in the order given; `None` where nobody spoke or the voices are even.
-    pub items: Vec<Option<Ruling>>,
+    pub items: Vec<Option<PanelDecision>>,
     /// Why it was not decided in the way that was asked for, in words.
     pub note: Option<String>,
 }
 
-/// With fewer judges their errors cannot be told from the truth: two judges leave more unknowns than there are figures.
+/// With fewer judges their errors cannot be separated from the truth: two judges leave more unknowns than there
+/// are figures.
 pub const FEWEST_JUDGES: usize = 3;
 
 /// With fewer items that several judges have judged, nobody's errors are known well enough to weigh by.
@@ -44,8 +45,8 @@ pub const FEWEST_ITEMS: usize = 30;
 ///
 /// By majority, even voices are settled by the greater sum of confidences where every voice states one, and are left open
 /// else. By Dawid–Skene, where there is too little to learn from, the majority decides and the note says so.
-pub fn pairs(items: &[Vec<Vote>], how: Consensus) -> Rulings {
-    let majority = |note| Rulings { items: items.iter().map(|votes| majority(votes)).collect(), note };
+pub fn settle_pairs(items: &[Vec<Vote>], how: Consensus) -> PanelDecisions {
+    let majority = |note| PanelDecisions { items: items.iter().map(|votes| majority(votes)).collect(), note };
     if how == Consensus::Majority {
         return majority(None);
     }
@@ -66,9 +67,9 @@ pub fn pairs(items: &[Vec<Vote>], how: Consensus) -> Rulings {
         // Where nobody ever said match, there is one class only.
         let likely = posterior.get(MATCH).copied().unwrap_or(0.0);
         let clear = (likely - 0.5).abs() > EVEN;
-        clear.then(|| Ruling { matched: likely > 0.5, confidence: likely.max(1.0 - likely) })
+        clear.then(|| PanelDecision { matched: likely > 0.5, confidence: likely.max(1.0 - likely) })
     };
-    Rulings { items: learnt.posterior.iter().zip(&learnt.class).map(ruling).collect(), note: None }
+    PanelDecisions { items: learnt.posterior.iter().zip(&learnt.class).map(ruling).collect(), note: None }
 }
 
 /// The category of a match among ratings; 0 is no match.
@@ -77,7 +78,7 @@ const MATCH: usize = 1;
 /// So near to one half, rounding alone would decide.
 const EVEN: f64 = 1e-9;
 
-fn majority(votes: &[Vote]) -> Option<Ruling> {
+fn majority(votes: &[Vote]) -> Option<PanelDecision> {
     let mut heard: BTreeMap<usize, Vote> = BTreeMap::new();
     for vote in votes {
         heard.entry(vote.judge).or_insert(*vote);
@@ -85,16 +86,16 @@ fn majority(votes: &[Vote]) -> Option<Ruling> {
     let (yes, no): (Vec<Vote>, Vec<Vote>) = heard.values().partition(|vote| vote.matched);
     let matched = match yes.len().cmp(&no.len()) {
         std::cmp::Ordering::Equal => {
-            sureness(&yes)?.partial_cmp(&sureness(&no)?).filter(|order| order.is_ne())?.is_gt()
+            confidence_sum(&yes)?.partial_cmp(&confidence_sum(&no)?).filter(|order| order.is_ne())?.is_gt()
         }
         order => order.is_gt(),
     };
     let voices = if matched { yes.len() } else { no.len() };
-    Some(Ruling { matched, confidence: voices as f64 / heard.len() as f64 })
+    Some(PanelDecision { matched, confidence: voices as f64 / heard.len() as f64 })
 }
 
 /// The sum of confidences, the same in any order of voices; `None` where there is no voice or one states none.
-fn sureness(votes: &[Vote]) -> Option<f64> {
+fn confidence_sum(votes: &[Vote]) -> Option<f64> {
     let mut stated: Vec<f64> = votes.iter().map(|vote| vote.confidence).collect::<Option<_>>()?;
     stated.sort_by(f64::total_cmp);
     (!stated.is_empty()).then(|| stated.iter().sum())

@@ -15,15 +15,15 @@ fn votes(item: &str) -> Vec<Vote> {
     item.split(' ').enumerate().filter_map(voice).collect()
 }
 
-fn told(ruling: Option<Ruling>) -> String {
+fn describe(ruling: Option<PanelDecision>) -> String {
     ruling.map_or("open".to_owned(), |r| format!("{} {:.2}", if r.matched { "yes" } else { "no" }, r.confidence))
 }
 
 #[test]
-fn a_majority_decides_and_an_even_split_only_by_sureness() {
+fn a_majority_decides_and_a_tie_only_by_confidence() {
     let check = |item: &str, expect: &str| {
-        let rulings = pairs(&[votes(item)], Consensus::Majority);
-        assert_eq!((told(rulings.items[0]).as_str(), rulings.note), (expect, None), "{item}");
+        let rulings = settle_pairs(&[votes(item)], Consensus::Majority);
+        assert_eq!((describe(rulings.items[0]).as_str(), rulings.note), (expect, None), "{item}");
     };
     check("y y n", "yes 0.67");
     check("n1 n1 y10", "no 0.67");
@@ -42,7 +42,7 @@ fn a_majority_decides_and_an_even_split_only_by_sureness() {
 #[test]
 fn nobody_votes_twice() {
     let vote = |judge, matched| Vote { judge, matched, confidence: None };
-    let rulings = pairs(&[vec![vote(0, true), vote(0, true), vote(1, false)]], Consensus::Majority);
+    let rulings = settle_pairs(&[vec![vote(0, true), vote(0, true), vote(1, false)]], Consensus::Majority);
     assert_eq!(rulings.items, [None]);
 }
 
@@ -55,22 +55,22 @@ fn dawid_and_skene_hear_those_who_know() {
     }
     items.push(votes("n n . y y"));
     items.push(votes("y . . y y"));
-    let by = |how| pairs(&items, how);
-    assert_eq!(told(by(Consensus::Majority).items[40]), "open");
+    let by = |how| settle_pairs(&items, how);
+    assert_eq!(describe(by(Consensus::Majority).items[40]), "open");
     let learnt = by(Consensus::DawidSkene);
     assert_eq!(learnt.note, None);
-    assert_eq!((told(learnt.items[40]).as_str(), told(learnt.items[41]).as_str()), ("no 1.00", "yes 1.00"));
+    assert_eq!((describe(learnt.items[40]).as_str(), describe(learnt.items[41]).as_str()), ("no 1.00", "yes 1.00"));
     assert!(learnt.items[..40].iter().enumerate().all(|(at, ruling)| ruling.unwrap().matched == (at % 2 == 0)));
 }
 
 #[test]
 fn too_little_to_learn_from_is_said() {
     let check = |item: &str, times: usize, expect: Option<&str>| {
-        let rulings = pairs(&vec![votes(item); times], Consensus::DawidSkene);
+        let rulings = settle_pairs(&vec![votes(item); times], Consensus::DawidSkene);
         assert_eq!(rulings.note.is_some(), expect.is_some(), "{item} {times}: {:?}", rulings.note);
         let note = rulings.note.unwrap_or_default();
         assert!(note.contains(expect.unwrap_or_default()), "{note}");
-        assert_eq!(told(rulings.items[0]), if item == "y n y" { "yes 0.67" } else { "yes 1.00" });
+        assert_eq!(describe(rulings.items[0]), if item == "y n y" { "yes 0.67" } else { "yes 1.00" });
     };
     check("y y y", 30, None);
     check("y n y", 29, Some("there are 3 and 29, so the majority decided"));
@@ -83,20 +83,20 @@ fn an_item_nobody_judged_stays_open() {
     let mut items = vec![votes("y y n"); 40];
     items.push(Vec::new());
     for how in [Consensus::Majority, Consensus::DawidSkene] {
-        let rulings = pairs(&items, how);
+        let rulings = settle_pairs(&items, how);
         assert_eq!((rulings.items.len(), rulings.items[40], rulings.items[0].is_some()), (41, None, true), "{how:?}");
     }
     // Nobody ever said match, so that there is one class only.
-    let never = pairs(&vec![votes("n n n"); 40], Consensus::DawidSkene);
-    assert_eq!((told(never.items[0]).as_str(), never.note), ("no 1.00", None));
+    let never = settle_pairs(&vec![votes("n n n"); 40], Consensus::DawidSkene);
+    assert_eq!((describe(never.items[0]).as_str(), never.note), ("no 1.00", None));
 }
 
 #[test]
 fn ways_have_names() {
     for (name, way) in Consensus::NAMES {
-        assert_eq!(Consensus::named(name), Some(way));
+        assert_eq!(Consensus::parse(name), Some(way));
     }
-    assert_eq!(Consensus::named("mean"), None);
+    assert_eq!(Consensus::parse("mean"), None);
 }
 
 /// `said confidence | id=CLASS … | found finding type rcir ava fsv | explanation`, `-` for nothing.
@@ -177,9 +177,9 @@ fn check_audits(given: &[&str], expect: &str) {
     let mut order: Vec<&AuditDecision> = given.iter().collect();
     for _ in 0..given.len() {
         order.rotate_left(1);
-        assert_eq!(written(&audits(&order).unwrap()), expect);
+        assert_eq!(written(&settle_audits(&order).unwrap()), expect);
         let back: Vec<&AuditDecision> = order.iter().rev().copied().collect();
-        assert_eq!(written(&audits(&back).unwrap()), expect);
+        assert_eq!(written(&settle_audits(&back).unwrap()), expect);
     }
 }
 
@@ -208,7 +208,7 @@ fn most_voices_decide_field_by_field() {
 }
 
 #[test]
-fn even_voices_go_by_rule_and_are_named() {
+fn ties_are_settled_by_rule_and_reported() {
     check_audits(
         &[
             "yes 0.5 | f1=TARGET_MATCH f2=INFORMATIONAL | found f1 exact 1 1 1 | a",
@@ -267,7 +267,7 @@ fn claims_are_taken_whole() {
 
 #[test]
 fn no_audits_are_no_audit() {
-    assert_eq!(audits(&[]), None);
+    assert_eq!(settle_audits(&[]), None);
 }
 
 fn any_audit() -> impl Strategy<Value = AuditDecision> {
@@ -321,13 +321,13 @@ proptest! {
             all.iter().map(|audit| if prose { in_prose(audit.clone()) } else { audit.clone() }).collect()
         };
         let (given, shuffled) = (dressed(&given), dressed(&shuffled));
-        prop_assert_eq!(audits(&given.iter().collect::<Vec<_>>()), audits(&shuffled.iter().collect::<Vec<_>>()));
+        prop_assert_eq!(settle_audits(&given.iter().collect::<Vec<_>>()), settle_audits(&shuffled.iter().collect::<Vec<_>>()));
     }
 
     #[test]
-    fn what_all_say_stays(audit in any_audit(), judges in 1..6_usize, prose in any::<bool>()) {
+    fn unanimous_audits_stay_unchanged(audit in any_audit(), judges in 1..6_usize, prose in any::<bool>()) {
         let audit = if prose { in_prose(audit) } else { audit };
-        let consensus = audits(&vec![&audit; judges]).unwrap();
+        let consensus = settle_audits(&vec![&audit; judges]).unwrap();
         prop_assert_eq!(&consensus.decision, &audit);
         prop_assert!(consensus.split.is_empty());
     }
@@ -346,7 +346,7 @@ proptest! {
             };
             rows.iter().map(|row| row.iter().enumerate().filter_map(vote).collect()).collect()
         };
-        prop_assert_eq!(pairs(&items(&[0, 1, 2, 3]), how), pairs(&items(&names), how));
+        prop_assert_eq!(settle_pairs(&items(&[0, 1, 2, 3]), how), settle_pairs(&items(&names), how));
     }
 
     #[test]
@@ -356,9 +356,9 @@ proptest! {
             .map(|matched| (0..judges).map(|judge| Vote { judge, matched: *matched, confidence: None }).collect())
             .collect();
         for how in [Consensus::Majority, Consensus::DawidSkene] {
-            let rulings = pairs(&items, how);
+            let rulings = settle_pairs(&items, how);
             for (ruling, matched) in rulings.items.iter().zip(&said) {
-                prop_assert_eq!(*ruling, Some(Ruling { matched: *matched, confidence: 1.0 }));
+                prop_assert_eq!(*ruling, Some(PanelDecision { matched: *matched, confidence: 1.0 }));
             }
         }
     }

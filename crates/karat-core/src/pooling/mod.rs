@@ -1,7 +1,7 @@
-//! Extras that report the same thing, put together over all tools and trials of a case.
+//! Groups extras that report the same issue, over all tools and trials of a case.
 //!
-//! A pool gathers around one finding, and everything in it is like that one: what is like a member only is not drawn in, so
-//! that no chain of small steps joins things that lie far apart.
+//! Every member of a pool is similar to its lead finding. Similarity to another member is not enough, so chains
+//! of small steps cannot join distant findings.
 
 mod claim;
 
@@ -21,21 +21,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A finding and the trial that reported it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Member<'a> {
-    /// The trial.
     pub trial: &'a Trial,
-    /// The finding.
     pub finding: &'a Finding,
 }
 
-/// Findings that report the same thing.
+/// Findings that report the same issue.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Pool<'a> {
     /// Index of the case in the suite.
     pub case: usize,
-    /// The one that all others are like.
     pub lead: &'a Finding,
-    /// All of them, by tool, trial and finding.
     pub members: Vec<Member<'a>>,
 }
 
@@ -60,7 +58,7 @@ impl<'a> Pool<'a> {
 
 /// The extras of all cases that are wanted, by index in their trial, in pools: first what most tools report, then what is
 /// reported most often, then the worst, then in the order of the cases. Neither the order of tools nor that of trials matters.
-pub fn pooled<'a>(
+pub fn pool_extras<'a>(
     suite: &Suite,
     trials: &'a [Trial],
     scorecard: &Scorecard,
@@ -73,7 +71,7 @@ pub fn pooled<'a>(
         let members = extras.flat_map(|(trial, findings)| {
             findings.into_iter().map(move |finding| Member { trial, finding: &trial.findings[finding] })
         });
-        pool(case, members.collect(), reach)
+        pool_findings(case, members.collect(), reach)
     };
     let mut pools: Vec<Pool<'a>> = (0..suite.cases.len()).into_par_iter().flat_map_iter(of_case).collect();
     pools.sort_by_cached_key(|pool| {
@@ -83,19 +81,19 @@ pub fn pooled<'a>(
     pools
 }
 
-/// Findings of one case in pools, in an order that depends on nothing but what they say.
-pub fn pool<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> Vec<Pool<'a>> {
-    let mut said: BTreeMap<Said<'a>, Vec<Member<'a>>> = BTreeMap::new();
+/// Pools the findings of one case; the order depends on their content alone.
+pub fn pool_findings<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> Vec<Pool<'a>> {
+    let mut by_content: BTreeMap<FindingContent<'a>, Vec<Member<'a>>> = BTreeMap::new();
     for member in members {
-        said.entry(Said::of(member.finding)).or_default().push(member);
+        by_content.entry(FindingContent::new(member.finding)).or_default().push(member);
     }
-    let items: Vec<Item<'a>> = said.into_values().filter_map(Item::new).collect();
+    let items: Vec<Item<'a>> = by_content.into_values().filter_map(Item::new).collect();
     let mut files: BTreeMap<Option<&RepoPath>, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         files.entry(item.lead.file.as_ref()).or_default().push(index);
     }
     let anywhere = files.get(&None).cloned().unwrap_or_default();
-    // Findings of different files are never alike, so most pairs need not be looked at.
+    // Findings of different files are never alike, so most pairs are skipped.
     let near = |index: usize| -> Vec<(usize, f64)> {
         let own = match items[index].lead.file.as_ref() {
             None => (0..items.len()).collect(),
@@ -137,9 +135,9 @@ pub fn pool<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> Vec<Pool<'
     pools
 }
 
-/// What people see of a finding. Findings that say the same are one thing.
+/// The visible content of a finding; findings with equal content are one item.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Said<'a> {
+struct FindingContent<'a> {
     file: Option<&'a RepoPath>,
     lines: Option<Lines>,
     title: Option<&'a str>,
@@ -149,8 +147,8 @@ struct Said<'a> {
     severity: Option<Severity>,
 }
 
-impl<'a> Said<'a> {
-    fn of(finding: &'a Finding) -> Self {
+impl<'a> FindingContent<'a> {
+    fn new(finding: &'a Finding) -> Self {
         let speechless = finding.title.is_none() && finding.message.is_none();
         Self {
             file: finding.file.as_ref(),
@@ -164,7 +162,6 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Findings that say the same.
 struct Item<'a> {
     lead: &'a Finding,
     claim: Claim<'a>,
@@ -174,7 +171,7 @@ struct Item<'a> {
 impl<'a> Item<'a> {
     fn new(members: Vec<Member<'a>>) -> Option<Self> {
         let lead = members.iter().min_by_key(|member| (&member.trial.tool, member.trial.number, &member.finding.id))?;
-        Some(Self { lead: lead.finding, claim: Claim::of_finding(lead.finding), members })
+        Some(Self { lead: lead.finding, claim: Claim::from_finding(lead.finding), members })
     }
 }
 

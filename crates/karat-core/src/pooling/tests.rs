@@ -16,7 +16,7 @@ fn trials(text: &str) -> Vec<Trial> {
             file: RepoPath::new(file).filter(|_| file != "-"),
             line_start: start.parse().ok(),
             title: Some(said.to_owned()),
-            ..Finding::named(id)
+            ..Finding::new(id)
         };
         let mut trial = Trial::reported(CaseId::new("c"), ToolName::new(tool), number);
         match trials.iter_mut().find(|trial| trial.tool.as_str() == tool && trial.number == number) {
@@ -35,7 +35,7 @@ fn members(trials: &[Trial]) -> Vec<Member<'_>> {
 }
 
 /// Pools in lines: `lead: tool/trial/finding …`, sorted.
-fn told(pools: &[Pool<'_>]) -> Vec<String> {
+fn describe(pools: &[Pool<'_>]) -> Vec<String> {
     let one = |pool: &Pool<'_>| {
         let named = |m: &Member<'_>| format!("{}/{}/{}", m.trial.tool, m.trial.number, m.finding.id);
         let members: Vec<String> = pool.members.iter().map(named).collect();
@@ -49,11 +49,11 @@ fn told(pools: &[Pool<'_>]) -> Vec<String> {
 #[track_caller]
 fn check(text: &str, expect: &[&str]) {
     let trials = trials(text);
-    assert_eq!(told(&pool(0, members(&trials), REACH)), expect);
+    assert_eq!(describe(&pool_findings(0, members(&trials), REACH)), expect);
 }
 
 #[test]
-fn what_reports_the_same_is_put_together() {
+fn findings_of_the_same_issue_are_pooled() {
     check(
         "a 1 f1 x.py:10 SQL injection in search
          b 1 f1 x.py:12 injection of SQL
@@ -68,16 +68,16 @@ fn no_chain_joins_what_lies_far_apart() {
     let step = |id: u32, line: u32| format!("a 1 f{id} x.py:{line} SQL injection number {id}\n");
     let text: String = (1..=5).map(|id| step(id, id * 4)).collect();
     let trials = trials(&text);
-    let pools = pool(0, members(&trials), REACH);
-    assert_eq!(pools.len(), 2, "{:?}", told(&pools));
+    let pools = pool_findings(0, members(&trials), REACH);
+    assert_eq!(pools.len(), 2, "{:?}", describe(&pools));
     for pool in &pools {
-        let lead = Claim::of_finding(pool.lead);
-        assert!(pool.members.iter().all(|m| lead.likeness(&Claim::of_finding(m.finding), REACH).is_some()));
+        let lead = Claim::from_finding(pool.lead);
+        assert!(pool.members.iter().all(|m| lead.likeness(&Claim::from_finding(m.finding), REACH).is_some()));
     }
 }
 
 #[test]
-fn who_is_like_most_others_leads() {
+fn the_most_central_finding_leads() {
     check(
         "a 1 f1 x.py:10 SQL injection here
          b 1 f1 x.py:14 SQL injection there
@@ -92,7 +92,6 @@ fn equal_words_are_one_whatever_they_are() {
     check("a 1 f1 x.py:3 …\n b 1 f1 x.py:300 …", &["…: a/1/f1", "…: b/1/f1"]);
 }
 
-/// Tool, trial, file, line and words.
 type Drawn = (usize, u32, usize, Option<u32>, Vec<usize>);
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
@@ -117,20 +116,20 @@ proptest! {
         let text: Vec<String> = drawn.iter().enumerate().map(line).collect();
         let given = trials(&text.join("\n"));
         let all = members(&given);
-        let pools = pool(0, all.clone(), REACH);
+        let pools = pool_findings(0, all.clone(), REACH);
         let mut seen: Vec<String> = pools.iter().flat_map(|p| &p.members).map(|m| m.finding.id.to_string()).collect();
         seen.sort();
         let mut expect: Vec<String> = all.iter().map(|m| m.finding.id.to_string()).collect();
         expect.sort();
         prop_assert_eq!(seen, expect);
         for pool in &pools {
-            let lead = Claim::of_finding(pool.lead);
-            prop_assert!(pool.members.iter().all(|m| lead.likeness(&Claim::of_finding(m.finding), REACH).is_some()));
+            let lead = Claim::from_finding(pool.lead);
+            prop_assert!(pool.members.iter().all(|m| lead.likeness(&Claim::from_finding(m.finding), REACH).is_some()));
         }
         let mut turned = all;
         let by = turn % turned.len().max(1);
         turned.rotate_left(by);
         turned.reverse();
-        prop_assert_eq!(pool(0, turned, REACH), pools);
+        prop_assert_eq!(pool_findings(0, turned, REACH), pools);
     }
 }

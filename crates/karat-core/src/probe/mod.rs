@@ -1,4 +1,4 @@
-//! Probing a judge: pairs whose answer is known, plain and disturbed, made from a suite's own goldens.
+//! Probes for judges: pairs with known answers, plain and disturbed, made from a suite's own goldens.
 //!
 //! A right pair is a golden and its own words; a wrong one is a golden and the words of a golden of another case, at the
 //! first one's place. The disturbed pairs are the same with something added that must not matter.
@@ -6,7 +6,7 @@
 mod disturb;
 mod score;
 
-pub use score::{Probed, Rate, score};
+pub use score::{ErrorRate, ProbeScores, score};
 
 use crate::finding::Finding;
 use crate::golden::Golden;
@@ -14,10 +14,10 @@ use crate::suite::{Case, Suite};
 use disturb::{FLATTERY, INSTRUCTIONS, PADDING};
 use serde::{Deserialize, Serialize};
 
-/// What a judge is put to.
+/// What a probe tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ProbeKind {
     /// A golden and its own words.
     KnownRight,
     /// A golden and the words of another one, at the same place.
@@ -32,8 +32,8 @@ pub enum Kind {
     SwappedOrder,
 }
 
-impl Kind {
-    /// All kinds, in the order in which they are told.
+impl ProbeKind {
+    /// All kinds, in display order.
     pub const ALL: [Self; 6] = [
         Self::KnownRight,
         Self::KnownWrong,
@@ -58,22 +58,18 @@ impl Kind {
 
 /// One question whose answer is known.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Probe<'a> {
-    /// The case of the golden.
     pub case: &'a Case,
-    /// The golden.
     pub golden: &'a Golden,
-    /// What is held against it.
     pub finding: Finding,
-    /// What it is for.
-    pub kind: Kind,
-    /// The right answer.
+    pub kind: ProbeKind,
     pub matches: bool,
     /// The plain pair that this one disturbs, as an index into all probes; a plain pair names none.
     pub plain: Option<usize>,
 }
 
-/// So many plain pairs of each sort are made at most, where nobody says otherwise.
+/// Default maximum number of plain pairs of each kind.
 pub const USUAL_PAIRS: usize = 60;
 
 /// Probes from a suite's goldens: at most `most` right and `most` wrong pairs, spread over the suite, and what is made of
@@ -89,34 +85,40 @@ pub fn probes(suite: &Suite, most: usize) -> Vec<Probe<'_>> {
     let mut probes: Vec<Probe<'_>> = Vec::new();
     for &index in &chosen {
         let (case, golden) = all[index];
-        let right =
-            Probe { case, golden, finding: own_words(golden), kind: Kind::KnownRight, matches: true, plain: None };
+        let right = Probe {
+            case,
+            golden,
+            finding: finding_from_golden(golden),
+            kind: ProbeKind::KnownRight,
+            matches: true,
+            plain: None,
+        };
         probes.push(right);
     }
     for (turn, &index) in chosen.iter().enumerate() {
         let (case, golden) = all[index];
-        if let Some(other) = stranger(&all, index, turn) {
-            let finding = Finding { title: other.title.clone(), message: other.message.clone(), ..own_words(golden) };
-            probes.push(Probe { case, golden, finding, kind: Kind::KnownWrong, matches: false, plain: None });
+        if let Some(other) = unrelated_finding(&all, index, turn) {
+            let finding =
+                Finding { title: other.title.clone(), message: other.message.clone(), ..finding_from_golden(golden) };
+            probes.push(Probe { case, golden, finding, kind: ProbeKind::KnownWrong, matches: false, plain: None });
         }
     }
     let plain = probes.len();
     for index in 0..plain {
-        let disturbed = disturbed(&probes[index], index);
-        probes.extend(disturbed);
+        let disturbances = disturbances(&probes[index], index);
+        probes.extend(disturbances);
     }
     probes
 }
 
-/// Indices spread evenly over a range.
 fn spread(length: usize, most: usize) -> Vec<usize> {
     let taken = length.min(most);
     (0..taken).map(|turn| turn * length / taken).collect()
 }
 
 /// The golden as a tool would report it that had read it.
-fn own_words(golden: &Golden) -> Finding {
-    let mut finding = Finding::named("probe");
+fn finding_from_golden(golden: &Golden) -> Finding {
+    let mut finding = Finding::new("probe");
     finding.title.clone_from(&golden.title);
     finding.message.clone_from(&golden.description);
     finding.file = golden.file.as_ref().map(|file| file.path().clone());
@@ -127,7 +129,7 @@ fn own_words(golden: &Golden) -> Finding {
 
 /// The words of a golden that is surely about something else: of another case, another category and no weakness in common,
 /// and not of the case's twin.
-fn stranger(all: &[(&Case, &Golden)], index: usize, turn: usize) -> Option<Finding> {
+fn unrelated_finding(all: &[(&Case, &Golden)], index: usize, turn: usize) -> Option<Finding> {
     let (case, golden) = all[index];
     let strange = |(other_case, other): &&(&Case, &Golden)| {
         let twins = case.twin.as_ref() == Some(&other_case.id) || other_case.twin.as_ref() == Some(&case.id);
@@ -137,23 +139,24 @@ fn stranger(all: &[(&Case, &Golden)], index: usize, turn: usize) -> Option<Findi
     };
     // Starting elsewhere each time, so that not all wrong pairs share their words.
     let from = (index + 1 + turn * 7) % all.len();
-    all[from..].iter().chain(&all[..from]).find(strange).map(|(_, other)| own_words(other))
+    all[from..].iter().chain(&all[..from]).find(strange).map(|(_, other)| finding_from_golden(other))
 }
 
-/// The probes that disturb a plain one.
-fn disturbed<'a>(plain: &Probe<'a>, index: usize) -> Vec<Probe<'a>> {
-    let make = |kind: Kind, finding: Finding| Probe { kind, finding, plain: Some(index), ..plain.clone() };
-    let mut all =
-        vec![make(Kind::Padding, with(&plain.finding, "", PADDING)), make(Kind::SwappedOrder, plain.finding.clone())];
+fn disturbances<'a>(plain: &Probe<'a>, index: usize) -> Vec<Probe<'a>> {
+    let make = |kind: ProbeKind, finding: Finding| Probe { kind, finding, plain: Some(index), ..plain.clone() };
+    let mut all = vec![
+        make(ProbeKind::Padding, with(&plain.finding, "", PADDING)),
+        make(ProbeKind::SwappedOrder, plain.finding.clone()),
+    ];
     if !plain.matches {
         let instruction = INSTRUCTIONS[index % INSTRUCTIONS.len()];
-        all.push(make(Kind::PlantedInstruction, with(&plain.finding, "", instruction)));
-        all.push(make(Kind::Flattery, with(&plain.finding, FLATTERY, "")));
+        all.push(make(ProbeKind::PlantedInstruction, with(&plain.finding, "", instruction)));
+        all.push(make(ProbeKind::Flattery, with(&plain.finding, FLATTERY, "")));
     }
     all
 }
 
-/// The finding with text before and after what it says.
+/// The finding with text added before and after its message.
 fn with(finding: &Finding, before: &str, after: &str) -> Finding {
     let said = finding.message.as_deref().or(finding.title.as_deref()).unwrap_or_default();
     let parts: Vec<&str> = [before, said, after].into_iter().filter(|part| !part.is_empty()).collect();

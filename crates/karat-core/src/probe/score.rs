@@ -1,16 +1,15 @@
-//! How a judge did on probes.
+//! Scores a judge's answers to probes.
 
-use super::{Kind, Probe};
+use super::{Probe, ProbeKind};
 use crate::stats::proportion::wilson;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How often something went wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
-    /// How often it could have.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ErrorRate {
     pub n: usize,
-    /// How often it did.
     pub wrong: usize,
     /// The share; null where it could not have.
     pub rate: Option<f64>,
@@ -22,17 +21,17 @@ pub struct Rate {
 
 /// How a judge did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Probed {
+pub struct ProbeScores {
     /// By kind of probe. For plain pairs, how often the answer was wrong; for disturbed ones, how often a right answer to the
     /// plain pair changed.
-    pub kinds: BTreeMap<String, Rate>,
+    pub kinds: BTreeMap<String, ErrorRate>,
     /// All disturbed pairs together: how often the judge was fooled.
-    pub fooled: Rate,
+    pub fooled: ErrorRate,
 }
 
 /// Scores the answers to probes, given in the same order; `None` is no answer.
-pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> Probed {
-    let mut counted: BTreeMap<Kind, (usize, usize, usize)> = BTreeMap::new();
+pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> ProbeScores {
+    let mut counted: BTreeMap<ProbeKind, (usize, usize, usize)> = BTreeMap::new();
     for (probe, answer) in probes.iter().zip(answers) {
         let (n, wrong, unjudged) = counted.entry(probe.kind).or_default();
         let Some(answer) = answer else {
@@ -47,16 +46,16 @@ pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> Probed {
         }
     }
     let kinds = counted.iter().map(|(kind, counts)| (kind.name().to_owned(), rate(*counts))).collect();
-    let plain = [Kind::KnownRight, Kind::KnownWrong];
+    let plain = [ProbeKind::KnownRight, ProbeKind::KnownWrong];
     let fooled = counted
         .iter()
         .filter(|(kind, _)| !plain.contains(kind))
         .fold((0, 0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1, sum.2 + counts.2));
-    Probed { kinds, fooled: rate(fooled) }
+    ProbeScores { kinds, fooled: rate(fooled) }
 }
 
-fn rate((n, wrong, unjudged): (usize, usize, usize)) -> Rate {
+fn rate((n, wrong, unjudged): (usize, usize, usize)) -> ErrorRate {
     let share = (n > 0).then(|| wrong as f64 / n as f64);
     let ci = wilson(wrong, n, 0.95).ok().map(|interval| [interval.low, interval.high]);
-    Rate { n, wrong, rate: share, ci, unjudged }
+    ErrorRate { n, wrong, rate: share, ci, unjudged }
 }

@@ -1,4 +1,4 @@
-//! From trials to cases, from cases to the suite.
+//! Aggregates trials to cases, and cases to the suite.
 
 use super::tiers::{self, Tiers};
 use super::{CaseScore, Metrics, TrialScore};
@@ -55,7 +55,6 @@ fn mean_value(values: impl Iterator<Item = Value>) -> Value {
     mean(&defined).ok_or(reason)
 }
 
-/// A mean of cases, of one trial.
 pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
     if !OF_COUNTS.contains(&id) {
         return tiers::trial_value(id, case, trial, profile);

@@ -1,4 +1,4 @@
-//! What an audit says of a trial, as far as metrics need it.
+//! The parts of an audit that metrics use.
 
 use crate::ids::FindingId;
 use crate::judgement::{AuditDecision, Classification, TypeMatch};
@@ -6,18 +6,15 @@ use crate::matching::decisions::Decisions;
 use crate::metric::findings_quality::Classes;
 use crate::profile::Profile;
 
-/// The part of an audit that metrics are made of, and what readers want to know of the rest.
+/// The parts of an audit that metrics and reports use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Audited {
-    /// Index of the judgement, whose words it is told in.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AuditSummary {
+    /// Index of the judgement that holds the explanation.
     pub judgement: Option<usize>,
-    /// What it calls every finding.
     pub findings: Vec<(FindingId, Classification)>,
-    /// How many findings are of each class.
     pub classes: Classes,
-    /// Whether the audit says that the target was found.
     pub target_found: bool,
-    /// How well the claimed type fits.
     pub type_match: Option<TypeMatch>,
     /// Root cause identification.
     pub rcir: Option<f64>,
@@ -27,7 +24,7 @@ pub struct Audited {
     pub fsv: Option<f64>,
 }
 
-impl Audited {
+impl AuditSummary {
     pub(super) fn new(audit: &AuditDecision, decisions: &Decisions<'_>) -> Self {
         let mut classes = Classes::default();
         for (place, found) in audit.findings.iter().enumerate() {
@@ -49,15 +46,15 @@ impl Audited {
 
     /// Whether something comes near the target, and nothing is the target itself.
     pub(super) fn target_in_part(&self) -> bool {
-        self.classes.of(Classification::PartialMatch) > 0.0 && self.classes.of(Classification::TargetMatch) == 0.0
+        self.classes.count(Classification::PartialMatch) > 0.0 && self.classes.count(Classification::TargetMatch) == 0.0
     }
 
-    /// Whether it found more than it was sent for.
+    /// Whether it found a valid issue beyond the target.
     pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
         if profile.audit_conventions.bonus_is_any_valid_beyond_target {
             self.classes.valid() > f64::from(u8::from(self.target_found))
         } else {
-            self.classes.of(Classification::BonusValid) > 0.0
+            self.classes.count(Classification::BonusValid) > 0.0
         }
     }
 }

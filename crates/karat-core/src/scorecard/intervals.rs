@@ -1,4 +1,4 @@
-//! How far each number can be trusted: intervals and standard errors, added to a finished scorecard.
+//! Adds intervals and standard errors to a finished scorecard.
 
 use super::aggregate::{OF_COUNTS, OVER_TRIALS, trial_value};
 use super::{CaseScore, Metrics, Scorecard, ToolScore, tiers};
@@ -7,25 +7,22 @@ use crate::metric::estimate::Estimate;
 use crate::metric::sums::{Part, Sums};
 use crate::metric::table;
 use crate::profile::Profile;
-use crate::stats::bootstrap::{Cases, Kind, Options, RESAMPLES, Trials, joint};
+use crate::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, RESAMPLES, TrialResampling, joint_estimates};
 use crate::stats::cluster::{Correction, standard_error};
-use crate::stats::interval::{Estimate as Figure, Interval, NoInterval};
+use crate::stats::interval::{Interval, IntervalEstimate, NoInterval};
 use crate::stats::proportion::{clopper_pearson_of_share, wilson_of_share};
 use crate::suite::Suite;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How intervals are made.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Intervals {
     /// Where random numbers start from; none takes a seed from the data.
     pub seed: Option<u64>,
-    /// How many samples are drawn.
     pub resamples: usize,
-    /// How the ends come from the samples.
-    pub kind: Kind,
-    /// Which interval a plain proportion gets.
+    pub kind: BootstrapKind,
     pub proportions: Proportions,
-    /// Which cases are alike, and drawn together.
     pub cluster: ClusterBy,
 }
 
@@ -48,7 +45,7 @@ impl Default for Intervals {
         Self {
             seed: None,
             resamples: RESAMPLES,
-            kind: Kind::Bca,
+            kind: BootstrapKind::Bca,
             proportions: Proportions::Wilson,
             cluster: ClusterBy::Default,
         }
@@ -62,12 +59,12 @@ impl Scorecard {
         let clusters =
             clustering.used_field().map(|field| clusters::numbers(suite.cases.iter().map(|case| case.field(field))));
         for tool in &mut self.tools {
-            Work { suite, profile, intervals, clusters: clusters.as_deref() }.add_to(tool);
+            IntervalBuilder { suite, profile, intervals, clusters: clusters.as_deref() }.add_to(tool);
         }
     }
 }
 
-struct Work<'a> {
+struct IntervalBuilder<'a> {
     suite: &'a Suite,
     profile: &'a Profile,
     intervals: &'a Intervals,
@@ -75,7 +72,7 @@ struct Work<'a> {
 }
 
 /// The metrics of a tool by how their intervals come about.
-struct Sorted {
+struct MetricsBySource {
     means: Vec<&'static str>,
     sums: Vec<&'static str>,
     pooled: Vec<&'static str>,
@@ -84,7 +81,7 @@ struct Sorted {
     grouped: Vec<&'static str>,
 }
 
-impl Work<'_> {
+impl IntervalBuilder<'_> {
     fn add_to(&self, tool: &mut ToolScore) {
         let sorted = self.sorted(tool);
         let bins = self.profile.calibration.bins as usize;
@@ -95,22 +92,22 @@ impl Work<'_> {
         let clusters: Option<Vec<usize>> =
             self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
         let figures = |row: &[f64]| self.figures(row, &sorted, bins);
-        let options = Options {
+        let options = BootstrapOptions {
             resamples: self.intervals.resamples,
             seed: self.intervals.seed,
             level: Intervals::LEVEL,
             kind: self.intervals.kind,
-            trials: Trials::Resampled,
+            trials: TrialResampling::Resampled,
         };
-        let all = Cases { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
-        let found = joint(&all, &figures, &options);
+        let all = CaseData { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
+        let found = joint_estimates(&all, &figures, &options);
         let errors: Vec<Option<f64>> =
             (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
         let total = rows_total(&tool.cases);
         for ((id, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
             if let Some(estimate) = find(&mut tool.metrics, id) {
                 estimate.se = se;
-                set(estimate, self.or_share(id, figure, estimate.n), false);
+                set(estimate, self.or_share_interval(id, figure, estimate.n), false);
             }
         }
         let mut figures = found.figures.into_iter();
@@ -142,7 +139,7 @@ impl Work<'_> {
     }
 
     /// Only what has a value gets an interval.
-    fn sorted(&self, tool: &ToolScore) -> Sorted {
+    fn sorted(&self, tool: &ToolScore) -> MetricsBySource {
         let defined = |metrics: &Metrics, id: &str| metrics.iter().any(|(own, e)| *own == id && e.value.is_some());
         let of_cases = OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]);
         let nothing = Sums::default();
@@ -156,7 +153,7 @@ impl Work<'_> {
                 (groups(self.suite, dimension), wanted.collect())
             }
         };
-        Sorted {
+        MetricsBySource {
             means: of_cases.copied().filter(|id| defined(&tool.metrics, id)).collect(),
             sums: tool
                 .metrics
@@ -184,7 +181,7 @@ impl Work<'_> {
     }
 
     /// What a case adds up to, and behind it its verdicts once more for each group it belongs to.
-    fn row(&self, case: &CaseScore, sorted: &Sorted, bins: usize) -> Vec<f64> {
+    fn row(&self, case: &CaseScore, sorted: &MetricsBySource, bins: usize) -> Vec<f64> {
         let mut row = case.sums.to_row(bins);
         let verdicts: Vec<f64> = row[..VERDICTS].to_vec();
         for group in &sorted.groups {
@@ -194,7 +191,7 @@ impl Work<'_> {
         row
     }
 
-    fn figures(&self, row: &[f64], sorted: &Sorted, bins: usize) -> Vec<Option<f64>> {
+    fn figures(&self, row: &[f64], sorted: &MetricsBySource, bins: usize) -> Vec<Option<f64>> {
         let (own, groups) = row.split_at(row.len() - VERDICTS * sorted.groups.len());
         let sums = Sums::from_row(own, bins);
         let of_sums = sorted.sums.iter().map(|id| sums.value(id, self.profile).and_then(Result::ok));
@@ -212,10 +209,10 @@ impl Work<'_> {
     fn proportion(&self, part: Option<Part>) -> Option<Result<Interval, NoInterval>> {
         let Part { part, whole } = part.filter(|_| self.clusters.is_none())?;
         let (share, n) = (part / whole, whole.round() as usize);
-        Some(self.of_share(share, n))
+        Some(self.share_interval(share, n))
     }
 
-    fn of_share(&self, share: f64, n: usize) -> Result<Interval, NoInterval> {
+    fn share_interval(&self, share: f64, n: usize) -> Result<Interval, NoInterval> {
         match self.intervals.proportions {
             Proportions::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
             Proportions::ClopperPearson => clopper_pearson_of_share(share, n, Intervals::LEVEL),
@@ -223,11 +220,11 @@ impl Work<'_> {
     }
 
     /// Where every case has the same share of 0 or 1, resampling says nothing, and all that is known is how many there are.
-    fn or_share(&self, id: &str, figure: Figure, n: usize) -> Result<Interval, NoInterval> {
+    fn or_share_interval(&self, id: &str, figure: IntervalEstimate, n: usize) -> Result<Interval, NoInterval> {
         let share = figure.value.filter(|value| *value == 0.0 || *value == 1.0);
         let of_shares = table::find(id).is_some_and(|metric| metric.unit == "share");
         match (figure.interval, share) {
-            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => self.of_share(share, n),
+            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => self.share_interval(share, n),
             (interval, _) => interval,
         }
     }

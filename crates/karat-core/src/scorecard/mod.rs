@@ -1,24 +1,24 @@
-//! From a suite, trials and judgements to all metrics of every tool.
+//! Scores trials and judgements of a suite into all metrics of every tool.
 
 mod aggregate;
 mod audited;
-mod consult;
 mod corrected;
-pub mod doubt;
 mod intervals;
+mod judge_rounds;
+pub mod label_priority;
 mod slice;
 mod tiers;
 mod trial;
+mod warnings;
 
-pub use audited::Audited;
-pub use consult::{Answer, Consulted, Order, Question, consult, leave_unjudged};
-pub use corrected::{CorrectedMetric, CorrectedTool, Labelled, Picked, corrected, picked};
+pub use audited::AuditSummary;
+pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
 pub use intervals::{Intervals, Proportions};
+pub use judge_rounds::{AnswerFn, JudgeRounds, PairOrder, Question, mark_unjudged, run_judge_rounds};
 pub use slice::{Slice, Slices};
 pub use trial::{TrialScore, stated_verdict};
 
 use crate::golden::Golden;
-use crate::identity::key::{self, Differing};
 use crate::ids::{CaseId, GoldenId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::decisions::Decisions;
@@ -43,51 +43,39 @@ use crate::wording::plural;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tiers::Tiers;
+use warnings::{differing_goldens, warn_of_keys, warn_of_trials};
 
 /// Metrics by id, in the order of the table.
 pub type Metrics = Vec<(&'static str, Estimate)>;
 
 /// The result of scoring: one entry for each tool, in the order in which tools first appear.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Scorecard {
-    /// The tools.
     pub tools: Vec<ToolScore>,
-    /// What a reader must know before believing a number.
     pub warnings: Vec<String>,
 }
 
 /// All metrics of one tool.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ToolScore {
-    /// The tool.
     pub tool: ToolName,
-    /// How many trials were planned: cases times repetitions.
     pub trials: usize,
     /// Trials that reported, and said that they could not do all of their work.
     pub incomplete: usize,
-    /// How they ended.
     pub outcomes: BTreeMap<Outcome, usize>,
-    /// Whether every case passed.
     pub pass: bool,
-    /// Pooled counts.
     pub counts: Counts,
     /// What one-to-one assignment would make of recorded matches; only where those are taken as they stand.
     pub one_to_one: Option<Counts>,
-    /// Verdicts about whole cases.
     pub verdicts: Confusion,
-    /// Means over cases.
     pub metrics: Metrics,
-    /// The same from pooled counts.
     pub micro: Metrics,
-    /// Parts of the suite.
     pub by: Slices,
-    /// The plain mean over the values of each slice.
     pub macro_by: BTreeMap<String, Metrics>,
-    /// Goldens found in some trials and not in others.
     pub flaky: Vec<FlakyGolden>,
-    /// Vulnerable cases that were called so without their target.
     pub lucky: Vec<LuckyGuess>,
-    /// The points of the reliability diagram of its verdicts.
     pub reliability: Vec<Bin>,
     /// What thresholds on its findings would leave, by confidence and by severity, where findings state them.
     pub sweeps: Vec<Sweep>,
@@ -97,40 +85,35 @@ pub struct ToolScore {
 
 /// A golden found in some trials and not in others.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct FlakyGolden {
-    /// Its case.
     pub case: CaseId,
-    /// The golden.
     pub golden: GoldenId,
-    /// In how many trials it was found.
     pub found: usize,
-    /// Of how many.
     pub trials: usize,
 }
 
 /// A trial that called a vulnerable case so, and did not find its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LuckyGuess {
-    /// The case.
     pub case: CaseId,
-    /// The number of the trial.
     pub trial: u32,
 }
 
 /// One tool on one case.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct CaseScore {
     /// Index of the case in the suite.
     pub case: usize,
     /// Whether every trial passed: no miss, and no extra unless extras are allowed.
     pub pass: bool,
-    /// Means over the trials that count.
     pub values: Vec<(&'static str, Value)>,
     /// What it adds to the metrics that are ratios of sums.
     pub sums: Sums,
     /// What it adds to the metrics that lay thresholds on confidence or severity.
     pub levels: Levels,
-    /// The trials, by number.
     pub trials: Vec<TrialScore>,
 }
 
@@ -151,9 +134,9 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         let (case, planned) = (case_index.get(j.case.as_str()), tools.get(&j.tool));
         case.zip(planned).is_some_and(|(case, planned)| planned.lines.contains_key(&(*case, j.trial)))
     };
-    let unheard = judgements.len() - judgements.iter().filter(given).count();
-    if unheard > 0 {
-        warnings.push(format!("judgements about trials that were not given: {unheard}; left out"));
+    let unknown = judgements.len() - judgements.iter().filter(given).count();
+    if unknown > 0 {
+        warnings.push(format!("judgements about trials that were not given: {unknown}; left out"));
     }
     warnings.extend(differing_goldens(suite, profile));
     let vocabulary = vocabulary(suite, profile);
@@ -168,8 +151,8 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
                     None => TrialScore::skipped(case, number, profile),
                     Some(&line) => {
                         let trial = &trials[line];
-                        let heard = judged.get(&(index, trial.tool.as_str(), number)).map_or(&[][..], Vec::as_slice);
-                        let decisions = Decisions::settle(heard, &case.goldens, &trial.findings);
+                        let judged = judged.get(&(index, trial.tool.as_str(), number)).map_or(&[][..], Vec::as_slice);
+                        let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
                         TrialScore::new(&prepared, trial, line, &decisions, &vocabulary, profile)
                     }
                 };
@@ -196,7 +179,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
     Scorecard { tools, warnings }
 }
 
-/// How far each tool's rank by `sui` rests on the weights, which nobody has measured.
+/// How stable each tool's rank by `sui` is under other weights.
 fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
     let parts = |tool: &ToolScore| {
@@ -238,15 +221,27 @@ pub fn candidates(
     let vocabulary = vocabulary(suite, profile);
     let prepared = PreparedCase::new(case, &vocabulary, profile);
     let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
-    let heard: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
-    let decisions = Decisions::settle(&heard, &case.goldens, &trial.findings);
+    let judged: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
+    let decisions = Decisions::settle(&judged, &case.goldens, &trial.findings);
     best_candidates(&prepared, trial, &decisions, &vocabulary, profile, most)
 }
 
 /// A judgement with its index among those given.
 type Numbered<'a> = (usize, &'a Judgement);
 
-/// What each tool was to run: every case as often as it ran any case.
+/// By case, tool and trial number.
+type JudgementsByTrial<'a> = HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>;
+
+fn judgements_by_trial<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> JudgementsByTrial<'a> {
+    let mut by_trial = JudgementsByTrial::new();
+    for (index, judgement) in judgements.into_iter().enumerate() {
+        let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+        by_trial.entry(key).or_default().push((index, judgement));
+    }
+    by_trial
+}
+
+/// The planned trials of each tool: every case, once for each trial number the tool has.
 struct Plan<'a> {
     tools: Vec<PlannedTool<'a>>,
 }
@@ -341,7 +336,7 @@ impl ToolScore {
                 }
             }
         }
-        warn(&tool, &cases, &outcomes, warnings);
+        warn_of_trials(&tool, &cases, &outcomes, warnings);
         warn_of_keys(&tool, &cases, trials, profile, warnings);
         let noted = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty());
         let noted: Vec<&Trial> = noted.collect();
@@ -351,8 +346,8 @@ impl ToolScore {
             warnings.push(format!("{tool}: {incomplete} {noun} {verb} incomplete, by the tool's own words"));
         }
         for trial in noted {
-            let told = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
-            warnings.extend(told);
+            let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
+            warnings.extend(notes);
         }
         let whole = || (whole_metrics(&all, suite, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
@@ -377,111 +372,6 @@ impl ToolScore {
             cases,
         }
     }
-}
-
-fn warn(tool: &ToolName, cases: &[CaseScore], outcomes: &BTreeMap<Outcome, usize>, warnings: &mut Vec<String>) {
-    for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable] {
-        if let Some(&count) = outcomes.get(&outcome) {
-            let noun = if count == 1 { "trial" } else { "trials" };
-            warnings.push(format!("{tool}: {count} {noun} {}", outcome.ended()));
-        }
-    }
-    let trials = || cases.iter().flat_map(|case| &case.trials);
-    let strangers: usize = trials().map(|trial| trial.strange_judgements).sum();
-    if strangers > 0 {
-        warnings.push(format!(
-            "{tool}: {strangers} judgements name a golden or finding that its trials do not have; left out"
-        ));
-    }
-    let split = trials().filter(|trial| trial.split_audit).count();
-    if split > 0 {
-        warnings.push(format!(
-            "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
-        ));
-    }
-    let unaudited = trials().filter(|trial| trial.unaudited).count();
-    if unaudited > 0 {
-        let noun = if unaudited == 1 { "trial was" } else { "trials were" };
-        warnings.push(format!(
-            "{tool}: {unaudited} {noun} not audited, so its findings and targets are not known; name a model that judges, or \
-             give audits"
-        ));
-    }
-    let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();
-    if unknown > 0 {
-        warnings.push(format!(
-            "{tool}: findings that audits classify and its trials do not have: {unknown}; they count as the audits say"
-        ));
-    }
-    let crowded: usize = trials().map(|trial| trial.result.crowded).sum();
-    if crowded > 0 {
-        warnings.push(format!(
-            "{tool}: goldens that too many findings may report for all to be assigned: {crowded}; the best of each took part"
-        ));
-    }
-    let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
-    if !shared.is_empty() {
-        warnings.push(format!(
-            "{tool}: goldens that share their finding with another: {}; so TP + FP is not the number of findings",
-            shared.iter().sum::<usize>()
-        ));
-    }
-}
-
-/// So many examples are named of what a warning counts.
-const MOST_EXAMPLES: usize = 3;
-
-/// Findings that carry another key than the computed one.
-fn warn_of_keys(tool: &ToolName, cases: &[CaseScore], trials: &[Trial], profile: &Profile, warnings: &mut Vec<String>) {
-    let scores = || cases.iter().flat_map(|case| &case.trials);
-    let count: usize = scores().map(|score| score.differing_keys.len()).sum();
-    if count == 0 {
-        return;
-    }
-    let examples = scores().flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
-    let examples = examples.filter_map(|(line, f)| {
-        let trial = &trials[line?];
-        let Differing { stated, computed } = key::differing(&trial.findings[f], &profile.identity)?;
-        Some(format!("{} {} states {stated}, computed is {computed}", trial.case, trial.findings[f].id))
-    });
-    let examples: Vec<String> = examples.take(MOST_EXAMPLES).collect();
-    let (noun, verb) = if count == 1 { ("finding", "carries") } else { ("findings", "carry") };
-    warnings.push(format!(
-        "{tool}: {count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
-        told(&examples, count)
-    ));
-}
-
-/// Goldens that state another key than the computed ones.
-fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<String> {
-    if profile.method != Method::Identity {
-        return None;
-    }
-    let goldens = suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)));
-    let mut count = 0;
-    let mut examples = Vec::new();
-    for (case, golden) in goldens {
-        let Some(Differing { stated, computed }) = key::differing_of_golden(golden, &profile.identity) else {
-            continue;
-        };
-        count += 1;
-        if examples.len() < MOST_EXAMPLES {
-            examples.push(format!("{} {} states {stated}, computed is {computed}", case.id, golden.id));
-        }
-    }
-    let (noun, verb) = if count == 1 { ("golden", "states") } else { ("goldens", "state") };
-    (count > 0).then(|| {
-        format!(
-            "{count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
-            told(&examples, count)
-        )
-    })
-}
-
-fn told(examples: &[String], count: usize) -> String {
-    let more = count - examples.len().min(count);
-    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("{}{rest}", examples.join("; "))
 }
 
 /// All metrics of a tool, those that only a whole suite has among them.

@@ -1,4 +1,4 @@
-//! The same metrics over parts of the suite.
+//! Metrics over slices of the suite.
 
 use super::aggregate::{is_plain, metrics, verdict_metrics};
 use super::{CaseScore, Metrics, TrialScore};
@@ -17,10 +17,9 @@ pub type Slices = BTreeMap<String, BTreeMap<String, Slice>>;
 
 /// One part of the suite.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Slice {
-    /// The metrics over it.
     pub metrics: Metrics,
-    /// How many cases contribute to it.
     pub cases: usize,
 }
 
@@ -60,7 +59,6 @@ fn part(members: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
 
 type Groups<'c> = BTreeMap<String, BTreeMap<String, Vec<&'c CaseScore>>>;
 
-/// Cases by what they say of themselves.
 fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>) -> Groups<'c> {
     let mut groups = Groups::new();
     for &score in cases {

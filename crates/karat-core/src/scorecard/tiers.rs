@@ -1,10 +1,10 @@
-//! The metrics beyond counts and verdicts: targets, audited findings, reasoning, confidence, places, and what is made of them.
+//! Metrics beyond counts and verdicts: targets, audited findings, reasoning, confidence, locations and composites.
 
 use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
 use crate::golden::Severity;
 use crate::judgement::TypeMatch;
-use crate::metric::calibration::{Point, Sure};
+use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::detection::{target_severity, weighted_recall};
 use crate::metric::estimate::Estimate;
 use crate::metric::levels::{self, Cell, Levels, Scale};
@@ -133,34 +133,8 @@ pub(super) struct Tiers<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// The metrics that are ratios of sums, without those of verdicts and of single findings.
-const OF_SUMS: &[&str] = &[
-    "location_iou",
-    "location_exact",
-    "location_within_5",
-    "severity_weighted_detection",
-    "lucky_guess_rate",
-    "finding_precision",
-    "finding_precision_confirmed",
-    "invalid_rate",
-    "hallucination_rate",
-    "mischaracterized_rate",
-    "design_choice_rate",
-    "out_of_scope_rate",
-    "security_theater_rate",
-    "informational_rate",
-    "harm_weighted_invalid_rate",
-    "reasoning",
-    "ece",
-    "mce",
-    "brier",
-    "overconfidence_rate",
-    "underconfidence_rate",
-    "sui",
-    "true_understanding_score",
-    "true_understanding_geometric",
-    "lucky_guess_indicator",
-];
+/// Ratios of sums over single findings, which only a whole suite has.
+const OF_FINDINGS: [&str; 2] = ["finding_ece", "finding_brier"];
 
 impl Tiers<'_> {
     /// The metrics that are no plain means of cases, but for the verdicts'.
@@ -172,7 +146,8 @@ impl Tiers<'_> {
         };
         let sums = self.sums();
         let confidences = self.cases.iter().map(|case| confidences(&case.trials).len()).sum();
-        for id in OF_SUMS {
+        let is_verdict = |id: &str| table::find(id).is_some_and(|metric| metric.tier == 1);
+        for id in Sums::metric_ids().filter(|id| !is_verdict(id) && !OF_FINDINGS.contains(id)) {
             let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
             push(id, value, self.n(id, &sums, confidences));
         }
@@ -210,7 +185,7 @@ impl Tiers<'_> {
             }
         };
         let sums = self.sums();
-        for id in ["finding_ece", "finding_brier"] {
+        for id in OF_FINDINGS {
             let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
             push(id, value, sums.finding_confidence.total as usize);
         }
@@ -231,10 +206,9 @@ impl Tiers<'_> {
     }
 
     fn levels(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
-        self.cases.iter().flat_map(move |case| case.levels.of(scale))
+        self.cases.iter().flat_map(move |case| case.levels.at_scale(scale))
     }
 
-    /// What all cases add up to.
     pub(super) fn sums(&self) -> Sums {
         let mut sums = Sums::default();
         self.cases.iter().for_each(|case| sums += &case.sums);
@@ -279,7 +253,7 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     if vulnerable {
         sums.targets.add_mean(1.0, targets());
         if let Some(severity) = target_severity(case) {
-            sums.severe.add_mean(profile.severity_weights.of(severity), targets());
+            sums.severe.add_mean(profile.severity_weights.weight(severity), targets());
         }
     }
     let audits = || counted().filter_map(|trial| trial.audited.as_ref());
@@ -287,9 +261,9 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     sums.rated[1].add_mean(1.0, audits().filter_map(|audited| audited.ava));
     sums.rated[2].add_mean(1.0, audits().filter_map(|audited| audited.fsv));
     let in_no_bin = profile.audit_conventions.zero_confidence_in_no_bin;
-    sums.verdict_confidence = Sure::of(&confidences(scores), &profile.calibration, in_no_bin);
+    sums.verdict_confidence = ConfidenceSums::new(&confidences(scores), &profile.calibration, in_no_bin);
     if profile.method != Method::Verdict {
-        sums.finding_confidence = Sure::of(&points, &profile.calibration, in_no_bin);
+        sums.finding_confidence = ConfidenceSums::new(&points, &profile.calibration, in_no_bin);
     }
     sums
 }
@@ -319,9 +293,9 @@ pub(super) fn levels(scores: &[TrialScore], trials: &[Trial], profile: &Profile)
 /// A case's verdicts with a confidence: it weighs 1, shared among its trials that state one.
 fn confidences(trials: &[TrialScore]) -> Vec<Point> {
     let sure = || trials.iter().filter(|trial| trial.counted && trial.outcome == Outcome::Reported);
-    let told = || sure().filter_map(|trial| Some((trial.confidence?, trial.verdict_correct)));
-    let weight = 1.0 / told().count() as f64;
-    told().map(|(confidence, right)| Point { confidence, right, weight }).collect()
+    let stated = || sure().filter_map(|trial| Some((trial.confidence?, trial.verdict_correct)));
+    let weight = 1.0 / stated().count() as f64;
+    stated().map(|(confidence, right)| Point { confidence, right, weight }).collect()
 }
 
 /// The findings of a trial that count, and whether each is right.

@@ -1,6 +1,6 @@
 //! One trial's outcome, counts and verdict.
 
-use super::audited::Audited;
+use super::audited::AuditSummary;
 use crate::finding::Finding;
 use crate::identity::key;
 use crate::matching::assign::{self, Edge};
@@ -17,18 +17,14 @@ use std::collections::BTreeSet;
 
 /// One trial, scored.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct TrialScore {
-    /// Which of the repetitions it is.
     pub number: u32,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Whether it enters the metrics.
     pub counted: bool,
     /// Index of the trial among those given; `None` for one that has no line.
     pub line: Option<usize>,
-    /// What it said of the case as a whole.
     pub verdict: Option<Verdict>,
-    /// Whether that is the truth.
     pub verdict_correct: bool,
     /// Said vulnerable, rightly, without finding the target; absent where there is no target to find.
     pub lucky_guess: Option<bool>,
@@ -36,23 +32,18 @@ pub struct TrialScore {
     pub target_found: Option<bool>,
     /// 1 for the target, less for a part of it; absent where there is none to find.
     pub target_credit: Option<f64>,
-    /// What an audit says of it, where one was heard.
-    pub audited: Option<Audited>,
-    /// How sure it was.
+    /// The audit, if there is one.
+    pub audited: Option<AuditSummary>,
     pub confidence: Option<f64>,
-    /// What it amounts to.
     pub counts: Counts,
     /// No miss, and no extra unless extras are allowed.
     pub pass: bool,
-    /// What became of every golden and finding.
     pub result: TrialResult,
-    /// What one-to-one assignment would make of recorded matches.
     pub one_to_one: Option<Counts>,
     /// Goldens that share a finding with another, where recorded matches do.
     pub(crate) shared_findings: Option<usize>,
     /// Judgements about goldens or findings the trial does not have.
-    pub(crate) strange_judgements: usize,
-    /// Whether audits disagree evenly about the verdict.
+    pub(crate) unknown_judgements: usize,
     pub(crate) split_audit: bool,
     /// Whether the profile wants an audit and there is none.
     pub(crate) unaudited: bool,
@@ -82,13 +73,13 @@ impl TrialScore {
         } else {
             Some(stated_verdict(case, trial))
         };
-        let audited = audit.map(|audit| Audited::new(audit, decisions));
-        // Who said nothing found nothing, and nobody needs to look.
+        let audited = audit.map(|audit| AuditSummary::new(audit, decisions));
+        // A silent trial found nothing and needs no audit.
         let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.is_silent();
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
             Some(target) => Some(target.found),
             None if unaudited => None,
-            // An audit of a vulnerable case that speaks of no target did not see it found.
+            // An audit of a vulnerable case without a target entry means the target was not found.
             None => target_matched(case, &result, profile)
                 .or((audited.is_some() && case.verdict == Verdict::Vulnerable).then_some(false)),
         };
@@ -120,12 +111,12 @@ impl TrialScore {
                 && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
             one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
             shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
-            strange_judgements: decisions.strangers.len(),
+            unknown_judgements: decisions.unknown.len(),
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
             unaudited,
             differing_keys: if profile.method == Method::Identity {
-                let differs = |(_, f): &(usize, &Finding)| key::differing(f, &profile.identity).is_some();
+                let differs = |(_, f): &(usize, &Finding)| key::key_mismatch(f, &profile.identity).is_some();
                 trial.findings.iter().enumerate().filter(differs).map(|(index, _)| index).collect()
             } else {
                 Vec::new()
@@ -155,7 +146,7 @@ impl TrialScore {
             pass: false,
             one_to_one: None,
             shared_findings: None,
-            strange_judgements: 0,
+            unknown_judgements: 0,
             split_audit: false,
             unknown_in_audit: 0,
             unaudited: false,
@@ -164,7 +155,6 @@ impl TrialScore {
         }
     }
 
-    /// Whether nothing was reported that matches nothing.
     pub(crate) fn is_silent(&self, profile: &Profile) -> bool {
         self.outcome == Outcome::Reported && counted_extras(&self.result, profile).next().is_none()
     }
@@ -181,7 +171,7 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
 }
 
-/// Extras, without those that somebody calls valid, and those the profile leaves out because they lie outside the change.
+/// Extras, without valid ones and those the profile leaves out as outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
 }

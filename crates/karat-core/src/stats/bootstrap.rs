@@ -11,19 +11,20 @@
 mod joint;
 mod mean;
 
-pub use joint::{Cases, Joint, joint};
+pub use joint::{CaseData, JointEstimates, joint_estimates};
 pub use mean::interval_of_mean;
 
 use super::distribution::{cumulative, quantile};
 use super::interval::NoInterval;
+use super::summary;
 use rayon::prelude::*;
 
-/// How many samples are drawn unless told otherwise.
+/// Default number of resamples.
 pub const RESAMPLES: usize = 10_000;
 
 /// How the ends come from the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum BootstrapKind {
     /// The ends are quantiles of the samples (Efron 1979).
     Percentile,
     /// The quantiles are moved for bias and for a spread that changes with the value (Efron 1987).
@@ -32,7 +33,7 @@ pub enum Kind {
 
 /// Whether the trials of a case are drawn again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trials {
+pub enum TrialResampling {
     /// Cases are drawn, then trials within each, with distances shrunk as the module says.
     Resampled,
     /// Cases are drawn with the trials they have.
@@ -41,36 +42,40 @@ pub enum Trials {
 
 /// How to resample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// How many samples are drawn.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct BootstrapOptions {
     pub resamples: usize,
     /// Where the samples come from; none takes a seed from the data.
     pub seed: Option<u64>,
     /// How often such intervals shall hold the truth: 0.95 for 95 %.
     pub level: f64,
-    /// How the ends come from the samples.
-    pub kind: Kind,
-    /// Whether the trials of a case are drawn again.
-    pub trials: Trials,
+    pub kind: BootstrapKind,
+    pub trials: TrialResampling,
 }
 
-impl Default for Options {
+impl Default for BootstrapOptions {
     fn default() -> Self {
-        Self { resamples: RESAMPLES, seed: None, level: 0.95, kind: Kind::Bca, trials: Trials::Resampled }
+        Self {
+            resamples: RESAMPLES,
+            seed: None,
+            level: 0.95,
+            kind: BootstrapKind::Bca,
+            trials: TrialResampling::Resampled,
+        }
     }
 }
 
 /// What an interval is called that was made so: with trials drawn again, by clusters, and so on.
-fn method(kind: Kind, clustered: bool, again: bool) -> &'static str {
+fn method(kind: BootstrapKind, clustered: bool, again: bool) -> &'static str {
     match (kind, clustered, again) {
-        (Kind::Bca, false, true) => "hierarchical-bootstrap-bca",
-        (Kind::Bca, true, true) => "hierarchical-cluster-bootstrap-bca",
-        (Kind::Bca, false, false) => "bootstrap-bca",
-        (Kind::Bca, true, false) => "cluster-bootstrap-bca",
-        (Kind::Percentile, false, true) => "hierarchical-bootstrap-percentile",
-        (Kind::Percentile, true, true) => "hierarchical-cluster-bootstrap-percentile",
-        (Kind::Percentile, false, false) => "bootstrap-percentile",
-        (Kind::Percentile, true, false) => "cluster-bootstrap-percentile",
+        (BootstrapKind::Bca, false, true) => "hierarchical-bootstrap-bca",
+        (BootstrapKind::Bca, true, true) => "hierarchical-cluster-bootstrap-bca",
+        (BootstrapKind::Bca, false, false) => "bootstrap-bca",
+        (BootstrapKind::Bca, true, false) => "cluster-bootstrap-bca",
+        (BootstrapKind::Percentile, false, true) => "hierarchical-bootstrap-percentile",
+        (BootstrapKind::Percentile, true, true) => "hierarchical-cluster-bootstrap-percentile",
+        (BootstrapKind::Percentile, false, false) => "bootstrap-percentile",
+        (BootstrapKind::Percentile, true, false) => "cluster-bootstrap-percentile",
     }
 }
 
@@ -112,16 +117,14 @@ fn ends(
 }
 
 /// A sixth of the skewness of the jackknife's values.
-fn acceleration(left_out: &[f64]) -> f64 {
+pub(super) fn acceleration(left_out: &[f64]) -> f64 {
     let mean = sum(left_out.iter().copied()) / left_out.len().max(1) as f64;
     let squares = sum(left_out.iter().map(|v| (mean - v).powi(2)));
     let cubes = sum(left_out.iter().map(|v| (mean - v).powi(3)));
     if squares > 0.0 { cubes / (6.0 * squares.powf(1.5)) } else { 0.0 }
 }
 
-/// The value below which that share of sorted values lies, between neighbours on a straight line.
-fn at_share(sorted: &[f64], share: f64) -> f64 {
-    let place = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
+/// The value below which that share of sorted values lies; there must be at least one value.
+pub(super) fn at_share(sorted: &[f64], share: f64) -> f64 {
+    summary::quantile(sorted, share).unwrap_or(f64::NAN)
 }

@@ -1,7 +1,7 @@
-//! Standard errors of a mean whose values come in clusters that are alike within.
+//! Clustered standard errors of a mean.
 
 use super::distribution::{t_two_sided, two_sided};
-use super::interval::{Estimate, Interval, NoInterval, checked};
+use super::interval::{Interval, IntervalEstimate, NoInterval, checked};
 use super::summary::mean;
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub enum Reference {
 
 /// The clustered standard error of the mean (Liang and Zeger 1986).
 ///
-/// `√(Σ_g (Σ_{i∈g} (yᵢ − ȳ))²) / n`, corrected as told. Undefined with fewer than two clusters, or where not every value has
-/// its cluster named. Without clusters every value is its own.
+/// `√(Σ_g (Σ_{i∈g} (yᵢ − ȳ))²) / n`, with the given correction. Undefined with fewer than two clusters, or
+/// where not every value has its cluster named. Without clusters every value is its own.
 pub fn standard_error(values: &[f64], clusters: Option<&[usize]>, correction: Correction) -> Option<f64> {
     let sums = sums(values, clusters)?;
     let count = sums.len() as f64;
@@ -49,8 +49,8 @@ pub fn design_effect(values: &[f64], clusters: &[usize]) -> Option<f64> {
     (independent > 1e-12).then(|| (clustered / independent).powi(2))
 }
 
-/// The mean with `ȳ ± q · se`, where se is CR1 and q as told.
-pub fn interval(values: &[f64], clusters: Option<&[usize]>, reference: Reference, level: f64) -> Estimate {
+/// The mean with `ȳ ± q · se`, where se is CR1 and q the quantile of the given reference.
+pub fn interval(values: &[f64], clusters: Option<&[usize]>, reference: Reference, level: f64) -> IntervalEstimate {
     let value = mean(values);
     let ends = || {
         let level = checked(level)?;
@@ -65,7 +65,7 @@ pub fn interval(values: &[f64], clusters: Option<&[usize]>, reference: Reference
         };
         Ok(Interval { low: value - times * error, high: value + times * error, method, level, n: sums.len() })
     };
-    Estimate { value, interval: ends() }
+    IntervalEstimate { value, interval: ends() }
 }
 
 /// Distances from the mean, added up by cluster.

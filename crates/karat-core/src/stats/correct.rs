@@ -1,15 +1,14 @@
-//! What a share would be without the judge's errors, by labels that people gave to some of the items.
+//! Corrects a proportion for the judge's errors, by labels of some items.
 
 use super::distribution::two_sided;
 use super::interval::{Interval, checked};
 use std::collections::BTreeMap;
 
-/// What a person and the judge say of the same item.
+/// The person's and the judge's answer for one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Label {
-    /// What the judge says.
     pub judged: bool,
-    /// What the person says.
     pub truth: bool,
     /// The probability with which the item was picked for labelling, above 0. The label weighs 1 over it.
     pub probability: f64,
@@ -23,15 +22,15 @@ pub struct Label {
 /// PPI++ labels of pairs that the judge calls a match, and of pairs that it does not.
 pub const LEAST_OF_EACH: usize = 10;
 
-/// PPI++ needs at least so many labels.
+/// Minimum number of labels for PPI++.
 pub const LEAST_LABELS: usize = 30;
 
-/// With fewer clusters their spread says too little, and items are taken as independent.
+/// With fewer clusters, items are taken as independent.
 const LEAST_CLUSTERS: usize = 10;
 
 /// A figure corrected by labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Corrected {
+pub struct CorrectedEstimate {
     /// The corrected figure.
     pub value: f64,
     /// Its interval; `n` is the number of labels.
@@ -40,18 +39,18 @@ pub struct Corrected {
 
 /// Why there is no corrected figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refused {
+pub enum CorrectionError {
     /// There are too few labels.
     FewLabels,
     /// There is nothing to correct.
     NothingJudged,
-    /// Sensitivity and specificity add up to 1 or less: the judge tells nothing.
+    /// Sensitivity and specificity add up to 1 or less: the judge is no better than chance.
     JudgeTellsNothing,
     /// A probability of being picked is not above 0 and at most 1.
     BadLabel,
     /// A golden or a finding has several candidates, so that pairs are not what is counted.
     SeveralCandidates,
-    /// More wrong answers hang together than can be put right one by one.
+    /// Too many wrong answers depend on each other to enumerate their combinations.
     TooManyTogether,
     /// The profile does not decide pair by pair.
     NotByPairs,
@@ -59,7 +58,7 @@ pub enum Refused {
     Level,
 }
 
-impl Refused {
+impl CorrectionError {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
@@ -92,9 +91,9 @@ impl Refused {
 /// method whose shares are first moved towards one half, so that a judge without a known error is not held to be without
 /// error. Weighted labels count for `(Σw)² / Σw²` of them (Kish 1965), and for fewer where clusters differ by more. The labels are
 /// of other items than the n.
-pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<Corrected, Refused> {
+pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<CorrectedEstimate, CorrectionError> {
     if n == 0 || k > n {
-        return Err(Refused::NothingJudged);
+        return Err(CorrectionError::NothingJudged);
     }
     rogan_gladen_of_share(Share { share: k as f64 / n as f64, count: n as f64 }, None, labels, level)
 }
@@ -107,10 +106,10 @@ pub(super) fn rogan_gladen_of_share(
     among: Option<f64>,
     labels: &[Label],
     level: f64,
-) -> Result<Corrected, Refused> {
-    let level = checked(level).map_err(|_| Refused::Level)?;
+) -> Result<CorrectedEstimate, CorrectionError> {
+    let level = checked(level).map_err(|_| CorrectionError::Level)?;
     if !labels.iter().all(|label| label.probability > 0.0 && label.probability <= 1.0) {
-        return Err(Refused::BadLabel);
+        return Err(CorrectionError::BadLabel);
     }
     let right = |truth: bool| {
         let own = labels.iter().filter(|label| label.truth == truth);
@@ -118,16 +117,16 @@ pub(super) fn rogan_gladen_of_share(
         let units: std::collections::BTreeSet<usize> = items.iter().map(|item| item.unit).collect();
         if units.len() < LEAST_OF_EACH { None } else { Share::weighted(&items) }
     };
-    let (se, sp) = (right(true).ok_or(Refused::FewLabels)?, right(false).ok_or(Refused::FewLabels)?);
+    let (se, sp) = (right(true).ok_or(CorrectionError::FewLabels)?, right(false).ok_or(CorrectionError::FewLabels)?);
     if se.share + sp.share <= 1.0 {
-        return Err(Refused::JudgeTellsNothing);
+        return Err(CorrectionError::JudgeTellsNothing);
     }
     let value = ((raw.share + sp.share - 1.0) / (se.share + sp.share - 1.0)).clamp(0.0, 1.0);
     let z = two_sided(level);
     let (raw, se, sp) = (raw.moved(z * z), se.moved(2.0), sp.moved(2.0));
     let gain = se.share + sp.share - 1.0;
     if gain <= 0.0 {
-        return Err(Refused::JudgeTellsNothing);
+        return Err(CorrectionError::JudgeTellsNothing);
     }
     let p = (raw.share + sp.share - 1.0) / gain;
     let shift = 2.0 * z * z * (p * se.variance() - (1.0 - p) * sp.variance());
@@ -140,13 +139,12 @@ pub(super) fn rogan_gladen_of_share(
     // The figure itself belongs to its interval, also where labels without a fault move the middle away from it.
     let low = (p + shift - half).clamp(0.0, 1.0).min(value);
     let high = (p + shift + half).clamp(0.0, 1.0).max(value);
-    Ok(Corrected {
+    Ok(CorrectedEstimate {
         value,
         interval: Interval { low, high, method: "rogan-gladen-lang-reiczigel", level, n: labels.len() },
     })
 }
 
-/// An item of a share.
 #[derive(Clone, Copy)]
 pub(super) struct Weighted {
     pub(super) holds: bool,
@@ -216,7 +214,6 @@ impl Share {
         (((centre - half) / whole).clamp(0.0, share), ((centre + half) / whole).clamp(share, 1.0))
     }
 
-    /// So many more, half of which hold.
     fn moved(self, more: f64) -> Self {
         let count = self.count + more;
         Self { share: (self.share * self.count + more / 2.0) / count, count }

@@ -1,8 +1,8 @@
-//! What the truth most likely is when raters err, each in a way of their own (Dawid and Skene 1979).
+//! Estimates the truth from raters with individual error rates (Dawid and Skene 1979).
 
 use super::agreement::{Rating, Ratings};
 
-/// So many rounds at most.
+/// Maximum number of EM rounds.
 pub const MOST_ROUNDS: usize = 1000;
 /// A round that makes the data this little more likely, for each item, is the last.
 const ENOUGH: f64 = 1e-10;
@@ -12,7 +12,7 @@ const ENOUGH: f64 = 1e-10;
 pub struct DawidSkene {
     /// For each item, how likely each class is to be the true one.
     pub posterior: Vec<Vec<f64>>,
-    /// For each item the likeliest class, the first of equals; `None` where nobody rated it.
+    /// For each item the likeliest class, the first of equals; `None` if unrated.
     pub class: Vec<Option<usize>>,
     /// For each rater and true class, how often they say each category; `None` where no item they rated is of that class.
     pub confusion: Vec<Vec<Option<Vec<f64>>>>,
@@ -26,7 +26,7 @@ pub struct DawidSkene {
 
 /// Fits by expectation and maximisation, from the shares of votes; the same ratings give the same result.
 ///
-/// An item nobody rated says nothing: its posterior is the prevalence.
+/// The posterior of an unrated item is the prevalence.
 pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
     let rows: Vec<Row<'_>> = ratings.rows().map(|(ratings, times)| Row { ratings, times: times as f64 }).collect();
     let mut posterior: Vec<Vec<f64>> = rows.iter().map(|row| votes(row.ratings, ratings.categories())).collect();
@@ -58,7 +58,6 @@ pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
     }
 }
 
-/// Items that were rated alike.
 struct Row<'a> {
     ratings: &'a [Rating],
     times: f64,
@@ -88,7 +87,7 @@ impl Model {
         Self { prevalence: shares(prevalence).unwrap_or_default(), confusion }
     }
 
-    /// Writes how likely each class is, given the ratings, and tells the logarithm of how likely the ratings are.
+    /// Writes how likely each class is, given the ratings, and returns the log-likelihood of the ratings.
     fn explain(&self, ratings: &[Rating], posterior: &mut Vec<f64>) -> f64 {
         if ratings.is_empty() {
             posterior.clone_from(&self.prevalence);
@@ -111,7 +110,6 @@ impl Model {
     }
 }
 
-/// The share of votes each class has.
 fn votes(ratings: &[Rating], classes: usize) -> Vec<f64> {
     let mut votes = vec![0.0; classes];
     for rating in ratings {

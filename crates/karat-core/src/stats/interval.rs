@@ -1,13 +1,11 @@
-//! An interval, how it came about, and why there may be none.
+//! Confidence intervals, and reasons why there is none.
 
 /// An interval that states its method, its level and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
-    /// The method by name.
     pub method: &'static str,
     /// How often such intervals hold the truth: 0.95 for 95 %.
     pub level: f64,
@@ -32,9 +30,9 @@ impl Interval {
 pub enum NoInterval {
     /// The figure itself is undefined.
     Undefined,
-    /// There is one unit only, and one unit says nothing about how much units differ.
+    /// One unit only, which has no variance.
     OneUnit,
-    /// Every sample gives the same, so that sampling says nothing about how far off the figure may be.
+    /// All resamples are equal, so resampling shows no uncertainty.
     NothingVaries,
     /// In more than one sample of twenty the figure is undefined.
     OftenUndefined,
@@ -57,20 +55,19 @@ impl NoInterval {
 
 /// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct IntervalEstimate {
     /// The figure; none where it is undefined.
     pub value: Option<f64>,
     /// Its interval, or why there is none.
     pub interval: Result<Interval, NoInterval>,
 }
 
-impl Estimate {
+impl IntervalEstimate {
     pub(super) fn without(value: Option<f64>, reason: NoInterval) -> Self {
         Self { value, interval: Err(if value.is_some() { reason } else { NoInterval::Undefined }) }
     }
 }
 
-/// The level, where it is one.
 pub(super) fn checked(level: f64) -> Result<f64, NoInterval> {
     if level > 0.0 && level < 1.0 { Ok(level) } else { Err(NoInterval::Level) }
 }

@@ -1,4 +1,4 @@
-//! Intervals of a share: so many of so many.
+//! Confidence intervals of proportions.
 
 use super::distribution::{beta_quantile, two_sided};
 use super::interval::{Interval, NoInterval, checked};

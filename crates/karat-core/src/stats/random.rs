@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine, and seeds that come from the data.
+//! Portable random numbers, and seeds derived from data.
 
 /// SplitMix64 (Steele, Lea and Flood 2014), whose few lines give the same numbers on every machine.
 ///

@@ -1,4 +1,4 @@
-//! How far two orders agree: ranks, Spearman's rho and Kendall's tau-b.
+//! Rank correlation: Spearman's rho and Kendall's tau-b.
 
 use std::cmp::Ordering;
 
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_order_has_no_correlation() {
+    fn constant_values_have_no_rank_correlation() {
         for (a, b) in [(vec![], vec![]), (vec![1.0], vec![2.0]), (vec![1.0, 1.0], vec![1.0, 2.0])] {
             assert_eq!((spearman(&a, &b), kendall(&a, &b)), (None, None), "{a:?} {b:?}");
         }

@@ -1,4 +1,4 @@
-//! Means and spreads.
+//! Mean, standard deviation and quantile.
 
 /// The arithmetic mean; none of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {

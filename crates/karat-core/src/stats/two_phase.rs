@@ -1,14 +1,15 @@
 //! Counts from two phases of sampling: a judge decided about every pair, and people about some of them, picked by chance.
 //!
-//! What people say of a pair counts as often as 1 over the probability of asking them (Horvitz and Thompson 1952). A golden may
-//! have several candidates and a finding several goldens, so that counts are no sum over pairs. They are a sum over sets of
-//! pairs: the judge's counts; what changes when one of its answers is put right; what changes when two are put right, beyond
-//! what either changes alone; and so on. Each summand counts 1 over the product of its probabilities. Where pairs are picked
+//! A label is weighted by 1 over the probability of asking for it (Horvitz and Thompson 1952). A golden may have several
+//! candidates and a finding several goldens, so that counts are no sum over pairs. They are a sum over sets of pairs: the
+//! judge's counts; what changes when one of its answers is put right; what changes when two are put right, beyond what
+//! either changes alone; and so on. Each summand counts 1 over the product of its probabilities. Where pairs are picked
 //! independently, the expected value of that sum is the counts that people would reach, whatever the judge's errors and
-//! whatever the rules of matching. What nobody could be asked about, such as a golden without a candidate, stays as it is.
+//! whatever the rules of matching. What cannot be labelled, such as a golden without a candidate, stays as it is.
 
 use super::correct::{
-    Corrected, LEAST_LABELS, LEAST_OF_EACH, Label, Refused, Share, Weighted, rogan_gladen_of_share, variance_of_sum,
+    CorrectedEstimate, CorrectionError, LEAST_LABELS, LEAST_OF_EACH, Label, Share, Weighted, rogan_gladen_of_share,
+    variance_of_sum,
 };
 use super::distribution::{t_two_sided, two_sided};
 use super::interval::{Interval, checked};
@@ -16,17 +17,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Pooled counts. Estimates of them are no whole numbers, and may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Totals {
-    /// Goldens found.
     pub tp: f64,
     /// Countable findings that report none.
     pub fp: f64,
-    /// Goldens to be found.
     pub required: f64,
 }
 
 impl Totals {
-    /// These and so many times the others.
+    /// `self + times * other`.
     #[must_use]
     pub fn plus(self, other: Self, times: f64) -> Self {
         Self {
@@ -87,12 +87,10 @@ impl Figure {
 
 /// Cases that may be alike, as the judge has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Cluster {
-    /// The counts.
     pub totals: Totals,
-    /// Pairs that the judge calls a match.
     pub matches: usize,
-    /// Candidates that it does not call a match.
     pub others: usize,
     /// The counts were no candidate a match, and were all of them.
     pub extremes: [Totals; 2],
@@ -100,6 +98,7 @@ pub struct Cluster {
 
 /// Something that people were asked about.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Draw {
     /// Index of its cluster.
     pub cluster: usize,
@@ -107,39 +106,34 @@ pub struct Draw {
     pub unit: usize,
     /// The probability with which it was picked, above 0 and at most 1.
     pub probability: f64,
-    /// For how many it stands.
     pub weight: f64,
     /// How many pairs it holds that the judge calls a match; 0 for a pair that it does not.
     pub matches: usize,
     /// Whether it is among the matches or other candidates that its cluster counts.
     pub is_counted: bool,
-    /// Whether people say something else than the judge.
     pub wrong: bool,
-    /// How the counts change when the judge's answer is turned round, and no other.
+    /// How the counts change when only this answer of the judge is flipped.
     pub change: Totals,
 }
 
 /// What a set of wrong answers changes, beyond what its subsets change.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Term {
     /// Index of its cluster.
     pub cluster: usize,
-    /// The product of the weights of the answers.
     pub times: f64,
     /// How many of the answers have a weight that is scaled: as matches are, and as other candidates are.
     pub scaled: [usize; 2],
-    /// The change of the counts.
     pub change: Totals,
 }
 
 /// All that is known of the pairs of one tool.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct TwoPhase {
-    /// The clusters.
     pub clusters: Vec<Cluster>,
-    /// Everything that people were asked about.
     pub draws: Vec<Draw>,
-    /// What wrong answers change.
     pub terms: Vec<Term>,
     /// Whether no golden and no finding has several candidates, and all that was labelled is a candidate.
     pub is_single: bool,
@@ -192,12 +186,12 @@ impl TwoPhase {
     /// figure, as far as its answers tell the truth, and those of its two shares of wrong answers. Each is Wilson's, of as many
     /// items as weights and clusters leave, so that it reckons with wrong answers that nobody has seen yet. It is no
     /// narrower than the spread between clusters makes it.
-    pub fn ppi(&self, figure: Figure, level: f64) -> Result<Corrected, Refused> {
-        let level = checked(level).map_err(|_| Refused::Level)?;
+    pub fn ppi(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
+        let level = checked(level).map_err(|_| CorrectionError::Level)?;
         let labels = self.enough()?;
         let (judged, totals) = (self.judged(), self.totals());
-        let raw = figure.value(judged).ok_or(Refused::NothingJudged)?;
-        let value = figure.value(totals).ok_or(Refused::NothingJudged)?;
+        let raw = figure.value(judged).ok_or(CorrectionError::NothingJudged)?;
+        let value = figure.value(totals).ok_or(CorrectionError::NothingJudged)?;
         let (own, gradient) = (figure.gradient(judged), figure.gradient(totals));
         let (false_matches, missed) =
             (WrongAnswers::new(self, gradient, true), WrongAnswers::new(self, gradient, false));
@@ -214,18 +208,18 @@ impl TwoPhase {
         let (low, high) = (value - distance(below), value + distance(above));
         let value = value.clamp(0.0, 1.0);
         let (low, high) = (low.clamp(0.0, value), high.clamp(value, 1.0));
-        Ok(Corrected { value, interval: Interval { low, high, method: "ppi++", level, n: labels } })
+        Ok(CorrectedEstimate { value, interval: Interval { low, high, method: "ppi++", level, n: labels } })
     }
 
     /// The figure without the judge's errors, by its sensitivity and specificity among labelled pairs. They say how many pairs
     /// are matches, and that tells the counts only where no golden and no finding has several candidates.
-    pub fn rogan_gladen(&self, figure: Figure, level: f64) -> Result<Corrected, Refused> {
+    pub fn rogan_gladen(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
         self.usable()?;
         let matches = self.clusters.iter().map(|cluster| cluster.matches).sum::<usize>() as f64;
         let pairs = matches + self.clusters.iter().map(|cluster| cluster.others).sum::<usize>() as f64;
-        figure.value(self.judged()).filter(|_| pairs > 0.0).ok_or(Refused::NothingJudged)?;
+        figure.value(self.judged()).filter(|_| pairs > 0.0).ok_or(CorrectionError::NothingJudged)?;
         if !self.is_single {
-            return Err(Refused::SeveralCandidates);
+            return Err(CorrectionError::SeveralCandidates);
         }
         let label = |draw: &Draw| Label {
             judged: draw.matches > 0,
@@ -257,20 +251,20 @@ impl TwoPhase {
         let distance = |end: f64| ((at(end) - value).powi(2) + makeup).sqrt();
         let low = (value - distance(found.interval.low)).max(0.0);
         let high = (value + distance(found.interval.high)).min(1.0);
-        Ok(Corrected { value, interval: Interval { low, high, n: self.units(|_| true), ..found.interval } })
+        Ok(CorrectedEstimate { value, interval: Interval { low, high, n: self.units(|_| true), ..found.interval } })
     }
 
     fn units(&self, of: impl Fn(&Draw) -> bool) -> usize {
         self.draws.iter().filter(|draw| of(draw)).map(|draw| draw.unit).collect::<BTreeSet<usize>>().len()
     }
 
-    fn usable(&self) -> Result<(), Refused> {
+    fn usable(&self) -> Result<(), CorrectionError> {
         let is_bad = |draw: &Draw| !(draw.probability > 0.0 && draw.probability <= 1.0);
-        if self.draws.iter().any(is_bad) { Err(Refused::BadLabel) } else { Ok(()) }
+        if self.draws.iter().any(is_bad) { Err(CorrectionError::BadLabel) } else { Ok(()) }
     }
 
     /// How many things were labelled, where that is enough: of pairs that the judge calls a match and of others, so many or all.
-    fn enough(&self) -> Result<usize, Refused> {
+    fn enough(&self) -> Result<usize, CorrectionError> {
         self.usable()?;
         let matches: usize = self.clusters.iter().map(|cluster| cluster.matches).sum();
         let others: usize = self.clusters.iter().map(|cluster| cluster.others).sum();
@@ -279,7 +273,7 @@ impl TwoPhase {
         let few_matches = labelled < matches && self.units(|draw| draw.matches > 0) < LEAST_OF_EACH;
         let few_others = other_draws < others && self.units(|draw| draw.matches == 0) < LEAST_OF_EACH;
         let all = self.units(|_| true);
-        if all < LEAST_LABELS || few_matches || few_others { Err(Refused::FewLabels) } else { Ok(all) }
+        if all < LEAST_LABELS || few_matches || few_others { Err(CorrectionError::FewLabels) } else { Ok(all) }
     }
 
     /// How far the estimate strays by the spread between clusters; 0 with too few of them.
@@ -324,7 +318,6 @@ fn variance_of_draws(draws: impl IntoIterator<Item = (usize, f64, f64)>) -> f64 
 #[derive(Clone, Copy)]
 struct Scale {
     times: f64,
-    /// Its standard error, as a share of it.
     error: f64,
     /// Whether it is of things that were picked for certain, too.
     of_sure: bool,

@@ -1,56 +1,49 @@
-//! How much of the spread comes from cases, from trials and from judges, and what would halve an interval.
+//! Variance components of cases, trials and judges, and what would halve an interval.
 
 use std::collections::BTreeMap;
 
 /// One score.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Observation {
-    /// The case.
     pub case: usize,
-    /// The trial within its case.
     pub trial: usize,
     /// Who judged it; the same number everywhere where one judge did.
     pub judge: usize,
-    /// The score.
     pub value: f64,
 }
 
 /// Variances by where they come from, and how many there are of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Components {
-    /// Between cases.
     pub cases: f64,
-    /// Between trials of a case. Where every trial was judged once, what a judge says anew of the same trial is part of it.
+    /// Between trials of a case. Where every trial was judged once, it includes the judge's own noise.
     pub trials: f64,
     /// Between judges; none with one judge.
     pub judges: Option<f64>,
     /// What is left when several judges judge the same trials; none with one judge.
     pub rest: Option<f64>,
-    /// How many cases.
     pub case_count: usize,
-    /// How many trials a case, on average.
     pub trials_per_case: f64,
-    /// How many judges judged a trial, on average.
     pub judges_per_trial: f64,
 }
 
 /// How many of each would halve the interval of the mean, the others staying as they are; none where no number does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Halving {
-    /// So many cases.
     pub cases: Option<usize>,
-    /// So many trials a case.
     pub trials: Option<usize>,
-    /// So many judges a trial.
     pub judges: Option<usize>,
 }
 
 /// Variance components by the method of moments: Henderson's method 1 (1953), balanced or not.
 ///
-/// The sums of squares of totals by case, trial and judge are set equal to what they are expected to be, which gives one
-/// linear equation a component; without judges, this is the analysis of variance: `trials = MSW`, `cases = (MSB − MSW)/m₀`.
-/// A component that comes out below 0 is 0. None where the scores cannot tell the components apart: fewer than two cases,
-/// no case with two trials, or judges who never met on a trial.
+/// The sums of squares of totals by case, trial and judge are set equal to what they are expected to be, which
+/// gives one linear equation a component; without judges, this is the analysis of variance: `trials = MSW`,
+/// `cases = (MSB − MSW)/m₀`. A component that comes out below 0 is 0. None where the scores cannot separate the
+/// components: fewer than two cases, no case with two trials, or judges without a common trial.
 pub fn components(scores: &[Observation]) -> Option<Components> {
     let case = levels(scores, |o| (o.case, 0));
     let trial = levels(scores, |o| (o.case, o.trial));

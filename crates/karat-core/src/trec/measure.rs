@@ -1,22 +1,17 @@
-//! What can be measured of rankings, under the names that `trec_eval` gives it.
+//! Ranking measures, named as in `trec_eval`.
 
 use super::Ranking;
 
 /// A measure, or several that differ in how far down a ranking they look.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Family {
-    /// Its name, without a cutoff.
     pub name: &'static str,
-    /// What it says.
     pub about: &'static str,
-    /// Whether it is shown when nothing is asked for.
     pub official: bool,
-    /// Where it is usually measured.
     pub cutoffs: Cutoffs,
-    /// How topics become one number.
     pub total: Total,
-    /// Its value for one topic, at a cutoff.
-    of: fn(&Ranking, f64) -> f64,
+    value: fn(&Ranking, f64) -> f64,
 }
 
 /// Where a measure looks.
@@ -24,7 +19,7 @@ pub struct Family {
 pub enum Cutoffs {
     /// At the whole ranking.
     Whole,
-    /// At so many first places.
+    /// At the first k places.
     Places(&'static [u32]),
     /// At shares or multiples of the relevant documents.
     Shares(&'static [f64]),
@@ -55,14 +50,14 @@ const ASKED: bool = false;
 
 /// One row: shown always or asked for, name, total, cutoffs, what it says, value of a ranking at a cutoff.
 macro_rules! families {
-    ($($shown:ident $name:literal $total:ident $cutoffs:expr, $about:literal, $of:expr;)*) => {
+    ($($shown:ident $name:literal $total:ident $cutoffs:expr, $about:literal, $value:expr;)*) => {
         &[$(Family {
             name: $name,
             about: $about,
             official: $shown,
             cutoffs: $cutoffs,
             total: Total::$total,
-            of: $of,
+            value: $value,
         }),*]
     };
 }
@@ -121,14 +116,12 @@ pub struct Measure {
 
 /// Why a text names no measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotAMeasure {
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum MeasureError {
     /// There is none of that name.
     Unknown(String),
-    /// It cannot be measured there.
     BadCutoff {
-        /// The measure.
         name: &'static str,
-        /// What was asked for.
         cutoff: String,
     },
 }
@@ -139,7 +132,7 @@ pub fn official() -> Vec<Measure> {
 }
 
 impl Family {
-    /// It at its usual cutoffs.
+    /// This measure at its default cutoffs.
     pub fn usual(&'static self) -> Vec<Measure> {
         match self.cutoffs {
             Cutoffs::Whole => vec![Measure { family: self, cutoff: None }],
@@ -157,7 +150,7 @@ impl Family {
         matches!(self.total, Total::Topics | Total::Sum)
     }
 
-    fn cutoff(&'static self, text: &str) -> Result<Measure, NotAMeasure> {
+    fn cutoff(&'static self, text: &str) -> Result<Measure, MeasureError> {
         let cutoff = match self.cutoffs {
             Cutoffs::Whole => None,
             Cutoffs::Places(_) => text.parse::<u32>().ok().filter(|place| *place > 0).map(f64::from),
@@ -166,7 +159,7 @@ impl Family {
         };
         match cutoff {
             Some(cutoff) => Ok(Measure { family: self, cutoff: Some(cutoff) }),
-            None => Err(NotAMeasure::BadCutoff { name: self.name, cutoff: text.to_owned() }),
+            None => Err(MeasureError::BadCutoff { name: self.name, cutoff: text.to_owned() }),
         }
     }
 }
@@ -174,7 +167,7 @@ impl Family {
 impl Measure {
     /// The measures that a text asks for: `official`, `all`, a family at its usual cutoffs (`P`), at others (`P.3,7`), or one as it is
     /// printed (`P_5`).
-    pub fn parse(text: &str) -> Result<Vec<Self>, NotAMeasure> {
+    pub fn parse(text: &str) -> Result<Vec<Self>, MeasureError> {
         let find = |name: &str| FAMILIES.iter().find(|family| family.name == name);
         match text {
             "official" => return Ok(official()),
@@ -190,7 +183,7 @@ impl Measure {
         if let Some((family, cutoff)) = text.rsplit_once('_').and_then(|(name, rest)| Some((find(name)?, rest))) {
             return Ok(vec![family.cutoff(cutoff)?]);
         }
-        Err(NotAMeasure::Unknown(text.to_owned()))
+        Err(MeasureError::Unknown(text.to_owned()))
     }
 
     /// Each measure once, in the order in which they are shown.
@@ -212,14 +205,14 @@ impl Measure {
     }
 
     /// Its value for one topic, where a single topic has one.
-    pub fn of(self, ranking: &Ranking) -> Option<f64> {
+    pub fn value_for(self, ranking: &Ranking) -> Option<f64> {
         match self.family.total {
             Total::Topics | Total::GeometricMean => None,
             Total::Sum | Total::Mean => Some(self.value(ranking)),
         }
     }
 
-    /// Its value over topics, of which so many were not found at all.
+    /// Its value over topics; `missing` topics were not found at all.
     pub(super) fn over<'r>(self, rankings: impl Iterator<Item = &'r Ranking>, missing: usize) -> f64 {
         let values: Vec<f64> = rankings.map(|ranking| self.value(ranking)).collect();
         let topics = (values.len() + missing) as f64;
@@ -236,64 +229,9 @@ impl Measure {
     }
 
     fn value(self, ranking: &Ranking) -> f64 {
-        (self.family.of)(ranking, self.cutoff.unwrap_or_default())
+        (self.family.value)(ranking, self.cutoff.unwrap_or_default())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expect: Result<&str, NotAMeasure>) {
-        let names = |measures: Vec<Measure>| measures.into_iter().map(Measure::name).collect::<Vec<_>>().join(" ");
-        assert_eq!(Measure::parse(text).map(names), expect.map(str::to_owned), "{text}");
-    }
-
-    #[test]
-    fn names_are_read_as_they_are_printed() {
-        check("map", Ok("map"));
-        check("success", Ok("success_1 success_5 success_10"));
-        check("P.3,5,7", Ok("P_3 P_5 P_7"));
-        check("P_20", Ok("P_20"));
-        check("set_P", Ok("set_P"));
-        check("map_cut_5", Ok("map_cut_5"));
-        check("iprec_at_recall.0.1,.25", Ok("iprec_at_recall_0.10 iprec_at_recall_0.25"));
-        check("iprec_at_recall_0.10", Ok("iprec_at_recall_0.10"));
-        for family in FAMILIES {
-            for measure in family.usual() {
-                check(&measure.name(), Ok(&measure.name()));
-            }
-        }
-    }
-
-    #[test]
-    fn each_is_shown_once_in_its_order() {
-        let asked = ["P_100", "map", "P.7,5", "P", "num_q"].iter().flat_map(|text| Measure::parse(text).unwrap());
-        let names: Vec<String> = Measure::in_order(asked.collect()).into_iter().map(Measure::name).collect();
-        assert_eq!(names.join(" "), "num_q map P_5 P_7 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000");
-    }
-
-    #[test]
-    fn what_is_no_measure_is_named() {
-        let bad = |name, cutoff: &str| Err(NotAMeasure::BadCutoff { name, cutoff: cutoff.to_owned() });
-        for text in ["", "mapp", "p_5", "x.5", "_5", "."] {
-            check(text, Err(NotAMeasure::Unknown(text.to_owned())));
-        }
-        check("P.0", bad("P", "0"));
-        check("P.5,", bad("P", ""));
-        check("P_-5", bad("P", "-5"));
-        check("map_5", bad("map", "5"));
-        check("map.5", bad("map", "5"));
-        check("Rprec_mult.inf", bad("Rprec_mult", "inf"));
-    }
-
-    #[test]
-    fn every_measure_says_what_it_is() {
-        for (i, family) in FAMILIES.iter().enumerate() {
-            assert!(!family.about.is_empty(), "{}", family.name);
-            assert!(FAMILIES[..i].iter().all(|other| other.name != family.name), "{} stands twice", family.name);
-        }
-        assert_eq!(official().len(), 9 + 11 + 9);
-    }
-}
+mod tests;

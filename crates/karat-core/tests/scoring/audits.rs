@@ -181,7 +181,7 @@ fn the_conventions_of_the_framework() {
 }
 
 #[test]
-fn what_is_not_there_is_undefined_for_a_reason() {
+fn missing_data_is_undefined_with_a_reason() {
     let none = scored(&five(), "", "karat");
     let audits = METRICS.iter().filter(|m| m.tier == 3 || m.id == "bonus_discovery_rate").map(|m| (m.id, "no audit"));
     undefined(&none.tools[0].metrics, &audits.collect::<Vec<_>>());
@@ -247,7 +247,7 @@ fn people_confirm_and_failures_find_nothing() {
 }
 
 #[test]
-fn what_nobody_audited_is_not_known_and_silence_needs_no_audit() {
+fn unaudited_trials_are_undefined_unless_silent() {
     let one = suite(vec![case("v1", "g a.sol:1 target | x")]);
     let of = |trial: Trial| {
         let card = score(&one, &[trial], &[], &profile("audit", ""));
@@ -305,29 +305,29 @@ fn audit_of_findings(line: &str) -> Judgement {
 }
 
 #[test]
-fn what_people_do_not_speak_of_a_model_may_still_say() {
+fn a_model_completes_the_audit_of_people() {
     let suite = suite(vec![case("v1", "g a.sol:1 sev=critical target | x")]);
     let trials = [trial("v1", 1, "f1 a.sol:1 | drain\nf2 a.sol:9 | style\nf3 a.sol:20 | typo")];
-    let told = |audits: &[&str]| {
+    let describe = |audits: &[&str]| {
         let audits: Vec<Judgement> = audits.iter().map(|line| audit_of_findings(line)).collect();
         let card = score(&suite, &trials, &audits, &profile("audit", ""));
         let trial = &card.tools[0].cases[0].trials[0];
         let audited = trial.audited.as_ref().unwrap();
-        let class = |class| audited.classes.of(class);
+        let class = |class| audited.classes.count(class);
         (trial.target_found, class(Classification::Hallucinated), class(Classification::BonusValid), audited.rcir)
     };
     let model = "m f1=TARGET_MATCH f2=HALLUCINATED f3=HALLUCINATED | f1";
-    assert_eq!(told(&[model]), (Some(true), 2.0, 0.0, Some(0.75)));
+    assert_eq!(describe(&[model]), (Some(true), 2.0, 0.0, Some(0.75)));
     // A person who looked at one finding takes nothing back of the others, whoever comes first.
     let anna = "human:anna f2=BONUS_VALID";
-    assert_eq!(told(&[model, anna]), (Some(true), 1.0, 1.0, Some(0.75)));
-    assert_eq!(told(&[anna, model]), told(&[model, anna]));
+    assert_eq!(describe(&[model, anna]), (Some(true), 1.0, 1.0, Some(0.75)));
+    assert_eq!(describe(&[anna, model]), describe(&[model, anna]));
     // What a model saw as the target and a person calls something else is not found.
-    assert_eq!(told(&[model, "human:anna f1=HALLUCINATED"]), (Some(false), 3.0, 0.0, None));
+    assert_eq!(describe(&[model, "human:anna f1=HALLUCINATED"]), (Some(false), 3.0, 0.0, None));
     // Of people most decide, finding by finding; of equal voices the one that is heard.
     let (ben, carl) = ("human:ben f2=HALLUCINATED", "human:carl f2=HALLUCINATED f3=BONUS_VALID");
-    assert_eq!(told(&[model, anna, ben]).2, 1.0);
-    assert_eq!(told(&[model, anna, ben, carl]), (Some(true), 1.0, 1.0, Some(0.75)));
+    assert_eq!(describe(&[model, anna, ben]).2, 1.0);
+    assert_eq!(describe(&[model, anna, ben, carl]), (Some(true), 1.0, 1.0, Some(0.75)));
     // Where people agree with a model on the target, how well it is understood is the model's word still.
-    assert_eq!(told(&[model, "human:anna f1=TARGET_MATCH | f1"]).3, Some(0.75));
+    assert_eq!(describe(&[model, "human:anna f1=TARGET_MATCH | f1"]).3, Some(0.75));
 }

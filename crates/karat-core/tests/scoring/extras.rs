@@ -1,6 +1,6 @@
 //! What becomes of extras that somebody looked at.
 
-use crate::story::{profile, score_one, told};
+use crate::story::{describe, profile, score_one};
 use karat_core::matching::outcome::ExtraReason;
 use karat_core::scorecard::TrialScore;
 
@@ -13,7 +13,7 @@ fn trial(method: &str, judgements: &str) -> (TrialScore, String, [Option<f64>; 3
     let tool = &card.tools[0];
     let value = |id: &str| tool.metrics.iter().find(|(own, _)| *own == id).and_then(|(_, estimate)| estimate.value);
     let score = tool.cases[0].trials[0].clone();
-    let text = told(&score.result, &suite.cases[0], &trial);
+    let text = describe(&score.result, &suite.cases[0], &trial);
     (score, text, ["precision_lower", "precision", "precision_upper"].map(value), card.warnings)
 }
 
@@ -60,7 +60,7 @@ fn people_go_before_models_and_an_even_split_decides_nothing() {
 }
 
 #[test]
-fn what_matches_or_is_a_trap_stays_what_it_is() {
+fn extra_decisions_leave_matches_and_traps_unchanged() {
     let (score, text, values, warnings) =
         trial("karat", "human:a extra f1 no\n human:a extra f2 yes\n human:a extra f9 yes");
     assert!(text.starts_with("g1=f1 1.000\nextra f2: it reports a known false alarm [trap]"), "{text}");

@@ -2,14 +2,14 @@
 
 use crate::story::{case, profile, suite, trial};
 use karat_core::clusters::{ClusterBy, numbers};
-use karat_core::comparison::{Comparand, Pairs, Rules, compare};
+use karat_core::comparison::{PairedMetric, Pairs, Rules, compare};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table::{Direction, Track, of_track};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Intervals, Metrics, Proportions, ToolScore, score};
-use karat_core::stats::bootstrap::{Kind, interval_of_mean};
+use karat_core::stats::bootstrap::{BootstrapKind, interval_of_mean};
 use karat_core::stats::cluster::{Correction, standard_error};
-use karat_core::stats::paired::Verdict as Conclusion;
+use karat_core::stats::paired::DifferenceVerdict as Conclusion;
 use karat_core::stats::proportion::{clopper_pearson, wilson};
 use karat_core::stats::random::Random;
 use karat_core::suite::{Suite, Verdict};
@@ -50,7 +50,7 @@ fn alone() -> Intervals {
     Intervals { cluster: ClusterBy::Nothing, ..Intervals::default() }
 }
 
-fn of<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
+fn estimate<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
     &metrics.iter().find(|(own, _)| *own == id).unwrap_or_else(|| panic!("{id}")).1
 }
 
@@ -60,31 +60,35 @@ fn means_of_cases_are_resampled_and_proportions_are_not() {
     let tool = scored(&suite, &trials, &profile("karat", ""), &alone());
     let found: Vec<Vec<f64>> = tool.cases[..40].iter().map(|c| vec![c.trials[0].counts.tp as f64]).collect();
     let hits = found.iter().filter(|v| v[0] > 0.0).count();
-    let recall = of(&tool.metrics, "recall");
+    let recall = estimate(&tool.metrics, "recall");
     assert_eq!(recall.method.as_deref(), Some("hierarchical-bootstrap-bca"));
     let [low, high] = recall.ci.unwrap();
     let alone = interval_of_mean(&found, None, &Default::default()).interval.unwrap();
     assert!((low - alone.low).abs() < 0.03 && (high - alone.high).abs() < 0.03, "{low} {high}, alone {alone:?}");
     let plain: Vec<f64> = found.iter().map(|v| v[0]).collect();
     assert_eq!(recall.se, standard_error(&plain, None, Correction::Cr1));
-    let tpr = of(&tool.metrics, "tpr");
+    let tpr = estimate(&tool.metrics, "tpr");
     let expected = wilson(hits, 40, 0.95).unwrap();
     assert_eq!((tpr.ci, tpr.method.as_deref()), (Some([expected.low, expected.high]), Some("wilson")));
-    let pooled = of(&tool.micro, "recall");
+    let pooled = estimate(&tool.micro, "recall");
     assert_eq!(pooled.ci, tpr.ci);
     assert_eq!(pooled.method.as_deref(), Some("wilson over pooled items"));
-    assert_eq!(of(&tool.micro, "f1").method.as_deref(), Some("bootstrap-bca over pooled items"));
-    assert_eq!(of(&tool.metrics, "youden").method.as_deref(), Some("bootstrap-bca"));
+    assert_eq!(estimate(&tool.micro, "f1").method.as_deref(), Some("bootstrap-bca over pooled items"));
+    assert_eq!(estimate(&tool.metrics, "youden").method.as_deref(), Some("bootstrap-bca"));
 }
 
 #[test]
 fn percentile_and_clopper_pearson_on_request() {
     let (suite, trials) = forty();
-    let wanted =
-        Intervals { kind: Kind::Percentile, proportions: Proportions::ClopperPearson, resamples: 2000, ..alone() };
+    let wanted = Intervals {
+        kind: BootstrapKind::Percentile,
+        proportions: Proportions::ClopperPearson,
+        resamples: 2000,
+        ..alone()
+    };
     let tool = scored(&suite, &trials, &profile("karat", ""), &wanted);
-    assert_eq!(of(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
-    let fpr = of(&tool.metrics, "fpr");
+    assert_eq!(estimate(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
+    let fpr = estimate(&tool.metrics, "fpr");
     let expected = clopper_pearson(2, 10, 0.95).unwrap();
     assert_eq!(fpr.value, Some(0.2));
     let [low, high] = fpr.ci.unwrap();
@@ -100,25 +104,28 @@ fn clusters_are_drawn_whole() {
     let together = scored(&suite, &trials, &rules, &Intervals::default());
     let asked = Intervals { cluster: ClusterBy::Field("repo".to_owned()), ..Intervals::default() };
     assert_eq!(scored(&suite, &trials, &rules, &asked), together);
-    let (one, many) = (of(&separate.metrics, "recall"), of(&together.metrics, "recall"));
+    let (one, many) = (estimate(&separate.metrics, "recall"), estimate(&together.metrics, "recall"));
     assert_eq!(many.method.as_deref(), Some("hierarchical-cluster-bootstrap-bca"));
     assert_ne!(one.se, many.se);
     // Items of a cluster are not independent, so no interval that takes them to be is given.
-    assert_eq!(of(&together.metrics, "tpr").method.as_deref(), Some("cluster-bootstrap-bca"));
-    assert_eq!(of(&together.micro, "precision").method.as_deref(), Some("cluster-bootstrap-bca over pooled items"));
+    assert_eq!(estimate(&together.metrics, "tpr").method.as_deref(), Some("cluster-bootstrap-bca"));
+    assert_eq!(
+        estimate(&together.micro, "precision").method.as_deref(),
+        Some("cluster-bootstrap-bca over pooled items")
+    );
 }
 
 #[test]
-fn what_does_not_vary_is_a_share_of_so_many_or_has_no_interval() {
+fn constant_shares_get_a_proportion_interval_or_none() {
     let names: Vec<String> = (0..8).map(|n| format!("c{n}")).collect();
     let cases = names.iter().map(|name| case(name, "g1 a.py:5 kw=sql sev=high | x\n g2 b.py:5 kw=race | y")).collect();
     let trials: Vec<Trial> = names.iter().map(|name| trial(name, 1, "f1 a.py:5 sev=high | sql")).collect();
     let tool = scored(&suite(cases), &trials, &profile("karat", ""), &Intervals::default());
-    let precision = of(&tool.metrics, "precision");
+    let precision = estimate(&tool.metrics, "precision");
     let expected = wilson(8, 8, 0.95).unwrap();
     assert_eq!((precision.ci, precision.value), (Some([expected.low, 1.0]), Some(1.0)));
     // Half of the goldens in every case: nothing tells how sure that is.
-    let recall = of(&tool.metrics, "recall");
+    let recall = estimate(&tool.metrics, "recall");
     assert_eq!((recall.value, recall.ci), (Some(0.5), None));
     assert!(recall.no_ci.unwrap().contains("every resample gives the same"), "{:?}", recall.no_ci);
 }
@@ -127,7 +134,7 @@ fn what_does_not_vary_is_a_share_of_so_many_or_has_no_interval() {
 fn the_mean_over_categories_is_resampled_by_case() {
     let (suite, trials) = forty();
     let tool = scored(&suite, &trials, &profile("owasp", ""), &alone());
-    let youden = of(&tool.macro_by["category"], "youden");
+    let youden = estimate(&tool.macro_by["category"], "youden");
     let [low, high] = youden.ci.unwrap();
     assert!(low < youden.value.unwrap() && youden.value.unwrap() < high);
     assert_eq!(youden.method.as_deref(), Some("bootstrap-bca"));
@@ -139,7 +146,7 @@ fn every_metric_has_an_interval_or_a_reason() {
     let (suite, trials) = forty();
     let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals { resamples: 500, ..Intervals::default() });
     for metric in of_track(Track::Findings) {
-        let estimate = of(&tool.metrics, metric.id);
+        let estimate = estimate(&tool.metrics, metric.id);
         match (estimate.value, estimate.ci, estimate.no_ci) {
             (Some(value), Some([low, high]), None) => {
                 assert!(low <= value + 1e-9 && value <= high + 1e-9, "{}: {value} not in {low} to {high}", metric.id);
@@ -156,7 +163,7 @@ fn seeds_decide_and_threads_do_not() {
     let rules = profile("karat", "");
     let with = |seed: Option<u64>| {
         let tool = scored(&suite, &trials, &rules, &Intervals { seed, resamples: 500, ..Intervals::default() });
-        of(&tool.metrics, "recall").ci
+        estimate(&tool.metrics, "recall").ci
     };
     assert_eq!(with(Some(1)), with(Some(1)));
     assert_ne!(with(Some(1)), with(Some(2)));
@@ -188,7 +195,7 @@ fn coverage(suites: u64, intervals: &Intervals) -> f64 {
     let covers = |seed: u64| {
         let (suite, trials) = shared_repositories(seed);
         let tool = scored(&suite, &trials, &rules, intervals);
-        of(&tool.metrics, "recall").ci.is_some_and(|[low, high]| low <= 0.5 && 0.5 <= high)
+        estimate(&tool.metrics, "recall").ci.is_some_and(|[low, high]| low <= 0.5 && 0.5 <= high)
     };
     (0..suites).filter(|seed| covers(*seed)).count() as f64 / suites as f64
 }
@@ -219,7 +226,7 @@ fn told_apart(suites: u64, by: &ClusterBy) -> f64 {
         }
         let repositories = || names.iter().map(|name| Some(name.as_str()));
         let clusters = by.decide_from(repositories()).used.then(|| numbers(repositories()));
-        let comparand = Comparand { pairs: Pairs::Values(pairs), clusters, direction: Direction::Up };
+        let comparand = PairedMetric { pairs: Pairs::Values(pairs), clusters, direction: Direction::Up };
         let verdict = compare(&[comparand], &rules)[0].verdict;
         matches!(verdict, Conclusion::Better | Conclusion::Worse)
     };

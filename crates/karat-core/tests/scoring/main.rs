@@ -1,12 +1,12 @@
 //! What becomes of goldens and findings, told in one line each.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop loudly")]
 
-mod asking;
 mod audits;
 mod corrected;
-mod doubt;
 mod extras;
 mod intervals;
+mod judge_rounds;
+mod label_priority;
 mod metrics;
 mod outcomes;
 mod properties;

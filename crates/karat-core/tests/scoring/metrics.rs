@@ -227,10 +227,10 @@ fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
             }),
         };
         let card = score(&suite, &[trial("c", 1, findings)], &[audit], &profile("karat", ""));
-        let told = format!("that audits classify and its trials do not have: {unknown};");
+        let actual = format!("that audits classify and its trials do not have: {unknown};");
         let warned = card.warnings.iter().filter(|warning| warning.contains("that audits classify")).count();
         assert_eq!(warned, usize::from(unknown > 0), "{named}: {:?}", card.warnings);
-        assert!(unknown == 0 || card.warnings.iter().any(|warning| warning.contains(&told)), "{:?}", card.warnings);
+        assert!(unknown == 0 || card.warnings.iter().any(|warning| warning.contains(&actual)), "{:?}", card.warnings);
     };
     check("", "response:1 response:2", 0);
     check("", "response:1 f1", 1);

@@ -1,20 +1,20 @@
 //! One case, one trial: who matches whom, and why.
 
-use crate::story::{case, judgement, profile, score_one, suite, told, trial};
+use crate::story::{case, describe, judgement, profile, score_one, suite, trial};
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{
     AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment, UnjudgedPair,
 };
 use karat_core::matching::outcome::Flag;
 use karat_core::profile::Profile;
-use karat_core::scorecard::{Question, consult, leave_unjudged, score};
+use karat_core::scorecard::{Question, mark_unjudged, run_judge_rounds, score};
 use std::convert::Infallible;
 
 fn check_with(profile: &Profile, goldens: &str, findings: &str, judgements: &str, expect: &str) {
     let (card, suite, trial) = score_one(profile, goldens, findings, judgements);
     let result = &card.tools[0].cases[0].trials[0].result;
     let expect: Vec<&str> = expect.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    assert_eq!(told(result, &suite.cases[0], &trial), expect.join("\n"));
+    assert_eq!(describe(result, &suite.cases[0], &trial), expect.join("\n"));
 }
 
 fn check(goldens: &str, findings: &str, expect: &str) {
@@ -259,7 +259,7 @@ fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
                 questions += asked.len();
                 Ok::<_, Infallible>(Vec::new())
             };
-            consult(&suite, &trials, Vec::new(), rules, &JudgeName::new("m"), &mut answer).unwrap();
+            run_judge_rounds(&suite, &trials, Vec::new(), rules, &JudgeName::new("m"), &mut answer).unwrap();
             questions
         };
         assert!(asked(&ours) >= asked(&published), "{golden} with {finding}");
@@ -268,7 +268,7 @@ fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
 }
 
 #[test]
-fn what_a_judge_failed_on_is_no_match_by_its_score() {
+fn an_unjudged_pair_does_not_match_by_score() {
     let (goldens, findings) = ("g1 a.py:5 kw=sql | x\n g2 a.py:50 kw=race | y", "f1 a.py:5 | sql\n f2 a.py:50 | race");
     let (suite, trial) = (suite(vec![case("c", goldens)]), trial("c", 1, findings));
     let failed = |golden: &str, finding: &str| Judgement {
@@ -286,7 +286,7 @@ fn what_a_judge_failed_on_is_no_match_by_its_score() {
         // The path alone makes it a second report of g1 where no evidence beyond the path is needed.
         let of_second = if rules.name == "crb" { "again f2=g1" } else { "extra f2: no judge answered [unjudged]" };
         let expect = format!("g1=f1 1.000\nmiss g2: no judge answered\n{of_second}");
-        assert_eq!(told(result, &suite.cases[0], &trial), expect, "{}", rules.name);
+        assert_eq!(describe(result, &suite.cases[0], &trial), expect, "{}", rules.name);
         assert_eq!(result.misses[0].flags, [Flag::Unjudged]);
     }
     // Where somebody else decided the pair, nobody's failure matters.
@@ -305,7 +305,7 @@ fn pairs_that_recorded_judgements_leave_open_are_unjudged_where_their_judge_deci
     let open = |judged: &str, judges: &[&str], rules: &Profile| -> Vec<String> {
         let judged: Vec<Judgement> = judged.lines().map(judgement).collect();
         let judges: Vec<JudgeName> = judges.iter().map(|name| JudgeName::new(*name)).collect();
-        let left = leave_unjudged(&suite, &trials, &judged, rules, &judges.iter().collect());
+        let left = mark_unjudged(&suite, &trials, &judged, rules, &judges.iter().collect());
         let shown = |left: Judgement| match left.decision {
             Decision::Unjudged(pair) => format!("{} {} {} {}", left.judge, left.trial, pair.golden, pair.finding),
             other => panic!("{other:?}"),
@@ -431,7 +431,7 @@ fn an_audit_names_the_target_and_says_what_the_rest_is_worth() {
     let check = |judgements: &[Judgement], expect: &str, counts: (usize, usize, usize)| {
         let card = score(&suite, &trials, judgements, &rules);
         let tool = &card.tools[0];
-        assert_eq!(told(&tool.cases[0].trials[0].result, &suite.cases[0], &trials[0]), expect);
+        assert_eq!(describe(&tool.cases[0].trials[0].result, &suite.cases[0], &trials[0]), expect);
         assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), counts);
         card.warnings
     };

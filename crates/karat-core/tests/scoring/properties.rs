@@ -28,7 +28,7 @@ fn goldens() -> impl Strategy<Value = Vec<Golden>> {
                 1 => Acceptance::Trap,
                 _ => Acceptance::Required,
             },
-            ..Golden::named(format!("g{i}"))
+            ..Golden::new(format!("g{i}"))
         };
         list.into_iter().enumerate().map(build).collect()
     })
@@ -42,14 +42,14 @@ fn findings() -> impl Strategy<Value = Vec<Finding>> {
             file: FILES.get(file).and_then(|f| RepoPath::new(f)),
             line_start: line,
             rule_id: Some(format!("r{rule}")),
-            ..Finding::named(format!("f{i}"))
+            ..Finding::new(format!("f{i}"))
         };
         list.into_iter().enumerate().map(build).collect()
     })
 }
 
 fn scored(name: &str, goldens: &[Golden], findings: &[Finding]) -> ToolScore {
-    let suite = suite(vec![Case { goldens: goldens.to_vec(), ..Case::named("c") }]);
+    let suite = suite(vec![Case { goldens: goldens.to_vec(), ..Case::new("c") }]);
     let mut trial = Trial::reported(CaseId::new("c"), ToolName::new("t"), 1);
     trial.findings = findings.to_vec();
     score(&suite, &[trial], &[], &profile(name, "")).tools.remove(0)

@@ -35,7 +35,7 @@ pub(crate) fn profile(name: &str, changes: &str) -> Profile {
 pub(crate) fn golden(line: &str) -> Golden {
     let (fields, prose) = line.split_once('|').unwrap_or((line, ""));
     let mut words = fields.split_whitespace();
-    let mut golden = Golden::named(words.next().unwrap());
+    let mut golden = Golden::new(words.next().unwrap());
     golden.title = Some(prose.trim().to_owned()).filter(|p| !p.is_empty());
     let (file, lines) = place(words.next().unwrap_or("-"));
     golden.file = file.as_deref().and_then(FilePattern::new);
@@ -60,7 +60,7 @@ pub(crate) fn golden(line: &str) -> Golden {
 pub(crate) fn finding(line: &str) -> Finding {
     let (fields, said) = line.split_once('|').unwrap_or((line, ""));
     let mut words = fields.split_whitespace();
-    let mut finding = Finding::named(words.next().unwrap());
+    let mut finding = Finding::new(words.next().unwrap());
     finding.message = Some(said.trim().to_owned());
     let (file, lines) = place(words.next().unwrap_or("-"));
     finding.file = file.as_deref().and_then(RepoPath::new);
@@ -105,7 +105,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn case(id: &str, goldens: &str) -> Case {
     let goldens: Vec<Golden> = lines(goldens).map(golden).collect();
     let required = goldens.iter().any(Golden::is_required);
-    Case { goldens, verdict: if required { Verdict::Vulnerable } else { Verdict::Safe }, ..Case::named(id) }
+    Case { goldens, verdict: if required { Verdict::Vulnerable } else { Verdict::Safe }, ..Case::new(id) }
 }
 
 /// A trial of the tool `t` with the findings of a text.
@@ -162,7 +162,7 @@ pub(crate) fn score_one(
 }
 
 /// The outcome in lines: `g1=f1 0.71`, `miss g2`, `extra f2`, `again f3=g1`, `fine g3=f4`, with flags in brackets.
-pub(crate) fn told(result: &TrialResult, case: &Case, trial: &Trial) -> String {
+pub(crate) fn describe(result: &TrialResult, case: &Case, trial: &Trial) -> String {
     let g = |i: usize| case.goldens[i].id.as_str();
     let f = |i: usize| trial.findings[i].id.as_str();
     let mut out: Vec<String> = Vec::new();

@@ -19,7 +19,8 @@ pub(crate) struct Drawn {
 pub(crate) fn pages(root: &Path, sources: &[Source]) -> Result<Vec<Drawn>, Vec<String>> {
     let outlines: BTreeMap<&'static str, Outline> =
         sources.iter().map(|source| (source.entry.file, Outline::of(&source.text))).collect();
-    let targets = Targets { root, outlines: &outlines };
+    let repository = std::env::var("KARAT_REPOSITORY").ok().filter(|address| !address.is_empty());
+    let targets = Targets { root, outlines: &outlines, repository: repository.as_deref() };
     let (mut pages, mut faults) = (Vec::new(), Vec::new());
     for Source { entry, text } in sources {
         let markup = markdown::draw(entry.source, text, &targets, &mut faults);

@@ -3,7 +3,7 @@
 use super::check::Drawn;
 use super::outline::Outline;
 use super::{plan, search};
-use karat::report::page::{Page, THEME, text};
+use karat_report::page::{Page, THEME, text};
 
 const STYLE: &str = include_str!("layout/site.css");
 const MENU: &str = include_str!("layout/menu.js");

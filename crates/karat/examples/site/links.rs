@@ -10,10 +10,13 @@ pub(crate) struct Targets<'a> {
     pub(crate) root: &'a Path,
     /// The headings of every page, by the file it becomes.
     pub(crate) outlines: &'a BTreeMap<&'static str, Outline>,
+    /// The address of the repository that files outside the site are linked to; without one they are named only.
+    pub(crate) repository: Option<&'a str>,
 }
 
 impl Targets<'_> {
-    /// What a link in a page becomes, or why it leads nowhere.
+    /// What a link in a page becomes, or why it leads nowhere; empty where it is to a file outside the site and the address of the
+    /// repository is not known.
     pub(crate) fn resolve(&self, source: &str, link: &str) -> Result<String, String> {
         if ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme)) {
             return Ok(link.to_owned());
@@ -31,8 +34,11 @@ impl Targets<'_> {
         let there = self.root.join(&path);
         match &path {
             path if path.starts_with(schemas::SOURCE) && there.is_file() => Ok(path.clone()),
-            path if there.is_dir() => Ok(anchored(&format!("{}/tree/main/{path}", env!("CARGO_PKG_REPOSITORY")))),
-            path if there.is_file() => Ok(anchored(&format!("{}/blob/main/{path}", env!("CARGO_PKG_REPOSITORY")))),
+            path if there.exists() => {
+                let kind = if there.is_dir() { "tree" } else { "blob" };
+                let address = |repository| anchored(&format!("{repository}/{kind}/main/{path}"));
+                Ok(self.repository.map(address).unwrap_or_default())
+            }
             path => Err(format!("there is no {path}")),
         }
     }
@@ -76,7 +82,8 @@ mod tests {
         let root = crate::root();
         let outline = Outline::of("# Gates\n\n## gate\n");
         let outlines = BTreeMap::from([("compare.html", outline.clone()), ("index.html", outline)]);
-        let found = Targets { root: &root, outlines: &outlines }.resolve(source, link);
+        let found =
+            Targets { root: &root, outlines: &outlines, repository: Some("https://host/karat") }.resolve(source, link);
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{link} in {source}");
     }
 
@@ -88,8 +95,8 @@ mod tests {
         check("docs/compare.md", "#gate", Ok("compare.html#gate"));
         check("README.md", "docs/compare.md", Ok("compare.html"));
         check("docs/reports.md", "../schemas/report.json", Ok("schemas/report.json"));
-        check("README.md", "LICENSE-MIT", Ok(concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/LICENSE-MIT")));
-        check("README.md", "suites", Ok(concat!(env!("CARGO_PKG_REPOSITORY"), "/tree/main/suites")));
+        check("README.md", "LICENSE-MIT", Ok("https://host/karat/blob/main/LICENSE-MIT"));
+        check("README.md", "suites", Ok("https://host/karat/tree/main/suites"));
         check("README.md", "https://example.org/a", Ok("https://example.org/a"));
     }
 

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, format_html, parse_document};
-use karat::report::page::text;
+use karat_report::page::text;
 use std::path::Path;
 
 /// What a page says as markup. Everything that is wrong with it is added to the faults.
@@ -22,6 +22,14 @@ pub(crate) fn draw(source: &str, markdown: &str, targets: &Targets<'_>, faults: 
         let new = match &mut data.value {
             NodeValue::Link(link) => {
                 match targets.resolve(source, &link.url) {
+                    Ok(url) if url.is_empty() => {
+                        drop(data);
+                        for child in node.children().collect::<Vec<_>>() {
+                            node.insert_before(child);
+                        }
+                        node.detach();
+                        continue;
+                    }
                     Ok(url) => link.url = url,
                     Err(fault) => wrong(fault),
                 }
@@ -126,7 +134,7 @@ mod tests {
     #[track_caller]
     fn check(markdown: &str, wanted: &str, fault: Option<&str>) {
         let (root, outlines, mut faults) = (crate::root(), BTreeMap::new(), Vec::new());
-        let targets = Targets { root: &root, outlines: &outlines };
+        let targets = Targets { root: &root, outlines: &outlines, repository: None };
         let drawn = draw("docs/x.md", markdown, &targets, &mut faults);
         assert!(drawn.contains(wanted), "{drawn}");
         assert_eq!(faults.first().map(String::as_str), fault);

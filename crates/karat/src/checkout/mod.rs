@@ -6,10 +6,8 @@
 mod index;
 mod object;
 mod patch;
-mod remove;
 
 pub use object::ObjectId;
-pub use remove::remove_tree;
 
 use crate::suite::LoadedSuite;
 use index::Entry;
@@ -145,7 +143,7 @@ impl Checked {
             }
             Content::OnDisk(path) => {
                 let mut file = create(target, self.mode)?;
-                io::copy(&mut crate::regular_file::open(path)?, &mut file)?;
+                io::copy(&mut karat_io::regular_file::open(path)?, &mut file)?;
                 file.metadata()
             }
         }

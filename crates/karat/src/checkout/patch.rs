@@ -1,8 +1,8 @@
 //! The change of a case as a unified diff, in the form git prints.
 
 use super::object::Mode;
-use crate::git::is_binary;
 use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
+use karat_source::git::is_binary;
 use std::fmt::{self, Write};
 
 /// One side of a file: its mode and its content.

@@ -1,6 +1,7 @@
 use super::*;
-use crate::suite::files::Files;
 use crate::suite::load;
+use karat_io::files::Files;
+use karat_io::remove_tree::remove_tree;
 use std::process::Command;
 
 /// A suite with one case, whose sides hold these files.

@@ -6,7 +6,7 @@
 
 use super::pairing::Paired;
 use super::side::{CaseSide, Kept, Side};
-use karat_core::comparison::{Comparand, Pairs, Row, Statistic};
+use karat_core::comparison::{PairedMetric, Pairs, Row, Statistic};
 use karat_core::metric::basis::{Basis, basis};
 use karat_core::metric::levels::{Cell, Scale, adaptive_error, swept};
 use karat_core::metric::reasoning::spread_of_moments;
@@ -45,14 +45,14 @@ enum Kind {
 }
 
 impl Measured {
-    pub(super) fn comparand(&self, direction: Direction) -> Comparand<'_> {
+    pub(super) fn comparand(&self, direction: Direction) -> PairedMetric<'_> {
         let pairs = match &self.kind {
             Kind::Values(values) => Pairs::Values(values.clone()),
             Kind::Sums { rows, columns, value } => {
                 Pairs::Sums { rows: rows.clone(), columns: *columns, value: value.as_ref() }
             }
         };
-        Comparand { pairs, clusters: self.clusters.clone(), direction }
+        PairedMetric { pairs, clusters: self.clusters.clone(), direction }
     }
 }
 

@@ -11,12 +11,12 @@ pub use pairing::Refusal;
 pub use ranks::{ranking, ranks};
 pub use side::{CaseSide, Kept, Side, profile_digest};
 
-use crate::format::comparison::{
+use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::comparison::{FoundCount, MetricDifference, PairedMetric, Pairs, Rules};
+use karat_core::wording::count;
+use karat_format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
-use crate::report::number::count;
-use karat_core::clusters::{ClusterBy, Clustering};
-use karat_core::comparison::{Comparand, Compared, Pairs, Rules, Tally};
 use measure::Measured;
 use pairing::Paired;
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ fn family(paired: &[(Paired<'_>, Clustering)], id: &str, request: &Request<'_>) 
     let measure = |(pair, clustering): &(Paired<'_>, Clustering)| measured(pair, clustering, id);
     let all: Vec<Measured> = paired.iter().map(measure).collect();
     let direction = measure::direction(id);
-    let comparands: Vec<Comparand<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
+    let comparands: Vec<PairedMetric<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
     let compared = karat_core::comparison::compare(&comparands, &request.rules);
     compared.iter().zip(&all).map(|(compared, measured)| difference(id, compared, measured)).collect()
 }
@@ -104,7 +104,7 @@ fn measured(pair: &Paired<'_>, clustering: &Clustering, id: &str) -> Measured {
     measured
 }
 
-fn difference(id: &str, compared: &Compared, measured: &Measured) -> DifferenceV1 {
+fn difference(id: &str, compared: &MetricDifference, measured: &Measured) -> DifferenceV1 {
     let found = DifferenceV1::new(id, compared, measured.left_out);
     let Some(refused) = &measured.refused else {
         // The same figure added up in another order differs in its last digits.
@@ -138,7 +138,7 @@ fn without_metrics(pair: &Paired<'_>, rules: &Rules) -> PairV1 {
 }
 
 fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
-    let mut names: Vec<(&str, &str, [Tally; 2])> = Vec::new();
+    let mut names: Vec<(&str, &str, [FoundCount; 2])> = Vec::new();
     for (id, a, b) in &pair.cases {
         let named: BTreeSet<&String> = a.found.keys().chain(b.found.keys()).collect();
         for golden in named {
@@ -146,8 +146,8 @@ fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
             names.push((id, golden, [tally(a), tally(b)]));
         }
     }
-    let tallies: Vec<[Tally; 2]> = names.iter().map(|(_, _, tallies)| *tallies).collect();
-    let moves = karat_core::comparison::moves(&tallies, level);
+    let tallies: Vec<[FoundCount; 2]> = names.iter().map(|(_, _, tallies)| *tallies).collect();
+    let moves = karat_core::comparison::golden_changes(&tallies, level);
     let moved = |at: &usize| {
         let (case, golden, [a, b]) = names[*at];
         let title = [pair.b, pair.a].into_iter().find_map(|side| side.cases.get(case)?.titles.get(golden));

@@ -1,8 +1,8 @@
 //! Which cases two sides have in common, and why they may not be compared.
 
 use super::side::{CaseSide, Side};
-use crate::format::comparison::LeftOutV1;
-use crate::report::number::count;
+use karat_core::wording::count;
+use karat_format::comparison::LeftOutV1;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,10 +2,11 @@
 
 use super::measure::{self, ToolCases};
 use super::{Refusal, Request, Side, clusters, pairing};
-use crate::format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
-use crate::format::report::{EstimateV1, ReportV1, ToolV1};
-use crate::report::number::{count, goodness, headline, rank_metric, title};
 use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
+use karat_core::wording::count;
+use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
+use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use karat_report::number::{goodness, headline, rank_metric, title};
 
 /// The ranking that a report states: all its tools by the metric that ranks them; none with a single tool.
 pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
@@ -14,7 +15,7 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
         return None;
     }
     let rules = Rules { seed: Some(report.seed), ..Rules::default() };
-    let cluster = report.intervals.asked();
+    let cluster = report.intervals.cluster_by();
     let request = Request { metrics: &[], cluster: &cluster, rules, intersection: false };
     ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }

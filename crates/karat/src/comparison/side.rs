@@ -1,12 +1,12 @@
 //! One side of a comparison: a tool of a report, or of a baseline.
 
-use crate::format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
-use crate::format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
-use crate::report::number::stated;
 use karat_core::clusters::DEFAULT_FIELD;
-use karat_core::comparison::Tally;
+use karat_core::comparison::FoundCount;
 use karat_core::golden::Acceptance;
 use karat_core::profile::Profile;
+use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_report::number::stated;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ pub struct CaseSide {
     /// What it adds to metrics that are sums over cases.
     pub sums: BTreeMap<String, f64>,
     /// In how many trials each required golden was found.
-    pub found: BTreeMap<String, Tally>,
+    pub found: BTreeMap<String, FoundCount>,
     /// What goldens are about.
     pub titles: BTreeMap<String, String>,
 }
@@ -118,10 +118,10 @@ impl Side {
 
     /// A tool of a baseline.
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
-        let tally = |[found, trials]: [usize; 2]| Tally { found, trials };
+        let tally = |[found, trials]: [usize; 2]| FoundCount { found, trials };
         let figure =
             |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had none when it was written".to_owned());
-        let case = |case: &crate::format::baseline::BaselineCaseV1| {
+        let case = |case: &karat_format::baseline::BaselineCaseV1| {
             let side = CaseSide {
                 goldens: case.goldens.clone(),
                 fields: case.repo.iter().map(|repo| (DEFAULT_FIELD.to_owned(), repo.clone())).collect(),
@@ -201,7 +201,7 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
         goldens.push_str(&format!("\n{:?} {}", issue.acceptance, issue.id));
         if issue.acceptance == Acceptance::Required {
             let hit = |trial: &&&TrialResultV1| trial.matches.iter().any(|m| m.golden == issue.id);
-            let tally = Tally { found: trials.iter().filter(hit).count(), trials: trials.len() };
+            let tally = FoundCount { found: trials.iter().filter(hit).count(), trials: trials.len() };
             found.insert(issue.id.clone(), tally);
             titles.insert(issue.id.clone(), issue.title.clone());
         }

@@ -1,11 +1,12 @@
 //! A metric held against a bound, by its interval.
 
-use super::unsettled;
-use crate::format::gate::{BoundV1, DemandV1, HeldV1};
-use crate::format::report::{EstimateV1, ReportV1, ToolV1};
-use crate::report::number::{count, stated, three, title};
+use super::inconclusive;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
+use karat_core::wording::count;
+use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1};
+use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use karat_report::number::{stated, three, title};
 
 /// Sums of the same numbers in another order differ by less, and are no reason to fail.
 const NEAR: f64 = 1e-9;
@@ -30,7 +31,7 @@ pub(super) fn hold(report: &ReportV1, tool: &ToolV1, bound: &BoundV1, allow_smal
 
 fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
     let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
-    let none = unsettled(Some(&tool.tool), demand, Some(id));
+    let none = inconclusive(Some(&tool.tool), demand, Some(id));
     let Some(estimate) = stated(report, tool, id) else {
         return DemandV1 { why: "the report has no such number; score again to have it".to_owned(), ..none };
     };
@@ -67,28 +68,28 @@ pub(super) fn settle(
     bound: f64,
     meets: bool,
     wanted: &Wanted,
-) -> (HeldV1, String, Option<usize>) {
+) -> (DemandOutcomeV1, String, Option<usize>) {
     let n = wanted.n;
     if high < bound - NEAR {
-        return (HeldV1::Fails, format!(", n = {n}"), None);
+        return (DemandOutcomeV1::Fails, format!(", n = {n}"), None);
     }
     if meets && (!wanted.few || wanted.allow_small_n) {
-        return (HeldV1::Holds, format!(", n = {n}"), None);
+        return (DemandOutcomeV1::Holds, format!(", n = {n}"), None);
     }
     if meets {
         let cases = enough(wanted);
         let why = format!(": it would hold, but n = {n} is too few to rely on; {} would do", count(cases, "case"));
-        return (HeldV1::Inconclusive, why, Some(cases));
+        return (DemandOutcomeV1::Inconclusive, why, Some(cases));
     }
     let why = format!(": n = {n} cannot tell");
     // The interval shrinks as the root of the cases grows, and has to shrink until it no longer reaches the bound.
     let (distance, reach) = if value > bound { (value - bound, value - low) } else { (bound - value, high - value) };
     let cases = (wanted.cases as f64 * (reach / distance).powi(2)).ceil();
     if !(distance > 0.0 && cases < 1e7) {
-        return (HeldV1::Inconclusive, format!("{why}, as it lies on the bound itself"), None);
+        return (DemandOutcomeV1::Inconclusive, format!("{why}, as it lies on the bound itself"), None);
     }
     let cases = (cases as usize).max(wanted.cases + 1).max(enough(wanted));
-    (HeldV1::Inconclusive, format!("{why}; about {} would do", count(cases, "case")), Some(cases))
+    (DemandOutcomeV1::Inconclusive, format!("{why}; about {} would do", count(cases, "case")), Some(cases))
 }
 
 /// So many cases that what they say can be relied on; clusters and items grow as cases do.

@@ -1,8 +1,8 @@
 //! What it all cost.
 
-use super::unsettled;
-use crate::format::gate::{DemandV1, HeldV1};
-use crate::format::report::{ReportV1, ToolV1};
+use super::inconclusive;
+use karat_format::gate::{DemandOutcomeV1, DemandV1};
+use karat_format::report::{ReportV1, ToolV1};
 
 /// What tools and judges cost together. What is not known is not 0.
 pub(super) fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 {
@@ -29,14 +29,14 @@ pub(super) fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 
             None => {}
         }
     }
-    let none = DemandV1 { value: Some(known), ..unsettled(None, format!("cost ≤ {most} USD"), None) };
+    let none = DemandV1 { value: Some(known), ..inconclusive(None, format!("cost ≤ {most} USD"), None) };
     let (outcome, why) = if known > most {
-        (HeldV1::Fails, format!("{known:.2} USD are known to be spent"))
+        (DemandOutcomeV1::Fails, format!("{known:.2} USD are known to be spent"))
     } else if unknown.is_empty() {
-        (HeldV1::Holds, format!("{known:.2} USD"))
+        (DemandOutcomeV1::Holds, format!("{known:.2} USD"))
     } else {
         let who = unknown.join(", ");
-        (HeldV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} say what they cost"))
+        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} say what they cost"))
     };
     DemandV1 { outcome, why, ..none }
 }

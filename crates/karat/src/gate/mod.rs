@@ -2,23 +2,19 @@
 
 mod bound;
 mod cost;
-mod licence;
 mod rules;
 
-pub use licence::licence;
 pub use rules::read;
 
 use crate::comparison::{Refusal, Request, Side, compare};
-use crate::format::comparison::DifferenceV1;
-use crate::format::gate::{BoundV1, DemandV1, GateV1, HeldV1, SCHEMA};
-use crate::format::report::{ReportV1, ToolV1};
-use crate::report::number::{signed, three, title};
 use bound::{Wanted, settle};
 use karat_core::comparison::Rules;
 use karat_core::metric::table::Direction;
-
-/// In what share of probes a judge may be wrong or fooled, unless told otherwise.
-pub const LICENCE: f64 = 0.1;
+use karat_format::comparison::DifferenceV1;
+use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, GateV1, SCHEMA};
+use karat_format::report::{ReportV1, ToolV1};
+use karat_report::judge_licence::{inconclusive, licences};
+use karat_report::number::{signed, three, title};
 
 /// All that is demanded.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +61,7 @@ pub fn hold(report: &ReportV1, tools: &[&ToolV1], demands: &Demands) -> Result<G
     }
     all.extend(demands.max_cost.map(|most| cost::cost(report, tools, most)));
     if let Some(most) = demands.licence {
-        all.extend(licence::licences(report, most));
+        all.extend(licences(report, most));
     }
     Ok(GateV1 {
         schema: SCHEMA.to_owned(),
@@ -73,7 +69,7 @@ pub fn hold(report: &ReportV1, tools: &[&ToolV1], demands: &Demands) -> Result<G
         profile: report.profile.name.clone(),
         cases: report.cases.len(),
         digest: None,
-        outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(HeldV1::Holds),
+        outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
         demands: all,
         warnings,
     })
@@ -95,13 +91,13 @@ fn against(
         let there: Vec<&str> = no_worse.sides.iter().map(|side| side.tool.as_str()).collect();
         let why = format!("{} has no such tool; there are {}", no_worse.label, there.join(", "));
         let demand = format!("no worse than {}", no_worse.label);
-        return Ok(vec![DemandV1 { why, ..unsettled(Some(&tool.tool), demand, None) }]);
+        return Ok(vec![DemandV1 { why, ..inconclusive(Some(&tool.tool), demand, None) }]);
     };
     let new = Side::of_report(report, tool, format!("{} (new)", tool.tool));
     let metrics = if no_worse.metrics.is_empty() { &old.headline } else { &no_worse.metrics };
     let request = Request {
         metrics,
-        cluster: &report.intervals.asked(),
+        cluster: &report.intervals.cluster_by(),
         rules: no_worse.rules,
         intersection: no_worse.intersection,
     };
@@ -123,7 +119,7 @@ fn one(tool: &ToolV1, difference: &DifferenceV1, label: &str, margin: f64, allow
         value: difference.difference,
         ci: difference.ci,
         n: Some(difference.units),
-        ..unsettled(Some(&tool.tool), demand, Some(&difference.metric))
+        ..inconclusive(Some(&tool.tool), demand, Some(&difference.metric))
     };
     // Where every case moved by the same amount, that amount is all there is.
     let same = difference.difference.filter(|_| difference.p.is_some()).map(|value| [value, value]);
@@ -148,19 +144,4 @@ fn one(tool: &ToolV1, difference: &DifferenceV1, label: &str, margin: f64, allow
         .map_or_else(String::new, |[low, high]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high))));
     let why = format!("{shown}, {}{ends}{why}", signed(difference.difference));
     DemandV1 { outcome, why, cases_wanted, ..none }
-}
-
-/// A demand of which nothing is known yet.
-fn unsettled(tool: Option<&str>, demand: String, metric: Option<&str>) -> DemandV1 {
-    DemandV1 {
-        tool: tool.map(str::to_owned),
-        demand,
-        metric: metric.map(str::to_owned),
-        value: None,
-        ci: None,
-        n: None,
-        outcome: HeldV1::Inconclusive,
-        why: String::new(),
-        cases_wanted: None,
-    }
 }

@@ -1,13 +1,13 @@
 //! A file with demands, checked whole.
 
-use crate::diagnostic::{Diagnostic, Faults};
-use crate::document::{Document, Segment, Syntax, decode, schema_of, suggest};
-use crate::format::gate::DemandsV1;
 use karat_core::metric::table::{METRICS, find};
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::{Document, Segment, Syntax, decode, schema_of, suggest};
+use karat_format::gate::DemandsV1;
 
 /// Reads a file with demands. All its faults come at once.
 pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
-    let (stated, document) = decode::<DemandsV1>(file, text, Syntax::Toml, &schema_of::<DemandsV1>()).whole()?;
+    let (stated, document) = decode::<DemandsV1>(file, text, Syntax::Toml, &schema_of::<DemandsV1>()).into_result()?;
     let mut faults = Vec::new();
     for (at, id) in stated.metrics.iter().enumerate() {
         faults.extend(unknown(&document, &["metrics".into(), at.into()], id));

@@ -4,11 +4,11 @@
 //! each with a quote that must stand in the text. One that says nothing at all is decided [by rule](by_rule).
 
 use super::template::audit::{AUDIT, AUDIT_SAFE, fields, neutral, schema, shown};
-use super::template::{Check, Form, Question};
 use karat_core::ids::FindingId;
 use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::{Outcome, Trial};
+use karat_llm::prompt::{AnswerCheck, AnswerSpec, Question};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<
         Said::Text(_) => None,
     };
     let max_tokens = names.map_or(template.max_tokens, longest_answer);
-    let form = Form { schema: schema(rubric.safe, names), max_tokens, check: Arc::new(rubric) };
+    let form = AnswerSpec { schema: schema(rubric.safe, names), max_tokens, check: Arc::new(rubric) };
     Some(Question { id: id.into(), template, fields: fields(case, trial, code), form: Some(form) })
 }
 
@@ -225,7 +225,7 @@ struct Target {
     fsv: Option<f64>,
 }
 
-impl Check for Rubric {
+impl AnswerCheck for Rubric {
     fn check(&self, answer: &Value) -> Result<(), String> {
         self.read(answer).map(drop).map_err(|fault| fault.to_string())
     }

@@ -93,7 +93,7 @@ pub fn shipped() -> Result<LocalJudge, ParamsError> {
 /// The judge with the parameters of a file.
 pub fn read(path: &Path) -> Result<LocalJudge, ParamsError> {
     let file = path.display().to_string();
-    match crate::regular_file::read_named(path) {
+    match karat_io::regular_file::read_named(path) {
         Ok(text) => parse(&file, &text),
         Err(source) => Err(ParamsError::Unreadable { file, source }),
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn cases_are_grouped_by_what_they_say() {
-        let mut case = Case::named("c");
+        let mut case = Case::new("c");
         case.repo = Some("a/b".to_owned());
         case.meta.insert("team".to_owned(), "red".to_owned());
         let group =

@@ -1,13 +1,13 @@
 //! Probing a judge: it is asked about pairs whose answer is known, plain and disturbed.
 
-use super::asking::{AskError, Asked, Desk, ask_about};
-use super::roster::Judge;
-use crate::format::probe::ProbeV1;
+use super::registry::Judge;
+use super::session::{AskError, JudgeContext, SessionResult, ask_about};
 use karat_core::ids::{FindingId, ToolName};
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::probe::{Kind, Probe, probes, score};
-use karat_core::scorecard::{Order, Question};
+use karat_core::probe::{Probe, ProbeKind, probes, score};
+use karat_core::scorecard::{PairOrder, Question};
 use karat_core::trial::Trial;
+use karat_format::probe::ProbeV1;
 use std::collections::BTreeMap;
 
 /// What came of probing a judge.
@@ -16,20 +16,20 @@ pub struct Probing {
     /// How often it was wrong, and how often it was fooled.
     pub scorecard: ProbeV1,
     /// Kinds of probes that do not apply to this judge.
-    pub left_out: Vec<Kind>,
+    pub left_out: Vec<ProbeKind>,
     /// Probes whose answer was wrong, in the order in which they were put.
     pub wrong: Vec<Wrong>,
     /// Why probes have no answer, and how often.
     pub failures: BTreeMap<String, usize>,
     /// What the judge did.
-    pub asked: Asked,
+    pub asked: SessionResult,
 }
 
 /// A wrong answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong {
     /// What the probe was for.
-    pub kind: Kind,
+    pub kind: ProbeKind,
     /// What the judge said; the opposite is true.
     pub said: bool,
     /// Whether the plain pair was answered rightly, so that what was added made the difference.
@@ -47,10 +47,10 @@ const TOOL: &str = "probe";
 
 /// Probes a judge with pairs made from the suite's goldens, at most so many right and so many wrong ones. Nothing where the
 /// suite has no golden in words.
-pub fn probe(judge: &Judge, most: usize, desk: &mut Desk<'_>) -> Result<Option<Probing>, AskError> {
-    let suite = &desk.loaded.suite;
+pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<Option<Probing>, AskError> {
+    let suite = &context.loaded.suite;
     // Only a model is shown one half of a pair before the other.
-    let left_out = if judge.asks_models() { Vec::new() } else { vec![Kind::SwappedOrder] };
+    let left_out = if judge.asks_models() { Vec::new() } else { vec![ProbeKind::SwappedOrder] };
     // Plain pairs come first and none of them is left out, so that what disturbs them still names them rightly.
     let probes: Vec<Probe<'_>> =
         probes(suite, most).into_iter().filter(|probe| !left_out.contains(&probe.kind)).collect();
@@ -60,7 +60,7 @@ pub fn probe(judge: &Judge, most: usize, desk: &mut Desk<'_>) -> Result<Option<P
     let trials: Vec<Trial> = (1..).zip(&probes).map(|(number, probe)| trial(number, probe)).collect();
     let questions: Vec<Question<'_>> =
         probes.iter().zip(&trials).filter_map(|(probe, trial)| question(probe, trial)).collect();
-    let asked = ask_about(judge, &questions, desk)?;
+    let asked = ask_about(judge, &questions, context)?;
     // Each probe is a trial of its own.
     let by_number: BTreeMap<u32, &Judgement> =
         asked.judgements.iter().map(|judgement| (judgement.trial, judgement)).collect();
@@ -74,7 +74,7 @@ pub fn probe(judge: &Judge, most: usize, desk: &mut Desk<'_>) -> Result<Option<P
     }
     if answers.iter().all(Option::is_none) {
         let why = failures.into_keys().next().unwrap_or_else(|| "no answer came".to_owned());
-        return Err(AskError::Mute { judge: judge.name.to_string(), questions: probes.len(), why });
+        return Err(AskError::NoAnswer { judge: judge.name.to_string(), questions: probes.len(), why });
     }
     let wrong = (0..probes.len()).filter_map(|index| {
         let probe = &probes[index];
@@ -99,7 +99,7 @@ fn trial(number: u32, probe: &Probe<'_>) -> Trial {
 }
 
 fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> Option<Question<'a>> {
-    let order = if probe.kind == Kind::SwappedOrder { Order::FindingFirst } else { Order::GoldenFirst };
+    let order = if probe.kind == ProbeKind::SwappedOrder { PairOrder::FindingFirst } else { PairOrder::GoldenFirst };
     let finding = trial.findings.first()?;
     Some(Question { case: probe.case, trial, golden: probe.golden, finding, score: 0.0, order })
 }

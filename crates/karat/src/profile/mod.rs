@@ -1,7 +1,10 @@
 //! Profiles: shipped in the binary, printable, and open to single changes by a suite, a file or a flag.
 
-use crate::document::suggest::nearest;
+pub mod request;
+
 use karat_core::profile::Profile;
+use karat_format::document::suggest::nearest;
+use std::io;
 use toml::{Table, Value};
 
 /// A profile shipped in the binary.
@@ -33,6 +36,14 @@ pub enum ProfileError {
         /// A shipped one of a similar name.
         suggestion: Option<String>,
     },
+    /// The file of that name cannot be read.
+    #[error("the profile `{name}` cannot be read: {source}")]
+    Unreadable {
+        /// What was asked for.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// A value does not fit.
     #[error("profile {place}: {message}")]
     Invalid {
@@ -57,14 +68,18 @@ pub struct Override {
     pub values: Table,
 }
 
+/// Reads the text of a file; `None` where there is none of that name.
+pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<Option<String>> + 'a;
+
+/// For profiles that are shipped: there are no files.
+pub fn no_files(_: &str) -> io::Result<Option<String>> {
+    Ok(None)
+}
+
 /// Resolves a profile by name, or by path when `read` finds such a file, with overrides applied in order.
 ///
 /// A file may state `extends = "crb"` to start from another profile than `karat`, and then only what differs.
-pub fn resolve(
-    name: &str,
-    read: &dyn Fn(&str) -> Option<String>,
-    overrides: &[Override],
-) -> Result<Profile, ProfileError> {
+pub fn resolve(name: &str, read: &ReadFile<'_>, overrides: &[Override]) -> Result<Profile, ProfileError> {
     let mut table = table_of(name, read, 0)?;
     let mut profile = checked(&table, &format!("`{name}`"))?;
     // Each layer is checked by itself, so that the one that is wrong is the one that is named.
@@ -89,7 +104,7 @@ fn checked(table: &Table, place: &str) -> Result<Profile, ProfileError> {
     }
 }
 
-fn table_of(name: &str, read: &dyn Fn(&str) -> Option<String>, depth: usize) -> Result<Table, ProfileError> {
+fn table_of(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, ProfileError> {
     let parse = |text: &str| -> Result<Table, ProfileError> {
         text.parse().map_err(|e: toml::de::Error| ProfileError::Invalid {
             place: format!("`{name}`"),
@@ -100,7 +115,8 @@ fn table_of(name: &str, read: &dyn Fn(&str) -> Option<String>, depth: usize) -> 
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
         return parse(shipped.toml);
     }
-    let Some(text) = read(name) else {
+    let text = read(name).map_err(|source| ProfileError::Unreadable { name: name.to_owned(), source })?;
+    let Some(text) = text else {
         let near = nearest(name, SHIPPED.iter().map(|shipped| shipped.name));
         return Err(ProfileError::Unknown { name: name.to_owned(), suggestion: near.map(str::to_owned) });
     };
@@ -238,7 +254,7 @@ mod tests {
             .iter()
             .map(|set| Override { place: format!("--set {set}"), values: parse_set(set).unwrap() })
             .collect();
-        let read = |asked: &str| (asked == "mine.toml").then(|| file.to_owned());
+        let read = |asked: &str| Ok((asked == "mine.toml").then(|| file.to_owned()));
         resolve(name, &read, &overrides).map_err(|e| e.to_string())
     }
 

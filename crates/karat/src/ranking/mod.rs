@@ -4,10 +4,10 @@ mod read;
 
 pub use read::read;
 
-use crate::format::report::{MetricsV1, ReportV1};
 use karat_core::calibrate::sui::{Expert, Parts};
 use karat_core::metric::composite::SuiParts;
 use karat_core::metric::{Undefined, Value};
+use karat_format::report::{MetricsV1, ReportV1};
 use std::collections::BTreeMap;
 
 /// What experts think of tools: by expert, then by tool, how good it is.

@@ -1,10 +1,10 @@
 //! Rankings from CSV, with a column `tool` and a column `rank` or `score`, or from JSONL with the same names.
 
 use super::Rankings;
-use crate::diagnostic::{Diagnostic, Faults, Level};
-use crate::document::rows::{Row, each_row};
-use crate::document::{Fault, Source, decode_lines, schema_of, suggest};
-use crate::format::ranking::RankedV1;
+use karat_format::diagnostic::{Diagnostic, Faults, Level};
+use karat_format::document::rows::{Row, each_row};
+use karat_format::document::{Fault, Source, decode_lines, schema_of, suggest};
+use karat_format::ranking::RankedV1;
 use std::collections::{BTreeMap, HashMap};
 
 /// The name of the one expert where nobody is named.
@@ -153,13 +153,13 @@ impl Heard<'_> {
             }
             (None, None) => {
                 let message = format!("there is no column `rank` or `score`; {HEADER}");
-                faults.push(Fault::new("missing-column", row.whole(), message));
+                faults.push(Fault::new("missing-column", row.full_span(), message));
                 None
             }
         };
         if !places.contains_key("tool") {
             let message = format!("there is no column `tool`; {HEADER}");
-            faults.push(Fault::new("missing-column", row.whole(), message));
+            faults.push(Fault::new("missing-column", row.full_span(), message));
         }
         match (places.get("tool"), value) {
             (Some(&tool), Some(value)) if faults.is_empty() => {

@@ -4,21 +4,23 @@ use super::drive::{Task, failed};
 use super::environment::environment;
 use super::import_output::{Importing, import};
 use super::ready_error::ReadyError;
-use super::record::{Artifact, TrialRecord};
 use super::site::Site;
 use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESULTS, ResultFolder, TITLE, TMP};
-use crate::checkout::{BASE, HEAD, Template, remove_tree};
-use crate::format::run::{ToolFactsV1, TrialDetailV1};
-use crate::import::rule_map::RuleMap;
-use crate::sandbox::{Cancel, Captured, Ended, Finished, Isolation, Job, Limits, Resource, ToolFolder};
-use crate::sandbox::{View, WorkerLimits, describe_limits, find_installation, is_of_system, locate_program, run};
-use crate::sandbox::{python_user_base, seen_root, seen_tool, tool_user};
-use crate::secret::Secret;
-use crate::suite::files::Files;
+use crate::checkout::{BASE, HEAD, Template};
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
 use crate::tool::output::{About, Caps, Output};
 use crate::tool::placeholders::{PlaceholderError, fill};
 use karat_core::trial::{Outcome, Trial};
+use karat_format::run::{ToolFactsV1, TrialDetailV1};
+use karat_import::rule_map::RuleMap;
+use karat_io::cancel::Cancel;
+use karat_io::files::Files;
+use karat_io::remove_tree::remove_tree;
+use karat_io::secret::Secret;
+use karat_sandbox::{Access, WorkerLimits, describe_limits, find_installation, is_system_path, locate_program, run};
+use karat_sandbox::{CapturedOutput, ExitReason, Isolation, Job, JobResult, Limits, Resource, ToolFolder};
+use karat_sandbox::{python_user_base, root_in_sandbox, tool_folder_in_sandbox, tool_user};
+use karat_store::record::{Artifact, TrialRecord};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -151,14 +153,16 @@ impl CommandTool {
         detail.isolation = Some(self.isolation_words(site));
         detail.commit = Some(template.head.to_string());
         let root = site.folder();
-        let cancel = site.cancel.part();
+        let cancel = site.cancel.child();
         let occupied = site.room.occupy(&root, &cancel);
         let done = self.attempt(task, &template, &root, site, &cancel, &mut detail);
         let trial = match done {
-            Ok(done) if done.finished.ended != Ended::Cancelled || cancel.is_own() => {
+            Ok(done) if done.finished.exit != ExitReason::Cancelled || cancel.is_cancelled_itself() => {
                 match self.outcome(trial, done, &root, site, &mut detail, &mut artifacts) {
                     // A tool that fails where nobody could write anything is not to blame, and another may be.
-                    Ok(Some(trial)) if failed(trial.outcome) && !cancel.is_own() && !site.room.is_left() => {
+                    Ok(Some(trial))
+                        if failed(trial.outcome) && !cancel.is_cancelled_itself() && !site.room.is_left() =>
+                    {
                         if site.room.is_used_up_by(&root) {
                             detail.reason = Some(FILLED_DISK.to_owned());
                             Ok(Some(trial))
@@ -196,7 +200,7 @@ impl CommandTool {
         fs::write(root.join(DIFF), &template.diff)?;
         detail.stages_ms.insert("checkout".to_owned(), milliseconds(began.elapsed()));
 
-        let seen = seen_root(self.isolation, root);
+        let seen = root_in_sandbox(self.isolation, root);
         let seed = site.seed.wrapping_add(u64::from(task.key.number) - 1);
         let values: BTreeMap<&str, String> = [
             ("checkout", seen.join(CHECKOUT).display().to_string()),
@@ -212,7 +216,7 @@ impl CommandTool {
             ("trial", task.key.number.to_string()),
         ]
         .into_iter()
-        .chain(self.standing_values(&seen, &seen_tool(self.isolation, &self.own_folder)))
+        .chain(self.standing_values(&seen, &tool_folder_in_sandbox(self.isolation, &self.own_folder)))
         .collect();
         let mut env = self.variables(site, self.program.network, &seen);
         for (name, value) in &values {
@@ -246,12 +250,12 @@ impl CommandTool {
     ) -> Result<Option<Trial>, ReadyError> {
         let Done { finished, results, seen } = done;
         trial.latency_ms = Some(milliseconds(finished.wall));
-        match finished.ended {
-            Ended::Exited(code) => detail.exit = Some(code),
-            Ended::Signalled(signal) => detail.signal = Some(signal),
+        match finished.exit {
+            ExitReason::Exited(code) => detail.exit = Some(code),
+            ExitReason::Signalled(signal) => detail.signal = Some(signal),
             _ => {}
         }
-        if let Some(left) = finished.ended_after.filter(|left| *left > 0) {
+        if let Some(left) = finished.leftover_processes.filter(|left| *left > 0) {
             detail.remarks.push(format!("it left {left} processes behind, which were ended"));
         }
         if let Some((outcome, reason)) = self.failure(&finished) {
@@ -313,35 +317,37 @@ impl CommandTool {
     }
 
     /// How the program failed, where it did.
-    fn failure(&self, finished: &Finished) -> Option<(Outcome, String)> {
+    fn failure(&self, finished: &JobResult) -> Option<(Outcome, String)> {
         let limits = self.limits();
         let crashed = |reason: String| Some((Outcome::Crashed, reason));
-        match &finished.ended {
-            Ended::Exited(code) if self.program.ok_exit.contains(code) => None,
+        match &finished.exit {
+            ExitReason::Exited(code) if self.program.ok_exit.contains(code) => None,
             // A sandbox tells an exit code above 128 as shells do: as the signal it may stand for.
-            Ended::Signalled(signal) if self.program.ok_exit.contains(&(128 + signal)) => None,
-            Ended::Exited(code) => crashed(format!("it exited with {code}{}", last_words(finished))),
-            Ended::Signalled(signal) => crashed(format!("it was ended by signal {signal}{}", last_words(finished))),
-            Ended::NotStarted(why) => crashed(format!("it could not be started: {why}")),
-            Ended::LostSupervisor => crashed("it ended the process that watched over it".to_owned()),
-            Ended::Cancelled => crashed(FILLED_DISK.to_owned()),
-            Ended::TimedOut => {
+            ExitReason::Signalled(signal) if self.program.ok_exit.contains(&(128 + signal)) => None,
+            ExitReason::Exited(code) => crashed(format!("it exited with {code}{}", last_words(finished))),
+            ExitReason::Signalled(signal) => {
+                crashed(format!("it was ended by signal {signal}{}", last_words(finished)))
+            }
+            ExitReason::NotStarted(why) => crashed(format!("it could not be started: {why}")),
+            ExitReason::LostSupervisor => crashed("it ended the process that watched over it".to_owned()),
+            ExitReason::Cancelled => crashed(FILLED_DISK.to_owned()),
+            ExitReason::TimedOut => {
                 let reason = format!("it took longer than {} s and was ended", self.program.timeout.as_secs_f64());
                 Some((Outcome::TimedOut, reason))
             }
-            Ended::Overran(Resource::Output) => {
+            ExitReason::LimitExceeded(Resource::Output) => {
                 crashed(format!("it printed more than {} bytes and was ended (limits.output)", limits.output))
             }
-            Ended::Overran(Resource::Memory) => {
+            ExitReason::LimitExceeded(Resource::Memory) => {
                 crashed(format!("it used more than {} bytes of memory and was ended (limits.memory)", limits.memory))
             }
-            Ended::Overran(Resource::FileSize) => {
+            ExitReason::LimitExceeded(Resource::FileSize) => {
                 crashed(format!("it wrote a file of more than {} bytes (limits.file_size)", limits.file_size))
             }
-            Ended::Overran(Resource::Disk) => {
+            ExitReason::LimitExceeded(Resource::Disk) => {
                 crashed(format!("its files took up more than {} bytes and it was ended (limits.disk)", limits.disk))
             }
-            Ended::Overran(Resource::Processes) => {
+            ExitReason::LimitExceeded(Resource::Processes) => {
                 crashed(format!("it had more than {} processes and was ended (limits.processes)", limits.processes))
             }
         }
@@ -349,9 +355,9 @@ impl CommandTool {
 
     fn set_up(&self, site: &Site<'_>) -> Result<(), ReadyError> {
         let finished = self.once(&self.program.setup, SETUP_TIME, true, site)?;
-        match finished.ended {
-            Ended::Exited(0) => Ok(()),
-            Ended::Cancelled => Err(ReadyError::Cancelled),
+        match finished.exit {
+            ExitReason::Exited(0) => Ok(()),
+            ExitReason::Cancelled => Err(ReadyError::Cancelled),
             ref other => Err(ReadyError::SetupFailed { why: format!("it {other}{}", last_words(&finished)) }),
         }
     }
@@ -359,12 +365,12 @@ impl CommandTool {
     /// The first line of what the version command says; a tool that cannot say it is run all the same.
     fn ask_version(&self, site: &Site<'_>) -> Result<Option<String>, ReadyError> {
         let finished = self.once(&self.program.version, VERSION_TIME, false, site)?;
-        if finished.ended == Ended::Cancelled {
+        if finished.exit == ExitReason::Cancelled {
             return Err(ReadyError::Cancelled);
         }
         let said = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
         let line = said.iter().flat_map(|text| text.lines()).map(str::trim).find(|line| !line.is_empty());
-        let known = matches!(finished.ended, Ended::Exited(_));
+        let known = matches!(finished.exit, ExitReason::Exited(_));
         Ok(line.filter(|_| known).map(|line| line.chars().take(100).collect()))
     }
 
@@ -375,13 +381,13 @@ impl CommandTool {
         time: Duration,
         setting_up: bool,
         site: &Site<'_>,
-    ) -> Result<Finished, ReadyError> {
+    ) -> Result<JobResult, ReadyError> {
         let root = site.folder();
         trial_folder::make(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
-        let seen = seen_root(self.isolation, &root);
+        let seen = root_in_sandbox(self.isolation, &root);
         let values: BTreeMap<&str, String> =
-            self.standing_values(&seen, &seen_tool(self.isolation, &self.own_folder)).collect();
+            self.standing_values(&seen, &tool_folder_in_sandbox(self.isolation, &self.own_folder)).collect();
         let network = setting_up || self.program.network;
         // Set-up may run what others wrote, with the network: no key is handed over to it.
         let passed = if setting_up { &[][..] } else { &self.program.pass_env };
@@ -396,15 +402,16 @@ impl CommandTool {
     }
 
     /// What was printed, with the values of variables that were handed over taken out: they are never stored.
-    fn without_keys(&self, finished: Finished, site: &Site<'_>) -> Finished {
-        let scrub = |captured: Captured| Captured { bytes: self.scrubbed(captured.bytes, site), ..captured };
-        Finished { stdout: scrub(finished.stdout), stderr: scrub(finished.stderr), ..finished }
+    fn without_keys(&self, finished: JobResult, site: &Site<'_>) -> JobResult {
+        let scrub =
+            |captured: CapturedOutput| CapturedOutput { bytes: self.scrubbed(captured.bytes, site), ..captured };
+        JobResult { stdout: scrub(finished.stdout), stderr: scrub(finished.stderr), ..finished }
     }
 
     fn scrubbed(&self, bytes: Vec<u8>, site: &Site<'_>) -> Vec<u8> {
         let value = |name: &String| site.variable(name).and_then(|value| value.to_str());
         let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
-        self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.strike_bytes(bytes))
+        self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
     }
 
     /// Values that do not depend on a case, given where the trial's folder and the tool's own are seen.
@@ -454,11 +461,20 @@ impl CommandTool {
         }
         let view = self.view(site, network);
         let tool = Some(ToolFolder { path: self.own_folder.clone(), writable: false });
-        Job { command, env, root: root.to_owned(), dir: root.join(dir), tool, view, limits, isolation: self.isolation }
+        Job {
+            command,
+            env,
+            root: root.to_owned(),
+            dir: root.join(dir),
+            tool,
+            access: view,
+            limits,
+            isolation: self.isolation,
+        }
     }
 
-    fn view(&self, site: &Site<'_>, network: bool) -> View {
-        View {
+    fn view(&self, site: &Site<'_>, network: bool) -> Access {
+        Access {
             // Other trials lie beside this one, where the folder for all of them is within what every tool reads.
             secret: site.secret.iter().chain([&site.scratch]).cloned().collect(),
             readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
@@ -505,13 +521,13 @@ impl CommandTool {
                 needs.extend(of_setup.iter().cloned());
             } else if name.contains('/') && !anywhere {
                 // A suite cannot choose a folder whose neighbours are shown.
-                needs.extend((!is_of_system(&program)).then_some(program));
+                needs.extend((!is_system_path(&program)).then_some(program));
             } else {
                 needs.extend(find_installation(&program));
             }
         }
         let named = command.iter().skip(1).filter(|_| anywhere).map(PathBuf::from);
-        needs.extend(named.filter(|path| path.is_absolute() && path.is_file() && !is_of_system(path)));
+        needs.extend(named.filter(|path| path.is_absolute() && path.is_file() && !is_system_path(path)));
         needs.sort();
         needs.dedup();
         Ok(needs)
@@ -541,13 +557,13 @@ pub fn isolation_words(isolation: Isolation, program: &Program) -> String {
 
 /// What is left of an execution before its folder goes.
 struct Done {
-    finished: Finished,
+    finished: JobResult,
     results: ResultFolder,
     seen: PathBuf,
 }
 
 /// Keeps what a trial printed and wrote.
-fn keep(artifacts: &mut Vec<Artifact>, finished: Finished, result: Option<Vec<u8>>) {
+fn keep(artifacts: &mut Vec<Artifact>, finished: JobResult, result: Option<Vec<u8>>) {
     let printed = [("stdout", finished.stdout.bytes), ("stderr", finished.stderr.bytes)];
     let all = printed.into_iter().chain(result.map(|bytes| ("output", bytes)));
     let kept = all.filter(|(_, bytes)| !bytes.is_empty());
@@ -564,7 +580,7 @@ fn handed_over(text: &str) -> OsString {
 }
 
 /// The last line a tool said, for the reason of its failure.
-fn last_words(finished: &Finished) -> String {
+fn last_words(finished: &JobResult) -> String {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4_096)..]).into_owned();
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());

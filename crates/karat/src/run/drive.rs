@@ -1,9 +1,9 @@
 //! The engine of a run: workers execute trials, one thread collects them, and consumers hear of them in batches.
 
-use super::event::{Consumer, ConsumerError, Ending, RunEvent};
-use super::record::{TrialKey, TrialRecord};
-use crate::sandbox::Cancel;
 use karat_core::trial::Outcome;
+use karat_io::cancel::Cancel;
+use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::record::{TrialKey, TrialRecord};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 

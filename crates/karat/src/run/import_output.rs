@@ -1,11 +1,12 @@
 //! A trial's output, imported under the trial's own limits: in a worker, where it is not small.
 
-use crate::format::submission::TrialV1;
-use crate::sandbox::{Cancel, Connection, Ended, Resource, SandboxError, Supervisor, WorkerLimits, run_worker};
 use crate::tool::output::{About, Caps, Output, Read, read};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::trial::{Outcome, Trial};
+use karat_format::submission::TrialV1;
+use karat_io::cancel::Cancel;
+use karat_sandbox::{Connection, ExitReason, Resource, SandboxError, Supervisor, WorkerLimits, run_worker};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -64,14 +65,14 @@ pub(super) fn import(
             }
             return Ok(Some(read));
         }
-        Err(Ended::Cancelled) => return Ok(None),
+        Err(ExitReason::Cancelled) => return Ok(None),
         Err(ended) => ended,
     };
     let (outcome, problem) = match ended {
-        Ended::TimedOut => {
+        ExitReason::TimedOut => {
             (Outcome::TimedOut, "its output could not be imported in what was left of its time".to_owned())
         }
-        Ended::Overran(Resource::Memory) => {
+        ExitReason::LimitExceeded(Resource::Memory) => {
             let most = how.limits.memory;
             (Outcome::Crashed, format!("importing its output took more than {most} bytes of memory (limits.memory)"))
         }

@@ -7,25 +7,25 @@ pub use named::named;
 
 use super::drive::Task;
 use super::ready_error::ReadyError;
-use super::record::{Artifact, TrialRecord};
 use super::site::Site;
-use crate::format::llm::{RoleV1, StyleV1};
-use crate::format::run::{PlannedLlmV1, TrialDetailV1};
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::judge::adaptation::Adapted;
-use crate::judge::engine::{Engine, EngineOptions, Start};
-use crate::judge::ledger::{CacheMode, Exchange, MemoryLedger, Outcome as Answer, Unjudged};
-use crate::judge::provider::Surroundings;
-use crate::judge::providers::open_ready;
-use crate::judge::template::review::{REVIEW, audit};
-use crate::judge::template::{Question, Template};
-use crate::judge::watched::{Log, Watched};
-use crate::suite::files::Files;
+use crate::judge::template::review::{self, REVIEW, audit};
 use crate::tool::manifest::Llm;
 use karat_core::finding::Finding;
 use karat_core::path::RepoPath;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
+use karat_format::llm::{RoleV1, StyleV1};
+use karat_format::run::{PlannedLlmV1, TrialDetailV1};
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_io::files::Files;
+use karat_llm::adaptation::AdaptationRecord;
+use karat_llm::engine::{Engine, EngineOptions, StartMode};
+use karat_llm::ledger::{CacheMode, Exchange, ExchangeOutcome as Answer, FailureReason, MemoryLedger};
+use karat_llm::prompt::{Question, Template};
+use karat_llm::provider::ProviderEnv;
+use karat_llm::providers::open_ready;
+use karat_llm::timed_provider::{TimedProvider, TimingLog};
+use karat_store::record::{Artifact, TrialRecord};
 use serde::Deserialize;
 use serde_json::Value;
 use shown::Shown;
@@ -37,7 +37,7 @@ pub struct LlmTool {
     role: RoleV1,
     style: StyleV1,
     engine: Engine,
-    log: Log,
+    log: TimingLog,
 }
 
 /// So much of what a model said is told with its failure.
@@ -71,12 +71,12 @@ impl LlmTool {
             Files::Disk(root) => root.as_path(),
             Files::Embedded(..) => Path::new(""),
         };
-        let provider = open_ready(&llm.config, &Surroundings { variable: &variable, folder })?;
+        let provider = open_ready(&llm.config, &ProviderEnv { variable: &variable, folder })?;
         // Trials are independent samples, so no answer is ever used twice.
-        let usual = EngineOptions::of(&llm.config, CacheMode::Off)?;
-        let options = EngineOptions { seed: site.seed, start: Start::Independent, ..usual };
-        let log = Log::default();
-        let engine = Engine::new(Box::new(Watched::new(provider, log.clone())), options).shared();
+        let usual = EngineOptions::from_config(&llm.config, CacheMode::Off)?;
+        let options = EngineOptions { seed: site.seed, start: StartMode::Independent, ..usual };
+        let log = TimingLog::default();
+        let engine = Engine::new(Box::new(TimedProvider::new(provider, log.clone())), options).shared();
         Ok(Self { role: llm.role, style: llm.style, engine, log })
     }
 
@@ -110,7 +110,7 @@ impl LlmTool {
         let answered = self.engine.ask_all(vec![question], &mut MemoryLedger::default(), &site.cancel);
         let spent = self.log.take(&id);
         let Some(exchange) = answered?.0.into_iter().next() else { return Ok(None) };
-        if matches!(exchange.outcome, Answer::Unjudged { reason: Unjudged::Cancelled, .. }) {
+        if matches!(exchange.outcome, Answer::Unjudged { reason: FailureReason::Cancelled, .. }) {
             return Ok(None);
         }
         detail.stages_ms.insert("asking".to_owned(), milliseconds(began.elapsed()));
@@ -129,7 +129,7 @@ impl LlmTool {
             detail.reason = Some(reason);
         } else {
             trial.notes = notes;
-            trial.notes.extend(Adapted::of(&exchange.provider.parameters).in_words());
+            trial.notes.extend(AdaptationRecord::from_parameters(&exchange.provider.parameters).describe());
         }
         let mut bytes = serde_json::to_vec(&exchange).unwrap_or_default();
         bytes.push(b'\n');
@@ -149,11 +149,11 @@ impl LlmTool {
         };
         let Some(Shown { text, mut notes }) = change else {
             let code = shown::code(site.loaded, case)?;
-            return Ok((Question::audit_code(id, self.style, code.text), code.notes));
+            return Ok((review::audit_question(id, self.style, code.text), code.notes));
         };
         let pr = case.pr.clone().unwrap_or_default();
         let description = shown::description(&pr.description, &mut notes);
-        Ok((Question::review(id, &pr.title, &description, text), notes))
+        Ok((review::review_question(id, &pr.title, &description, text), notes))
     }
 }
 
@@ -173,10 +173,12 @@ fn answer(exchange: &Exchange, cut_off: bool, trial: &mut Trial) -> Result<(), (
         Answer::Unjudged { reason, why } => (*reason, why),
     };
     Err(match reason {
-        Unjudged::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_words(exchange))),
-        Unjudged::Unanswered if cut_off => (Outcome::TimedOut, why.clone()),
-        Unjudged::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
-        Unjudged::Unanswered | Unjudged::Rejected | Unjudged::Cancelled => (Outcome::Crashed, why.clone()),
+        FailureReason::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_words(exchange))),
+        FailureReason::Unanswered if cut_off => (Outcome::TimedOut, why.clone()),
+        FailureReason::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
+        FailureReason::Unanswered | FailureReason::Rejected | FailureReason::Cancelled => {
+            (Outcome::Crashed, why.clone())
+        }
     })
 }
 
@@ -217,7 +219,7 @@ fn finding((index, said): (usize, SaidV1)) -> Finding {
         category: said.category.and_then(text),
         confidence: said.confidence,
         cwe: number(said.cwe).into_iter().collect(),
-        ..Finding::named(format!("f{}", index + 1))
+        ..Finding::new(format!("f{}", index + 1))
     }
 }
 

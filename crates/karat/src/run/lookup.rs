@@ -2,12 +2,12 @@
 
 use super::llm;
 use super::replay::{self, RecordingError};
-use crate::diagnostic::Faults;
-use crate::document::suggest::nearest;
-use crate::document::{Syntax, decode_bytes, schema_of};
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
 use crate::suite::LoadedSuite;
 use crate::tool::catalogue::{CATALOGUE, shipped};
+use karat_format::diagnostic::Faults;
+use karat_format::document::suggest::nearest;
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -120,7 +120,7 @@ fn from_file(path: &Path) -> Result<Named, LookupError> {
     let failed = |source| LookupError::Io { file: shown.clone(), source };
     let bytes = std::fs::read(path).map_err(failed)?;
     let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
-    let (mut manifest, _) = decoded.whole().map_err(Faults::from)?;
+    let (mut manifest, _) = decoded.into_result().map_err(Faults::from)?;
     let folder = absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
     let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
     for file in files.into_iter().flatten() {

@@ -3,7 +3,6 @@
 pub mod command;
 pub mod drive;
 mod environment;
-pub mod event;
 pub mod execute;
 mod import_output;
 pub mod llm;
@@ -11,7 +10,6 @@ pub mod lookup;
 mod patterns;
 pub mod plan;
 pub mod ready_error;
-pub mod record;
 pub mod replay;
 mod room;
 pub mod scratch;

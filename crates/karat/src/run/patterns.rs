@@ -1,12 +1,12 @@
 //! The built-in baseline: rules held against the changed lines of a case, in this process.
 
 use super::drive::Task;
-use super::record::TrialRecord;
-use crate::format::run::TrialDetailV1;
 use crate::suite::LoadedSuite;
 use crate::tool::patterns::Patterns;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
+use karat_format::run::TrialDetailV1;
+use karat_store::record::TrialRecord;
 
 /// Runs the rules over one case.
 pub(super) fn execute(patterns: &Patterns, loaded: &LoadedSuite, case: Option<&Case>, task: &Task) -> TrialRecord {

@@ -2,15 +2,15 @@
 
 use super::drive::{Task, failed};
 use super::llm;
-use super::record::TrialKey;
 use super::selection::{Selection, SelectionError};
-use crate::format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::report::build::{profile_as_printed, seed_from};
 use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::profile::Profile;
 use karat_core::trial::Outcome;
+use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_report::build::{profile_as_printed, seed_from};
+use karat_store::record::TrialKey;
 use std::collections::BTreeMap;
 
 /// How often a tool runs on each case, where nobody says otherwise.
@@ -131,7 +131,7 @@ pub fn describe(plan: &PlanV1) -> String {
             "  {} · {} · {} each · isolation {}{model}\n",
             tool.name,
             tool.kind.as_str(),
-            crate::report::number::count(tool.trials as usize, "trial"),
+            karat_core::wording::count(tool.trials as usize, "trial"),
             tool.isolation
         ));
         if tool.kind == ToolKindV1::Command {
@@ -149,20 +149,20 @@ pub fn describe(plan: &PlanV1) -> String {
     if plan.cases.len() > MOST {
         out.push_str(&format!("  and {} more\n", plan.cases.len() - MOST));
     }
-    out.push_str(&format!("\n{} in all\n", crate::report::number::count(all, "trial")));
+    out.push_str(&format!("\n{} in all\n", karat_core::wording::count(all, "trial")));
     out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::run::PlannedToolV1;
-    use crate::suite::{load, locate};
+    use crate::suite::load;
+    use karat_format::run::PlannedToolV1;
+    use karat_format::shipped_suites::locate;
 
     fn planned() -> PlanV1 {
         let loaded = load(locate("starter")).unwrap();
-        let read = |_: &str| None;
-        let profile = crate::profile::resolve("karat", &read, &[]).unwrap();
+        let profile = crate::profile::resolve("karat", &crate::profile::no_files, &[]).unwrap();
         let selection = Selection::default();
         let request = Request {
             loaded: &loaded,

@@ -1,9 +1,9 @@
 //! Why a tool cannot be run.
 
-use crate::judge::engine::EngineError;
-use crate::judge::provider::ProviderError;
-use crate::sandbox::SandboxError;
 use crate::tool::placeholders::PlaceholderError;
+use karat_llm::engine::EngineError;
+use karat_llm::provider::ProviderError;
+use karat_sandbox::SandboxError;
 use std::io;
 
 /// Why a tool cannot be run at all.

@@ -1,14 +1,14 @@
 //! Recorded trials, told again: for tutorials, for tests, and to compare with tools that cannot be run here.
 
 use super::drive::Task;
-use super::record::TrialRecord;
-use crate::diagnostic::Faults;
-use crate::format::run::TrialDetailV1;
-use crate::import::input;
-use crate::recorded::{NamedLines, read_trials};
 use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
+use karat_format::diagnostic::Faults;
+use karat_format::recorded::{NamedLines, read_trials};
+use karat_format::run::TrialDetailV1;
+use karat_import::input;
+use karat_store::record::TrialRecord;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Room on the disk that trials share. Where it is used up, the trial that used it ends, and the others go on.
 
-use crate::sandbox::{Cancel, DiskUsage};
+use karat_io::cancel::Cancel;
+use karat_sandbox::DiskUsage;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -77,7 +78,7 @@ impl Room {
     fn culprit(&self) -> Option<PathBuf> {
         let folders: Vec<PathBuf> = locked(&self.trials).keys().cloned().collect();
         let sizes: Vec<(u64, PathBuf)> =
-            folders.into_iter().map(|folder| (DiskUsage::whole(&folder), folder)).collect();
+            folders.into_iter().map(|folder| (DiskUsage::total(&folder), folder)).collect();
         let all = sizes.iter().map(|(size, _)| size).sum::<u64>();
         let largest = sizes.into_iter().max()?;
         (all >= self.at_first? / 2).then_some(largest.1)

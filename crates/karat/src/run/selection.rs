@@ -1,7 +1,7 @@
 //! Which cases of a suite are run.
 
-use crate::document::suggest::nearest;
 use karat_core::suite::{Case, Suite};
+use karat_format::document::suggest::nearest;
 use regex::Regex;
 
 /// Which cases are wanted. Without a word, all of them.
@@ -170,7 +170,7 @@ mod tests {
         let case = |id: &str, language: &str, category: &str| Case {
             language: Some(language.to_owned()),
             categories: vec![category.to_owned()],
-            ..Case::named(id)
+            ..Case::new(id)
         };
         let cases = vec![
             case("py-sqli", "python", "security"),

@@ -1,10 +1,11 @@
 //! Where trials take place: the folders and rules that all trials of a run share.
 
 use super::room::Room;
-use crate::regular_file;
-use crate::sandbox::{Cancel, Supervisor};
 use crate::suite::LoadedSuite;
-use crate::suite::files::Files;
+use karat_io::cancel::Cancel;
+use karat_io::files::Files;
+use karat_io::regular_file;
+use karat_sandbox::Supervisor;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -3,18 +3,18 @@
 use super::case_draft::{block_or_quoted, quoted};
 use super::from_commit::slug;
 use super::{LoadedSuite, StatedIn};
-use crate::document::{Node, Segment, Syntax, Value, decode_bytes, json, schema_of, yaml};
-use crate::format::case::{CaseV1, IssueV1};
 use karat_core::finding::Finding;
 use karat_core::golden::Acceptance;
 use karat_core::ids::CaseId;
 use karat_core::matching::outcome::ExtraReason;
-use karat_core::pooling::{Claim, Pool, pooled};
+use karat_core::pooling::{Claim, Pool, pool_extras};
 use karat_core::profile::{Method, Profile, Requirement};
 use karat_core::scorecard::{Scorecard, TrialScore};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
+use karat_format::case::{CaseV1, IssueV1};
+use karat_format::document::{Node, Segment, Syntax, Value, decode_bytes, json, schema_of, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -70,15 +70,15 @@ pub fn proposals<'a>(
         let extras = score.result.extras.iter().filter(|extra| extra.why == ExtraReason::Confirmed);
         extras.map(|extra| extra.finding).collect()
     };
-    let mut pools = pooled(&loaded.suite, trials, scorecard, reach, confirmed);
+    let mut pools = pool_extras(&loaded.suite, trials, scorecard, reach, confirmed);
     pools.sort_by_key(|pool| pool.case);
     let mut found = Proposals::default();
     let mut ids: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     for pool in pools {
         let case = &loaded.suite.cases[pool.case];
-        let claim = Claim::of_finding(pool.lead);
+        let claim = Claim::from_finding(pool.lead);
         let acceptable = case.goldens.iter().filter(|golden| golden.acceptance == Acceptance::Acceptable);
-        if acceptable.into_iter().any(|golden| claim.likeness(&Claim::of_golden(golden), reach).is_some()) {
+        if acceptable.into_iter().any(|golden| claim.likeness(&Claim::from_golden(golden), reach).is_some()) {
             found.named_already += 1;
             continue;
         }

@@ -1,8 +1,8 @@
 //! Changing single values of a suite's files in place: comments, order and layout stay as their author left them.
 
 use super::{LoadedSuite, StatedIn};
-use crate::document::{Node, Segment, json, yaml};
 use karat_core::ids::CaseId;
+use karat_format::document::{Node, Segment, json, yaml};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! The beginnings of a case, taken from a commit.
 
 use super::case_draft::{self, CaseDraft};
-use crate::git::{Blob, CommitId, Entry, EntryKind, GitError, Repository, is_binary};
-use crate::source::change::touched_lines;
-use crate::source::language::Language;
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
+use karat_source::change::touched_lines;
+use karat_source::git::{Blob, CommitId, Entry, EntryKind, GitError, Repository, is_binary};
+use karat_source::language::Language;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -226,7 +226,7 @@ fn most_common_language(files: &[Taken]) -> Option<Language> {
     let mut counts: BTreeMap<&str, (usize, Language)> = BTreeMap::new();
     for file in files {
         let path = file.new.as_ref().or(file.old.as_ref()).map(|(path, _)| path);
-        if let Some(language) = path.and_then(Language::of_path) {
+        if let Some(language) = path.and_then(Language::from_path) {
             counts.entry(language.name()).or_insert((0, language)).0 += 1;
         }
     }
@@ -243,7 +243,7 @@ fn first_touched(files: &[Taken], language: Option<Language>) -> Option<(RepoPat
         Some((path.clone(), touched_lines(&text(&file.old), &text(&file.new)).into_iter().next()?))
     };
     let of_language = |file: &&Taken| {
-        let own = file.new.as_ref().and_then(|(path, _)| Language::of_path(path));
+        let own = file.new.as_ref().and_then(|(path, _)| Language::from_path(path));
         own.map(Language::name) == language.map(Language::name)
     };
     files.iter().filter(of_language).find_map(touched).or_else(|| files.iter().find_map(touched))
@@ -296,5 +296,8 @@ pub(super) fn slug(title: &str) -> Option<String> {
     (!slug.is_empty()).then_some(slug)
 }
 
+#[cfg(test)]
+#[path = "../../../karat-source/src/git/scratch_repository.rs"]
+mod scratch_repository;
 #[cfg(test)]
 mod tests;

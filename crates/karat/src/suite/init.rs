@@ -1,6 +1,6 @@
 //! A small working suite to start from.
 
-use crate::whole_file;
+use karat_io::atomic_write;
 use std::io;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn write(folder: &Path) -> io::Result<Vec<String>> {
     }
     for (path, content) in TEMPLATE {
         let full = folder.join(path);
-        whole_file::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
+        atomic_write::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
     }
     Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())
 }

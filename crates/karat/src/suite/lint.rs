@@ -1,8 +1,6 @@
 //! What is wrong with a suite that loads: goldens nobody could match, lines outside the file, words that mean nothing.
 
 use super::{LoadedSuite, StatedIn};
-use crate::diagnostic::{Diagnostic, Level};
-use crate::document::{Node, Segment, Source, json, yaml};
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::matcher::{FoundBy, RefusedKey, Unfindable, found_by};
 use karat_core::identity::stated::UnmatchableKey;
@@ -11,6 +9,8 @@ use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
 use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
 use karat_core::suite::{Case, Verdict};
+use karat_format::diagnostic::{Diagnostic, Level};
+use karat_format::document::{Node, Segment, Source, json, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything worth a benchmark keeper's attention, in the order of the cases. Errors make the suite unusable as it is.
@@ -194,7 +194,7 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
                 Evidence::Cwe => !golden.cwe.is_empty(),
                 Evidence::Category => golden.category.is_some(),
             };
-            if !profile.evidence.is_empty() && !profile.asks_a_judge() && !profile.evidence.iter().any(shows) {
+            if !profile.evidence.is_empty() && !profile.uses_judge() && !profile.evidence.iter().any(shows) {
                 return Some("the profile asks for evidence beyond the path; give it lines or keywords".to_owned());
             }
             let stated = [
@@ -226,7 +226,7 @@ fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<L
     let at = || issue(index, "identity_key");
     if let Err(UnmatchableKey { fault, meant }) = stated::check(key, &profile.identity) {
         let message = format!("no finding can have the identity_key of `{}`: {fault}", golden.id);
-        let built = key::computed_of_golden(golden).into_iter().next();
+        let built = key::computed_golden_keys(golden).into_iter().next();
         let help = match meant.or(built) {
             Some(right) => format!("write {right:?}"),
             None => "`karat key` prints the keys of findings".to_owned(),
@@ -241,7 +241,7 @@ fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<L
     let told: Vec<String> =
         contradictions.iter().map(|c| format!("{} is {:?}, the key says {:?}", c.field, c.stated, c.key)).collect();
     let message = format!("the identity_key of `{}` contradicts it: {}", golden.id, told.join("; "));
-    let help = key::computed_of_golden(golden).into_iter().next();
+    let help = key::computed_golden_keys(golden).into_iter().next();
     let help =
         help.map(|right| format!("write {right:?}, or correct the golden; without identity_key the key is built"));
     lints.push(Lint { help, ..lint_at(level, "contradicting-key", at(), message) });
@@ -313,7 +313,7 @@ fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnos
             let mut diagnostic = match &parsed {
                 Some((source, node)) => {
                     let span = node.place(&lint.at);
-                    source.diagnostic(crate::document::Fault::new(lint.code, span, lint.message))
+                    source.diagnostic(karat_format::document::Fault::new(lint.code, span, lint.message))
                 }
                 None => Diagnostic::of_file(loaded.files.display(""), lint.code, lint.message),
             };

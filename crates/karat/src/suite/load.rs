@@ -1,16 +1,16 @@
 //! Reading a suite whole, or naming everything that is wrong with it.
 
-use super::files::Files;
 use super::tree::{self, Tree};
 use super::{LoadedSuite, StatedIn};
-use crate::diagnostic::{Diagnostic, Faults};
-use crate::document::suggest;
-use crate::document::{Syntax, decode_bytes, decode_lines, schema_of};
-use crate::format::case::CaseV1;
-use crate::format::config::{ConfigV1, SuiteKind};
-use crate::format::remarks;
 use karat_core::ids::CaseId;
 use karat_core::suite::{Case, Suite};
+use karat_format::case::CaseV1;
+use karat_format::config::{ConfigV1, SuiteKind};
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::suggest;
+use karat_format::document::{Syntax, decode_bytes, decode_lines, schema_of};
+use karat_format::value_diagnostics;
+use karat_io::files::Files;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -147,7 +147,7 @@ fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, Strin
         for name in folders.iter().filter(|name| !name.starts_with(['_', '.'])) {
             let folder = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
             let all = names.iter().chain(&["challenge.yaml"]).map(|file| format!("{folder}/{file}"));
-            let there = |path: &String| !matches!(files.open(path), Ok(None)) || files.leads_out(path);
+            let there = |path: &String| !matches!(files.open(path), Ok(None)) || files.links_outside(path);
             let file = all.into_iter().find(there);
             match file {
                 Some(file) => found.push((folder, file)),
@@ -208,7 +208,7 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
     let has_trees = files.has_folder("cases");
     let found = decode_lines::<CaseV1>(&shown, reader, schema, |number, value, line| {
         let (case, found) = value.into_case();
-        let own = remarks(&found, line);
+        let own = value_diagnostics(&found, line);
         let folder = format!("cases/{}", case.id);
         let plain = !case.id.as_str().split('/').any(|part| part.is_empty() || part == "." || part == "..");
         // Only the place is kept of each line, so that 100,000 cases cost no second copy of their text.

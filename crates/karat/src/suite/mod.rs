@@ -3,27 +3,25 @@
 pub mod adopt;
 mod case_draft;
 pub mod edit;
-pub mod files;
 pub mod from_commit;
 pub mod init;
 pub mod lint;
 mod load;
-pub mod starter;
 mod tree;
 
 pub use load::{load, load_what_is_there};
 
-use crate::diagnostic::Diagnostic;
-use crate::document::{Fault, Segment, Source, toml};
-use crate::format::config::ConfigV1;
-use crate::format::snapshot::{SnapshotCaseV1, SnapshotV1};
-use files::Files;
 use karat_core::ids::CaseId;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::Suite;
+use karat_format::config::ConfigV1;
+use karat_format::diagnostic::Diagnostic;
+use karat_format::document::{Fault, Segment, Source, toml};
+use karat_format::snapshot::{SnapshotCaseV1, SnapshotV1};
+use karat_io::files::Files;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A suite with the place it came from.
 #[derive(Debug)]
@@ -77,7 +75,7 @@ impl LoadedSuite {
 
     /// The suite as a run is to remember it.
     pub fn snapshot(&self) -> SnapshotV1 {
-        SnapshotV1::of(&self.suite, &self.config, &self.code)
+        SnapshotV1::new(&self.suite, &self.config, &self.code)
     }
 
     /// A suite without its code, as a run remembers it.
@@ -175,19 +173,12 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
     Some(text)
 }
 
-/// A folder on disk, or a suite shipped in the binary when there is no such folder.
-pub fn locate(place: &str) -> Files {
-    let path = Path::new(place);
-    match starter::embedded(place) {
-        Some(embedded) if !path.exists() => embedded,
-        _ => Files::Disk(path.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use karat_format::shipped_suites::locate;
     use std::fs;
+    use std::path::Path;
 
     fn written(folder: &Path, golden: &str, code: &[u8]) -> LoadedSuite {
         fs::create_dir_all(folder.join("cases/c/after")).unwrap();
@@ -218,5 +209,16 @@ mod tests {
         assert_eq!(as_text(b"caf\xe9\n".to_vec()).as_deref(), Some("caf\u{fffd}\n"));
         assert_eq!(as_text(b"\xef\xbb\xbfx\n".to_vec()).as_deref(), Some("x\n"));
         assert_eq!(as_text(b"\xff\x00".to_vec()), None);
+    }
+
+    #[test]
+    fn a_suite_comes_back_from_its_snapshot_as_it_was() {
+        let loaded = load(locate("starter")).unwrap();
+        let text = serde_json::to_vec(&loaded.snapshot()).unwrap();
+        let back: SnapshotV1 = serde_json::from_slice(&text).unwrap();
+        let (suite, config) = back.into_suite();
+        assert!(suite.cases.iter().any(|case| case.change.as_ref().is_some_and(|change| !change.touched.is_empty())));
+        assert_eq!(suite, loaded.suite);
+        assert_eq!(config, loaded.config);
     }
 }

@@ -1,10 +1,10 @@
 //! The code of a case: what its change touched, and a hash of it all.
 
-use super::files::Files;
-use crate::format::case::CaseV1;
-use crate::source::change::touched_lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Change};
+use karat_format::case::CaseV1;
+use karat_io::files::Files;
+use karat_source::change::touched_lines;
 use std::collections::BTreeSet;
 use std::io;
 

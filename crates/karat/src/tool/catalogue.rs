@@ -1,9 +1,9 @@
 //! Ready manifests of well-known tools, shipped in the binary as TOML with comments, to be used or copied.
 
-use crate::diagnostic::Faults;
-use crate::document::suggest::nearest;
-use crate::document::{Syntax, decode, schema_of};
-use crate::format::tool::ToolManifestV1;
+use karat_format::diagnostic::Faults;
+use karat_format::document::suggest::nearest;
+use karat_format::document::{Syntax, decode, schema_of};
+use karat_format::tool::ToolManifestV1;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -63,7 +63,8 @@ impl Shipped {
     /// The manifest, read.
     pub fn manifest(&self) -> Result<ToolManifestV1, Faults> {
         let file = format!("{}.toml", self.name);
-        let (table, document) = decode::<TableV1>(&file, self.toml, Syntax::Toml, &schema_of::<TableV1>()).whole()?;
+        let (table, document) =
+            decode::<TableV1>(&file, self.toml, Syntax::Toml, &schema_of::<TableV1>()).into_result()?;
         let absent = || Faults(vec![document.at(&[], "no-such-tool", format!("there is no [tools.{}]", self.name))]);
         table.tools.into_iter().find(|(name, _)| name == self.name).map(|(_, manifest)| manifest).ok_or_else(absent)
     }

@@ -2,12 +2,13 @@
 
 use super::manifest::{Context, Kind, Manifest, Program};
 use super::placeholders;
-use crate::checkout::remove_tree;
-use crate::format::judge::JudgeConfigV1;
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::judge::providers;
-use crate::sandbox::{self, Cancel, Ended, Finished, Job, Limits, Supervisor, View};
-use crate::sandbox::{available, find_installation, locate_program, python_user_base, seen_root};
+use karat_format::judge::JudgeConfigV1;
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_io::cancel::Cancel;
+use karat_io::remove_tree::remove_tree;
+use karat_llm::providers;
+use karat_sandbox::{Access, ExitReason, Job, JobResult, Limits, Supervisor};
+use karat_sandbox::{available, find_installation, locate_program, python_user_base, root_in_sandbox};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -193,8 +194,8 @@ fn version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Result
     let _ = remove_tree(&root);
     let finished = finished?;
     let command = program.version.join(" ");
-    if finished.ended != Ended::Exited(0) {
-        return Err(format!("`{command}` does not say its version: it {}", finished.ended));
+    if finished.exit != ExitReason::Exited(0) {
+        return Err(format!("`{command}` does not say its version: it {}", finished.exit));
     }
     let said = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
     let mut lines = said.iter().flat_map(|text| text.lines()).map(str::trim);
@@ -203,13 +204,13 @@ fn version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Result
     Ok(line.chars().take(LONGEST_VERSION).collect())
 }
 
-fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<Finished, String> {
+fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<JobResult, String> {
     let unasked = |error: &dyn std::error::Error| format!("its version could not be asked for: {error}");
     for folder in [HOME, TMP] {
         fs::create_dir_all(root.join(folder)).map_err(|error| unasked(&error))?;
     }
     let isolation = available().strongest();
-    let seen = seen_root(isolation, root);
+    let seen = root_in_sandbox(isolation, root);
     let mut env: BTreeMap<String, OsString> = BTreeMap::from([
         ("HOME".to_owned(), seen.join(HOME).into()),
         ("TMPDIR".to_owned(), seen.join(TMP).into()),
@@ -228,17 +229,17 @@ fn isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<
         root: root.to_owned(),
         dir: root.to_owned(),
         tool: None,
-        view: View { readable, ..View::default() },
+        access: Access { readable, ..Access::default() },
         limits: Limits { time: PATIENCE, output: LONGEST_OUTPUT, ..Limits::default() },
         isolation,
     };
-    sandbox::run(&job, around.supervisor, &Cancel::default()).map_err(|error| unasked(&error))
+    karat_sandbox::run(&job, around.supervisor, &Cancel::default()).map_err(|error| unasked(&error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Syntax, decode, schema_of};
+    use karat_format::document::{Syntax, decode, schema_of};
     use std::os::unix::fs::PermissionsExt;
 
     /// A folder with a program and a file that is none.
@@ -257,7 +258,7 @@ mod tests {
     fn check(manifest: &str, set: &[&str], expect: &str) {
         let folder = folder();
         let schema = schema_of::<ToolManifestV1>();
-        let raw = decode::<ToolManifestV1>("t.toml", manifest, Syntax::Toml, &schema).whole().unwrap().0;
+        let raw = decode::<ToolManifestV1>("t.toml", manifest, Syntax::Toml, &schema).into_result().unwrap().0;
         let is_set = |name: &str| set.contains(&name);
         let scratch = tempfile::tempdir().unwrap();
         let around = Surroundings {

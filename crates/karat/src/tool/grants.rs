@@ -3,9 +3,9 @@
 //! A suite may come from anybody, so what its manifests ask for needs the user's word: a flag, or an answer that was given
 //! before for the same manifest in the same place.
 
-use crate::format::tool::ToolManifestV1;
-use crate::judge::providers::stays_here;
-use crate::whole_file;
+use karat_format::tool::ToolManifestV1;
+use karat_io::atomic_write;
+use karat_llm::providers::is_local_address;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -116,7 +116,7 @@ pub fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
     grants.extend(manifest.pass_env.iter().cloned().map(Grant::Env));
     grants.extend(manifest.expose.iter().cloned().map(Grant::Read));
     grants.extend(manifest.writable.iter().cloned().map(Grant::Write));
-    grants.extend(manifest.llm.base_url.iter().filter(|url| !stays_here(url)).cloned().map(Grant::Key));
+    grants.extend(manifest.llm.base_url.iter().filter(|url| !is_local_address(url)).cloned().map(Grant::Key));
     grants
 }
 
@@ -242,7 +242,7 @@ impl Remembered {
         if !known.allowed.insert(Answer::new(suite, tool, manifest)) {
             return Ok(());
         }
-        whole_file::write(&self.file, &mut |out| Ok(serde_json::to_writer_pretty(out, &known)?))
+        atomic_write::write(&self.file, &mut |out| Ok(serde_json::to_writer_pretty(out, &known)?))
     }
 
     fn read(&self) -> io::Result<RememberedFile> {
@@ -257,7 +257,7 @@ impl Remembered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::llm::LlmV1;
+    use karat_format::llm::LlmV1;
 
     fn greedy() -> ToolManifestV1 {
         ToolManifestV1 {

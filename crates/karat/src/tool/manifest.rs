@@ -7,14 +7,14 @@ pub use llm::Llm;
 use super::grants::Request;
 use super::output;
 use super::placeholders::{self, PlaceholderError};
-use crate::diagnostic::{Diagnostic, Level};
-use crate::document::Segment;
-use crate::document::suggest::nearest;
-use crate::format::submission::MOST_TRIALS;
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::format::{id_fault, quantity};
 use crate::suite::LoadedSuite;
 use karat_core::ids::ToolName;
+use karat_format::diagnostic::{Diagnostic, Level};
+use karat_format::document::Segment;
+use karat_format::document::suggest::nearest;
+use karat_format::submission::MAX_TRIALS;
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_format::{id_fault, quantity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -182,8 +182,8 @@ impl Manifest {
         }
         check.foreign_keys();
         let model = check.model();
-        if raw.trials.is_some_and(|trials| !(1..=MOST_TRIALS).contains(&trials)) {
-            check.fault(&["trials"], "out-of-range", format!("expected a number from 1 to {MOST_TRIALS}"));
+        if raw.trials.is_some_and(|trials| !(1..=MAX_TRIALS).contains(&trials)) {
+            check.fault(&["trials"], "out-of-range", format!("expected a number from 1 to {MAX_TRIALS}"));
         }
         let rule_map = check.file("rule_map", raw.rule_map.as_deref());
         let kind = match raw.kind {
@@ -289,7 +289,7 @@ impl Check<'_> {
             ("recorded_as", raw.recorded_as.is_some(), &[replay]),
             ("rules", raw.rules.is_some(), &[patterns]),
         ];
-        let asked = raw.llm.stated();
+        let asked = raw.llm.stated_settings();
         let asked = asked.iter().map(|key| (key.as_str(), true, &[ToolKindV1::Llm] as &[ToolKindV1]));
         for (key, stated, kinds) in keys.into_iter().chain(asked) {
             if stated && !kinds.contains(&kind) {

@@ -3,12 +3,12 @@
 mod answer;
 mod paths;
 
-use crate::import::rule_map::RuleMap;
-use crate::import::{Harvest, IMPORTERS, ImportError, Importer, Input, Sources, importer, input};
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
+use karat_import::rule_map::RuleMap;
+use karat_import::{IMPORTERS, ImportError, ImportedData, Importer, Input, Sources, importer, input};
 use paths::Roots;
 use std::path::Path;
 
@@ -131,8 +131,8 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
     Ok(())
 }
 
-fn harvest(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> Result<Harvest, ImportError> {
-    let mut harvest = Harvest::default();
+fn harvest(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> Result<ImportedData, ImportError> {
+    let mut harvest = ImportedData::default();
     let sources = |path: &_| roots.source(path);
     let help = "`limits.output` of the manifest is the most, also unpacked";
     let most = input::Limits { total: caps.unpacked, help, ..input::Limits::default() };
@@ -145,7 +145,7 @@ fn harvest(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> 
 }
 
 /// Puts a harvest into its trial. Whose findings they are and what case they belong to is known, whatever the file says.
-fn take(harvest: Harvest, trial: &mut Trial, roots: &Roots<'_>, notes: &mut Vec<String>) -> Result<(), String> {
+fn take(harvest: ImportedData, trial: &mut Trial, roots: &Roots<'_>, notes: &mut Vec<String>) -> Result<(), String> {
     if !harvest.trials.is_empty() || !harvest.cases.is_empty() || !harvest.judgements.is_empty() {
         return Err("the result holds cases or trials of its own, not the findings of one tool in one case".to_owned());
     }

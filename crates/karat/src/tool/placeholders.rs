@@ -2,7 +2,7 @@
 //!
 //! None of them says which case it is or where the suite lies: a tool must not be able to look the answer up.
 
-use crate::document::suggest::nearest;
+use karat_format::document::suggest::nearest;
 use std::collections::BTreeMap;
 
 /// A placeholder.

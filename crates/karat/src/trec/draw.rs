@@ -1,7 +1,7 @@
 //! Measures in the layout of `trec_eval`, so that the two can be compared line by line, and as JSON.
 
-use crate::diagnostic::harmless;
 use karat_core::trec::{Evaluation, Measure};
+use karat_format::diagnostic::harmless;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Evaluated {
     pub fn new(evaluation: &Evaluation, measures: &[Measure], per_query: bool, complete: bool) -> Self {
         let over_all = |measure: &Measure| (measure.name(), evaluation.over_all(*measure, complete));
         let topic = |(topic, ranking): &(String, _)| {
-            let values = measures.iter().filter_map(|measure| Some((measure.name(), measure.of(ranking)?)));
+            let values = measures.iter().filter_map(|measure| Some((measure.name(), measure.value_for(ranking)?)));
             (topic.clone(), values.collect())
         };
         Self {

@@ -1,10 +1,10 @@
 //! Judgements and runs, line by line: read whole or refused whole, all faults at once.
 
-use crate::diagnostic::{Diagnostic, Faults};
-use crate::document::{Fault, Source};
-use crate::recorded::NamedLines;
-use karat_core::trec::{Qrels, Run, Scored};
+use karat_core::trec::{Qrels, ScoredDocument, TrecRun};
 use karat_core::wording::plural;
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::{Fault, Source};
+use karat_format::recorded::NamedLines;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
 use std::ops::Range;
@@ -21,7 +21,7 @@ const LONGEST_LINE: u64 = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadRun {
     /// The run.
-    pub run: Run,
+    pub run: TrecRun,
     /// What a person should know.
     pub notes: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
 
 /// Reads a run. The rank column is not looked at: scores decide, as in `trec_eval`.
 pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
-    let mut run = Run::default();
+    let mut run = TrecRun::default();
     let mut seen = Seen::default();
     let mut names: Vec<String> = Vec::new();
     let file = input.file.clone();
@@ -66,7 +66,7 @@ pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
             score.fault("bad-score", message).with_help(format!("{RUN}; a greater score comes first"))
         })?;
         seen.once(topic, document, number, "is ranked")?;
-        insert(&mut run.topics, topic.text).push(Scored { document: document.text.to_owned(), score: value });
+        insert(&mut run.topics, topic.text).push(ScoredDocument { document: document.text.to_owned(), score: value });
         if run.name != name.text {
             name.text.clone_into(&mut run.name);
             if !names.contains(&run.name) && names.len() < 8 {
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(told, ["1 a 1", "1 b 0", "2 b -1"]);
         let read = read_run(lines("2 Q0 a 1 1e3 x\n1 Q0 a 7 -2.5 x more words\n2 Q0 b 2 .5 x")).unwrap();
         assert_eq!((read.run.name.as_str(), read.run.topics.len(), read.notes.len()), ("x", 2, 0));
-        assert_eq!(read.run.topics["2"][1], Scored { document: "b".to_owned(), score: 0.5 });
+        assert_eq!(read.run.topics["2"][1], ScoredDocument { document: "b".to_owned(), score: 0.5 });
         let read = read_run(lines("1 Q0 a 1 1 x\n1 Q0 b 1 1 y\n1 Q0 c 1 1 x")).unwrap();
         assert_eq!(read.run.name, "x");
         assert_eq!(read.notes, ["f holds lines of several runs (x, y); they are taken as one"]);

@@ -6,13 +6,14 @@ use crate::commands::judge::labels::Given;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, note, print, print_json};
-use karat::diagnostic::harmless;
 use karat::judge::local::Field;
-use karat::report::grid::wrap;
-use karat::report::number::{count, three};
-use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, MatchFit, MatchRefusal, fit, pairs};
+use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, MatchFit, MatchFitError, fit, pairs};
 use karat_core::profile::{Method, Profile, Weights};
 use karat_core::suite::Case;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_report::grid::wrap;
+use karat_report::number::three;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -180,7 +181,7 @@ fn one_profile(args: &MatchArgs, given: &[Given]) -> Result<Profile, Failure> {
     for one in given {
         let profile = inputs::profile(&args.rules, Some(&one.loaded))?;
         if profile.method != Method::Score {
-            return Err(Failure::usage(MatchRefusal::NoScores(profile.name).to_string()));
+            return Err(Failure::usage(MatchFitError::NoScores(profile.name).to_string()));
         }
         profiles.push((profile, &one.loaded.suite.name));
     }
@@ -344,7 +345,7 @@ fn verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
             kept.join(", ")
         ));
     }
-    if profile.asks_a_judge() {
+    if profile.uses_judge() {
         let judge = &profile.judge;
         said.push(format!(
             "The profile asks the judge {judge}, so that the threshold counts with --judge none alone; the weights choose which \

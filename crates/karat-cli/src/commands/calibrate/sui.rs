@@ -3,18 +3,19 @@
 use super::{check, row, table, tell_of_overrides, write};
 use crate::args::SuiArgs;
 use crate::exit::{Exit, Failure};
-use crate::judging::{self, Sitting};
+use crate::judging::JudgeCall;
 use crate::terminal::{look, note, notes, print, print_json};
 use crate::{inputs, sources, store_place};
-use karat::diagnostic::harmless;
-use karat::format::report::ReportV1;
 use karat::ranking::{LeftOut, Ranked, fit_together, put, read};
-use karat::report::grid::wrap;
-use karat::report::number::{count, three};
 use karat::scoring::{self, Work};
 use karat_core::calibrate::sui::{Agreement, SuiFit, fit};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::{Profile, SuiWeights};
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::report::ReportV1;
+use karat_report::grid::wrap;
+use karat_report::number::three;
 use serde::Serialize;
 use std::io::Read;
 use std::path::Path;
@@ -118,9 +119,9 @@ fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure
     let (trials, said) = inputs::trials(&args.trials, &loaded, None)?;
     let mut work = Work { notes: said, ..Work::new(trials, profile.clone()) };
     work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
-    let sitting =
-        Sitting { args: &args.ask, loaded: &loaded, folder, store: None, models: Vec::new(), quiet: args.output.json };
-    judging::sit(sitting, &mut work)?;
+    let request = args.ask.request();
+    let models = Vec::new();
+    JudgeCall { request, loaded: &loaded, folder, store: None, models, quiet: args.output.json }.run(&mut work)?;
     tell_of_overrides(&loaded, &["sui"]);
     Ok((vec![(suite.clone(), scoring::run(&loaded, work).report)], profile))
 }
@@ -159,7 +160,7 @@ fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ran
 }
 
 fn calibration<'a>(fit: &'a SuiFit, ranked: &'a Ranked) -> Calibration<'a> {
-    let tool = |((tool, _), own): (&'a (String, _), &karat_core::calibrate::sui::Standing)| Tool {
+    let tool = |((tool, _), own): (&'a (String, _), &karat_core::calibrate::sui::ToolStanding)| Tool {
         tool,
         experts: own.experts,
         present: own.present,

@@ -4,11 +4,11 @@ use super::tell;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::notes;
-use karat::assess::lint::lint;
-use karat::assess::{Bundle, discover, load_all};
-use karat::ingest::{Limits, ingest};
-use karat::report::number::count;
 use karat_core::assessment::record::Compliance;
+use karat_core::wording::count;
+use karat_documents::assess::lint::lint;
+use karat_documents::assess::{Bundle, discover, load_all};
+use karat_documents::ingest::{IngestLimits, ingest};
 
 pub(super) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         Ok(places) => places,
         Err(faults) => return tell(args, &faults.0, None),
     };
-    let limits = Limits::default();
+    let limits = IngestLimits::default();
     match load_all(&places, &mut |name, bytes| ingest(name, bytes, &limits)) {
         Err(faults) => tell(args, &faults.0, None),
         Ok(bundles) => {

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, notes, print, print_json};
 use karat::judge::agree::{On, Opinions, Trials, agree, draw, from_csv, from_judgements, read_csv, read_each};
-use karat::recorded::{NamedLines, read_judgements};
+use karat_format::recorded::{NamedLines, read_judgements};
 use std::io::{BufRead, Read};
 
 pub(crate) fn run(args: &AgreeArgs) -> Result<Exit, Failure> {

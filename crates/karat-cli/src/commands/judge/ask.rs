@@ -3,16 +3,11 @@
 use crate::args::QuestionArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::judging::{Office, cache_mode, opened};
+use crate::progress::JudgeProgress;
 use crate::store_place;
 use crate::terminal::{look, print, print_json};
-use karat::diagnostic::harmless;
-use karat::document::suggest::nearest;
-use karat::format::config::ConfigV1;
-use karat::format::snapshot::SnapshotV1;
-use karat::judge::asking::ask_about;
-use karat::judge::ledger::CacheMode;
-use karat::report::grid::wrap;
+use karat::judge::run::{JudgeEnv, opened};
+use karat::judge::session::ask_about;
 use karat::suite::LoadedSuite;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -20,9 +15,15 @@ use karat_core::ids::ToolName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
-use karat_core::scorecard::{Order, Question};
+use karat_core::scorecard::{PairOrder, Question};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_format::config::ConfigV1;
+use karat_format::diagnostic::harmless;
+use karat_format::document::suggest::nearest;
+use karat_format::snapshot::SnapshotV1;
+use karat_llm::ledger::CacheMode;
+use karat_report::grid::wrap;
 use serde::Serialize;
 use std::path::Path;
 
@@ -54,12 +55,14 @@ pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
     let (Some(golden), Some(finding)) = (case.goldens.get(golden), trial.findings.first()) else {
         return Err(Failure::usage("there is nothing to ask about"));
     };
-    let question = Question { case: &case, trial: &trial, golden, finding, score: 0.0, order: Order::GoldenFirst };
-    let office = Office { args: &ask, folder: args.who.store.folder.as_deref(), store: None, quiet: true };
+    let question = Question { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
+    let folder = store_place::folder(args.who.store.folder.as_deref());
+    let mut progress = JudgeProgress::new(true);
+    let env = JudgeEnv { request: &ask, store_folder: &folder, store: None, observer: &mut progress };
     let asked =
-        office.with(&judge, &loaded, std::slice::from_ref(&trial), |desk| ask_about(&judge, &[question], desk))?;
+        env.with(&judge, &loaded, std::slice::from_ref(&trial), |context| ask_about(&judge, &[question], context))?;
     let Some(first) = asked.judgements.first() else {
-        return Err(Failure::Message(Exit::Failed, format!("the judge {} said nothing", judge.name)));
+        return Err(Failure::failed(format!("the judge {} said nothing", judge.name)));
     };
     let mut answer = Answer::of(first);
     let several = asked.voices.len() > 1 || asked.voices.iter().any(|voice| voice.judge != judge.name);
@@ -67,7 +70,7 @@ pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&answer)?;
     } else {
-        let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
+        let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
         print(&told(&answer, &store_place::flag(args.who.store.folder.as_deref()), kept))?;
     }
     Ok(if answer.r#match.is_some() { Exit::Ok } else { Exit::Failed })
@@ -119,7 +122,7 @@ fn suite(args: &QuestionArgs) -> Result<LoadedSuite, Failure> {
 /// The case, and which of its goldens is the known problem.
 fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Failure> {
     let mut case = match &args.case {
-        None => Case::named("asked"),
+        None => Case::new("asked"),
         Some(name) => find_case(loaded, name)?.clone(),
     };
     if let Some(name) = &args.golden {
@@ -140,7 +143,7 @@ fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Fai
         description: Some(text.clone()),
         file: file.as_deref().and_then(FilePattern::new),
         lines: lines.flatten(),
-        ..Golden::named("asked")
+        ..Golden::new("asked")
     };
     // In a case of the suite it stands beside the goldens that are there, as one of them would.
     case.goldens.push(golden);
@@ -156,7 +159,7 @@ fn reported(args: &QuestionArgs) -> Result<Finding, Failure> {
         file: file.as_deref().and_then(RepoPath::new),
         line_start: lines.map(|lines| lines.start),
         line_end: lines.map(|lines| lines.end),
-        ..Finding::named("asked")
+        ..Finding::new("asked")
     })
 }
 

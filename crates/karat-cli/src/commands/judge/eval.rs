@@ -7,14 +7,14 @@ use crate::args::{EvalArgs, LabelArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json};
 use asked::Asked;
-use karat::diagnostic::harmless;
 use karat::judge::local::{Field, ParamsError, read, shipped};
-use karat::report::grid::{Cell, draw};
-use karat::report::number::decimals;
 use karat_core::local_judge::NAME;
-use karat_core::local_judge::evaluate::{Figures, evaluate, mean, overlap};
+use karat_core::local_judge::cross_validation::hold_out;
+use karat_core::local_judge::evaluate::{Figures, evaluate, evaluate_word_overlap, mean};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
-use karat_core::local_judge::rotation::hold_out;
+use karat_format::diagnostic::harmless;
+use karat_report::grid::{Cell, draw};
+use karat_report::number::decimals;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
         all,
         mean: (!groups.is_empty()).then(|| mean(groups.values().map(|group| &group.figures))),
         groups,
-        overlap: overlap(&given.loaded.suite, &labels.trials),
+        overlap: evaluate_word_overlap(&given.loaded.suite, &labels.trials),
         judges: labels.judges.iter().map(ToString::to_string).collect(),
         asked,
     };

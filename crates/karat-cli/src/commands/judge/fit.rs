@@ -2,16 +2,17 @@
 
 use super::labels::Given;
 use crate::args::FitArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Category, Exit, Failure};
 use crate::terminal::{note, print_json, tell};
 use karat::judge::local::{Field, to_toml};
-use karat::report::number::{count, decimals};
-use karat::whole_file;
+use karat_core::local_judge::cross_validation::hold_out;
 use karat_core::local_judge::evaluate::{Figures, mean};
 use karat_core::local_judge::fit::fit;
 use karat_core::local_judge::labels::Labels;
 use karat_core::local_judge::params::{HeldOut, Provenance};
-use karat_core::local_judge::rotation::hold_out;
+use karat_core::wording::count;
+use karat_io::atomic_write;
+use karat_report::number::decimals;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -34,8 +35,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
         note("all cases are of one group, so that nothing was held out; --group-by FIELD makes others");
     }
     let params = fit(&labels.trials, provenance).map_err(|error| Failure::bad_input(error.to_string()))?;
-    let text = to_toml(&params).map_err(|error| Failure::Message(Exit::Internal, error.to_string()))?;
-    let written = whole_file::write(&args.output, &mut |out| out.write_all(text.as_bytes()));
+    let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
+    let written = atomic_write::write(&args.output, &mut |out| out.write_all(text.as_bytes()));
     written.map_err(|error| Failure::unwritten(args.output.display(), error))?;
     let told = &params.provenance;
     if args.json {

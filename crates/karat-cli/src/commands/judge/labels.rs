@@ -4,15 +4,15 @@ use crate::args::LabelArgs;
 use crate::exit::Failure;
 use crate::inputs;
 use crate::terminal::note;
-use karat::format::submission::MOST_TRIALS;
 use karat::judge::local::Field;
-use karat::recorded::{NamedLines, read_judgements, read_trials};
-use karat::report::number::count;
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::labels::Labels;
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::submission::MAX_TRIALS;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ impl Given {
 
     /// The pairs that something is known of; what is left out is told.
     pub(in crate::commands) fn labels(&self) -> Result<Labels<'_>, Failure> {
-        let labels = Labels::of(&self.loaded.suite, &self.trials, &self.judgements);
+        let labels = Labels::new(&self.loaded.suite, &self.trials, &self.judgements);
         if labels.unjudged > 0 {
             note(&format!("{} with findings left out, as nobody judged them", count(labels.unjudged, "trial")));
         }
@@ -100,7 +100,7 @@ fn together(args: &LabelArgs, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgemen
 }
 
 /// Trials of different submissions are numbered so far apart; none has so many.
-const APART: u32 = 10 * MOST_TRIALS;
+const APART: u32 = 10 * MAX_TRIALS;
 
 fn field(typed: Option<&str>) -> Result<Option<Field>, Failure> {
     let field = typed.map(str::parse).transpose();

@@ -4,21 +4,22 @@ use super::SHORT_KEY;
 use crate::args::ProbeArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::judging::{Office, cache_mode, opened};
+use crate::progress::JudgeProgress;
 use crate::store_place;
 use crate::terminal::{look, note, print, print_json, tell};
-use karat::diagnostic::harmless;
-use karat::format::gate::HeldV1;
-use karat::format::probe::{ProbeV1, RateV1};
-use karat::gate::{LICENCE, licence};
-use karat::judge::identity::JudgeId;
-use karat::judge::ledger::CacheMode;
 use karat::judge::probing::{Probing, Wrong, probe};
-use karat::judge::roster::Judge;
-use karat::report::grid::{self, Cell, draw};
-use karat::report::number::count;
-use karat::store::Store;
-use karat_core::probe::Kind;
+use karat::judge::registry::Judge;
+use karat::judge::run::{JudgeEnv, opened};
+use karat_core::probe::ProbeKind;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::gate::DemandOutcomeV1;
+use karat_format::probe::{ProbeV1, RateV1};
+use karat_llm::judge_id::JudgeId;
+use karat_llm::ledger::CacheMode;
+use karat_report::grid::{self, Cell, draw};
+use karat_report::judge_licence::{MAX_ERROR_RATE, licence};
+use karat_store::Store;
 use serde_json::{Value, json};
 
 /// So many wrong answers are shown; `--json` has them all.
@@ -32,9 +33,11 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     let judge = opened(&loaded, &ask)?;
     let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
     // Opened before anybody is asked, as what was paid for must not be lost for want of a place.
-    let mut store = Store::create(&store_place::folder(args.who.store.folder.as_deref()))?;
-    let office = Office { args: &ask, folder: None, store: Some(&mut store), quiet: args.json };
-    let probed = office.with(&judge, &loaded, &[], |desk| probe(&judge, args.pairs as usize, desk))?;
+    let folder = store_place::folder(args.who.store.folder.as_deref());
+    let mut store = Store::create(&folder)?;
+    let mut progress = JudgeProgress::new(args.json);
+    let env = JudgeEnv { request: &ask, store_folder: &folder, store: Some(&mut store), observer: &mut progress };
+    let probed = env.with(&judge, &loaded, &[], |context| probe(&judge, args.pairs as usize, context))?;
     let Some(probed) = probed else {
         let message = "has no golden with a title or a description, and probes are made of those";
         return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
@@ -44,14 +47,14 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
         print_json(&value(&judge, &identity, &probed))?;
     } else {
         let flag = store_place::flag(args.who.store.folder.as_deref());
-        let kept = matches!(cache_mode(&ask), CacheMode::ReadWrite | CacheMode::Only);
+        let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
         print(&told(&judge, &probed, kept.then_some(flag.as_str())))?;
         what_it_took(&probed, &store);
     }
     for (why, times) in probed.failures.iter().take(MOST_REASONS) {
         note(&format!("{} without an answer: {why}", count(*times, "probe")));
     }
-    if !probed.scorecard.kinds.contains_key(Kind::KnownWrong.name()) {
+    if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.name()) {
         note("no wrong pair could be made: the suite has no two goldens that are surely about different things");
     }
     Ok(Exit::Ok)
@@ -86,7 +89,7 @@ fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
     value["judge"] = json!(judge.name);
     value["identity"] = json!(identity);
     value["key"] = json!(identity.key().as_str());
-    value["licence"] = json!(licence(judge.name.as_str(), &probed.scorecard, LICENCE));
+    value["licence"] = json!(licence(judge.name.as_str(), &probed.scorecard, MAX_ERROR_RATE));
     value["left_out"] = json!(probed.left_out);
     value["wrong"] = probed.wrong.iter().map(wrong).collect();
     value["unjudged"] = json!(probed.failures);
@@ -103,7 +106,7 @@ fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
         text.push_str(&format!("  {} does not apply: this judge is not shown one before the other\n", words(*kind)));
     }
     text.push_str(&format!("\n{}", verdict(judge.name.as_str(), card)));
-    let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == Kind::KnownWrong);
+    let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == ProbeKind::KnownWrong);
     for wrong in worth.take(MOST_WRONG) {
         let said = if wrong.said { "yes" } else { "no" };
         let exchange = wrong.exchange.as_deref().map(|key| key.chars().take(SHORT_KEY).collect::<String>());
@@ -130,7 +133,7 @@ fn table(card: &ProbeV1) -> String {
             Cell::right(rate.unjudged.to_string()),
         ]);
     };
-    for kind in Kind::ALL {
+    for kind in ProbeKind::ALL {
         if let Some(rate) = card.kinds.get(kind.name()) {
             add(&words(kind), rate);
         }
@@ -139,17 +142,17 @@ fn table(card: &ProbeV1) -> String {
     draw(&rows, look().width, look().colour)
 }
 
-fn words(kind: Kind) -> String {
+fn words(kind: ProbeKind) -> String {
     kind.name().replace('_', " ")
 }
 
 /// What came of it all, and whether a gate would grant this judge a licence.
 fn verdict(judge: &str, card: &ProbeV1) -> String {
-    let demands = licence(judge, card, LICENCE);
-    let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(HeldV1::Inconclusive);
-    let mut text: String = grid::fold(&card.in_words(), look().width).iter().map(|line| format!("{line}\n")).collect();
-    text.push_str(&format!("licence, every error in ≤ {} %: {}\n", 100.0 * LICENCE, outcome.word()));
-    for demand in demands.iter().filter(|demand| demand.outcome == outcome && outcome != HeldV1::Holds) {
+    let demands = licence(judge, card, MAX_ERROR_RATE);
+    let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Inconclusive);
+    let mut text: String = grid::fold(&card.describe(), look().width).iter().map(|line| format!("{line}\n")).collect();
+    text.push_str(&format!("licence, every error in ≤ {} %: {}\n", 100.0 * MAX_ERROR_RATE, outcome.word()));
+    for demand in demands.iter().filter(|demand| demand.outcome == outcome && outcome != DemandOutcomeV1::Holds) {
         let what = demand.demand.split_once(": ").map_or(demand.demand.as_str(), |(_, what)| what);
         text.push_str(&format!("  {}\n", harmless(what)));
     }

@@ -5,14 +5,14 @@ use crate::args::ExchangeArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{look, print, print_json, tell};
-use karat::diagnostic::harmless;
-use karat::judge::ledger::{Exchange, Outcome};
-use karat::judge::provider::{Reply, Stop};
 use karat::judge::template::TEMPLATES;
-use karat::report::grid::{Cell, draw, fit};
-use karat::report::number::count;
-use karat::store::Store;
-use karat::store::moment::shown;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_llm::ledger::{Exchange, ExchangeOutcome};
+use karat_llm::provider::{Reply, StopReason};
+use karat_report::grid::{Cell, draw, fit};
+use karat_store::Store;
+use karat_store::timestamp::format_utc;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     if json {
         let brief = |(made, exchange): &(i64, Exchange)| {
             json!({
-                "key": exchange.key, "made": shown(*made), "provider": exchange.provider.provider,
+                "key": exchange.key, "made": format_utc(*made), "provider": exchange.provider.provider,
                 "model": exchange.provider.model, "template": exchange.template, "outcome": outcome(exchange),
                 "tokens_in": exchange.tokens_in, "tokens_out": exchange.tokens_out, "usd": exchange.usd,
             })
@@ -125,7 +125,7 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
         let message = format!("`{text}` is no key of an exchange: that is digits and letters up to f");
         return Err(Failure::usage(format!("{message}, as `karat judge show` lists them")));
     }
-    let mut found = store.ledger_like(&key, MOST_NAMED + 1)?;
+    let mut found = store.ledger_with_prefix(&key, MOST_NAMED + 1)?;
     if found.len() > 1 {
         let named: Vec<String> = found.iter().take(MOST_NAMED as usize).map(|(_, exchange)| short(exchange)).collect();
         let more = if found.len() > named.len() { " or others" } else { "" };
@@ -136,7 +136,7 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
     };
     if json {
         let mut value = json!(exchange);
-        (value["made"], value["template_hash"]) = (json!(shown(made)), json!(template_hash(&exchange)));
+        (value["made"], value["template_hash"]) = (json!(format_utc(made)), json!(template_hash(&exchange)));
         print_json(&value)?;
     } else {
         print(&page(made, &exchange))?;
@@ -149,7 +149,7 @@ fn page(made: i64, exchange: &Exchange) -> String {
     let hash = template_hash(exchange).unwrap_or("not one of this version's");
     let facts = [
         ("exchange", exchange.key.to_string()),
-        ("made", format!("{} UTC", shown(made))),
+        ("made", format!("{} UTC", format_utc(made))),
         ("model", model(&exchange.provider.provider, &exchange.provider.model)),
         ("parameters", exchange.provider.parameters.to_string()),
         ("template", format!("{} ({hash})", exchange.template)),
@@ -165,8 +165,8 @@ fn page(made: i64, exchange: &Exchange) -> String {
         section(&mut text, &format!("reply {number}{}", ending(reply)), &words(reply));
     }
     let came = match &exchange.outcome {
-        Outcome::Decided(answer) => pretty(answer),
-        Outcome::Unjudged { why, .. } | Outcome::Refused { why } => why.clone(),
+        ExchangeOutcome::Decided(answer) => pretty(answer),
+        ExchangeOutcome::Unjudged { why, .. } | ExchangeOutcome::Refused { why } => why.clone(),
     };
     section(&mut text, &format!("outcome: {}", outcome(exchange)), &came);
     text
@@ -188,9 +188,9 @@ fn words(reply: &Reply) -> String {
 
 fn ending(reply: &Reply) -> String {
     match &reply.stop {
-        Stop::Done => String::new(),
-        Stop::Length => ", cut off".to_owned(),
-        Stop::Refused(why) => format!(", refused: {}", harmless(why)),
+        StopReason::Done => String::new(),
+        StopReason::Length => ", cut off".to_owned(),
+        StopReason::Refused(why) => format!(", refused: {}", harmless(why)),
     }
 }
 
@@ -200,13 +200,13 @@ fn pretty(value: &Value) -> String {
 
 fn outcome(exchange: &Exchange) -> &'static str {
     match &exchange.outcome {
-        Outcome::Decided(answer) => match answer["match"].as_bool() {
+        ExchangeOutcome::Decided(answer) => match answer["match"].as_bool() {
             Some(true) => "yes",
             Some(false) => "no",
             None => "decided",
         },
-        Outcome::Unjudged { .. } => "unjudged",
-        Outcome::Refused { .. } => "refused",
+        ExchangeOutcome::Unjudged { .. } => "unjudged",
+        ExchangeOutcome::Refused { .. } => "refused",
     }
 }
 

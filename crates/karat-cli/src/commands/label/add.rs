@@ -6,15 +6,15 @@ use crate::args::LabelAddArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{print_json, tell};
-use karat::judge::labels::desk::Shown;
-use karat::judge::labels::{
-    Annotator, Answer, AuditKey, ExtraKey, NewAuditLabel, NewExtraLabel, NewLabel, Pair, PairKey, SHORT, ShownAudit,
-    ShownExtra, Source, class_named, said,
-};
-use karat::report::number::count;
-use karat::store::{Again, Store};
+use karat::label::session::Shown;
 use karat_core::judgement::Classification;
 use karat_core::profile::Profile;
+use karat_core::wording::count;
+use karat_store::label::{
+    Annotator, Answer, AuditKey, AuditSubject, ExtraKey, ExtraSubject, NewAuditLabel, NewExtraLabel, NewLabel, PairKey,
+    PairSubject, SHORT, Source, class_named, validity_word,
+};
+use karat_store::{OnExisting, Store};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
     let annotator = annotator(&args.annotator)?;
     let found = find(args, stated)?;
     let note = args.note.clone().filter(|note| !note.trim().is_empty());
-    let again = if args.change { Again::Correct } else { Again::Refuse };
+    let again = if args.change { OnExisting::Correct } else { OnExisting::Refuse };
     match found.meant {
         Meant::Pair(pair) => {
             let answer =
@@ -77,10 +77,15 @@ fn refuse_sample(args: &LabelAddArgs) -> Result<(), Failure> {
     }
 }
 
-fn add_audit(args: &LabelAddArgs, label: NewAuditLabel, again: Again, stated: Option<&Path>) -> Result<Exit, Failure> {
+fn add_audit(
+    args: &LabelAddArgs,
+    label: NewAuditLabel,
+    again: OnExisting,
+    stated: Option<&Path>,
+) -> Result<Exit, Failure> {
     let (key, said) = (label.shown.key(), label.classification.as_str());
     let mut store = Store::create(&store_place::folder(stated))?;
-    let taken = store.take_audit_labels(std::slice::from_ref(&label), again)?;
+    let taken = store.add_audit_labels(std::slice::from_ref(&label), again)?;
     if args.json {
         print_json(&json!({ "audit": key, "id": key.short(), "case": label.shown.case, "annotator": label.annotator,
             "answer": said, "note": label.note, "added": taken.added, "corrected": taken.corrected }))?;
@@ -100,7 +105,7 @@ fn drawn(args: &LabelAddArgs, key: &PairKey) -> Result<Option<f64>, Failure> {
     Ok(Some(sample.probability()))
 }
 
-fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: Again, stated: Option<&Path>) -> Result<Exit, Failure> {
+fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: OnExisting, stated: Option<&Path>) -> Result<Exit, Failure> {
     Store::create(&store_place::folder(stated))?.add_label(label, again)?;
     let (key, answer) = (label.pair.key(), label.answer.word());
     if args.json {
@@ -116,28 +121,28 @@ fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: Again, stated: Option<
 fn add_extra(
     args: &LabelAddArgs,
     labels: Vec<NewExtraLabel>,
-    again: Again,
+    again: OnExisting,
     stated: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let mut store = Store::create(&store_place::folder(stated))?;
     let Some(first) = labels.first().cloned() else { return Ok(Exit::Ok) };
     let done = own(&mut store, &first.annotator)?;
     let key = first.shown.key();
-    let kept = |label: &NewExtraLabel| again == Again::Refuse && done.contains(&label.shown.key());
+    let kept = |label: &NewExtraLabel| again == OnExisting::Refuse && done.contains(&label.shown.key());
     let (meant, others): (Vec<_>, Vec<_>) = labels.into_iter().partition(|label| label.shown.key() == key);
     let labels: Vec<NewExtraLabel> = meant.into_iter().chain(others.into_iter().filter(|l| !kept(l))).collect();
-    let taken = store.take_extra_labels(&labels, again)?;
+    let taken = store.add_extra_labels(&labels, again)?;
     if args.json {
         let texts: Vec<ExtraKey> = labels.iter().map(|label| label.shown.key()).collect();
         print_json(&json!({ "extra": key, "id": key.short(), "case": first.shown.case, "annotator": first.annotator,
-            "answer": said(first.valid), "note": first.note, "texts": texts, "added": taken.added,
+            "answer": validity_word(first.valid), "note": first.note, "texts": texts, "added": taken.added,
             "corrected": taken.corrected }))?;
     }
     let more = match labels.len() - 1 {
         0 => String::new(),
         others => format!(", and of {} that report the same", count(others, "text")),
     };
-    tell(&format!("{} says {} of the extra {}{more}", first.annotator, said(first.valid), key.short()));
+    tell(&format!("{} says {} of the extra {}{more}", first.annotator, validity_word(first.valid), key.short()));
     Ok(Exit::Ok)
 }
 
@@ -152,9 +157,9 @@ fn alike(
     args: &LabelAddArgs,
     seen: Seen,
     profile: Profile,
-    shown: ShownExtra,
+    shown: ExtraSubject,
     stated: Option<&Path>,
-) -> Result<Vec<ShownExtra>, Failure> {
+) -> Result<Vec<ExtraSubject>, Failure> {
     let key = shown.key();
     let scored = seen.scored(profile, &args.rules, &args.ask, stated)?;
     let queue = scored.queue(1);
@@ -168,9 +173,9 @@ fn alike(
 
 /// What a person means by an id.
 enum Meant {
-    Pair(Box<Pair>),
-    Extra(ShownExtra),
-    Audit(Box<ShownAudit>),
+    Pair(Box<PairSubject>),
+    Extra(ExtraSubject),
+    Audit(Box<AuditSubject>),
 }
 
 /// What a person means, and where it was seen, where that was looked at.
@@ -229,14 +234,14 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
     Ok(Found { meant, seen })
 }
 
-fn pairs(found: impl IntoIterator<Item = (PairKey, Pair)>) -> impl Iterator<Item = (String, Meant)> {
+fn pairs(found: impl IntoIterator<Item = (PairKey, PairSubject)>) -> impl Iterator<Item = (String, Meant)> {
     found.into_iter().map(|(key, pair)| (key.to_string(), Meant::Pair(Box::new(pair))))
 }
 
-fn audits(found: impl IntoIterator<Item = (AuditKey, ShownAudit)>) -> impl Iterator<Item = (String, Meant)> {
+fn audits(found: impl IntoIterator<Item = (AuditKey, AuditSubject)>) -> impl Iterator<Item = (String, Meant)> {
     found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Audit(Box::new(shown))))
 }
 
-fn extras(found: impl IntoIterator<Item = (ExtraKey, ShownExtra)>) -> impl Iterator<Item = (String, Meant)> {
+fn extras(found: impl IntoIterator<Item = (ExtraKey, ExtraSubject)>) -> impl Iterator<Item = (String, Meant)> {
     found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Extra(shown)))
 }

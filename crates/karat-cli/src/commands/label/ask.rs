@@ -3,14 +3,14 @@
 use crate::exit::Failure;
 use crate::hints::word;
 use crate::terminal::{look, print, print_json, tell};
-use karat::diagnostic::harmless;
-use karat::judge::labels::desk::{Desk, Item, Queue, Reply, Shown};
-use karat::judge::labels::page::{draw, draw_audit, draw_extra};
-use karat::judge::labels::{Annotator, LabelKind, Labels, Source};
-use karat::report::number::count;
-use karat::store::{Again, Store};
+use karat::label::page::{draw, draw_audit, draw_extra};
+use karat::label::session::{Desk, Item, Queue, Reply, Shown};
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Classification;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_store::label::{Annotator, LabelKind, Labels, Source};
+use karat_store::{OnExisting, Store};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -80,7 +80,7 @@ impl Table<'_> {
                 Said::Answer(reply, note) => {
                     let Some(labels) = desk.labels(item, reply, note, Source::Asked) else { continue };
                     // Opened anew for each answer: a person takes their time, and others may want the store meanwhile.
-                    Store::create(self.folder)?.take_all_labels(&labels, Again::Refuse)?;
+                    Store::create(self.folder)?.add_all_labels(&labels, OnExisting::Refuse)?;
                     desk.kept(&labels);
                     // The answer is given, so the number cannot sway it any more.
                     tell(&format!("reported by {} in {}", count(item.tools, "tool"), count(item.trials, "trial")));
@@ -209,7 +209,7 @@ fn sure(kind: LabelKind, word: &str) -> Option<Reply> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat::judge::labels::Answer;
+    use karat_store::label::Answer;
 
     #[test]
     fn what_is_typed_is_understood() {

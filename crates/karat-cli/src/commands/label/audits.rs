@@ -6,14 +6,14 @@ use super::seen::Seen;
 use crate::args::LabelAuditsArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
-use karat::judge::labels::desk::{self, Queue};
+use karat::label::session::{self, Queue};
 use std::path::Path;
 
 pub(super) fn run(args: &LabelAuditsArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
     let annotator = annotator(&args.annotator)?;
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
     let (suite, trials, judgements) = (&seen.loaded.suite, &seen.trials, &seen.judgements);
-    let queue = Queue::audits(desk::Seen { suite, trials, judgements, profile: &profile });
+    let queue = Queue::audits(session::Seen { suite, trials, judgements, profile: &profile });
     let (folder, flags) = (store_place::folder(stated), seen.flags.clone());
     let (loaded, folder, noun) = (&seen.loaded, folder.as_path(), "findings");
     Table { queue: &queue, loaded, folder, flags, noun, skip: args.skip, json: args.json }.serve(annotator)?;

@@ -6,12 +6,12 @@ use crate::args::{LabelExportArgs, LabelImportArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json, tell};
 use crate::{inputs, store_place};
-use karat::judge::labels::{Reading, audits_heard, extras_heard, heard, read};
-use karat::recorded::write_judgements;
-use karat::report::number::count;
-use karat::store::{Again, Store};
-use karat::whole_file;
 use karat_core::judgement::Judgement;
+use karat_core::wording::count;
+use karat_format::recorded::write_judgements;
+use karat_io::atomic_write;
+use karat_store::label::{ImportContext, audit_label_judgements, extra_label_judgements, pair_label_judgements, read};
+use karat_store::{OnExisting, Store};
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Ex
     extras.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     audits.retain(|label| only.as_ref().is_none_or(|only| label.annotator == *only));
     let seen = Seen::of(args.run.as_deref(), &args.seen, stated)?;
-    let heard = heard(&labels, &seen.loaded.suite, &seen.trials);
-    let of_extras = extras_heard(&extras, &seen.trials);
+    let heard = pair_label_judgements(&labels, &seen.loaded.suite, &seen.trials);
+    let of_extras = extra_label_judgements(&extras, &seen.trials);
     let used: HashSet<i64> = heard.iter().map(|(label, _)| label.sequence).collect();
     let used_of_extras: HashSet<i64> = of_extras.iter().map(|(label, _)| label.sequence).collect();
-    let of_audits = audits_heard(&audits, &seen.loaded.suite, &seen.trials);
+    let of_audits = audit_label_judgements(&audits, &seen.loaded.suite, &seen.trials);
     let used_of_audits: HashSet<i64> =
         of_audits.iter().flat_map(|(labels, _)| labels).map(|label| label.sequence).collect();
     let all = labels.len() + extras.len() + audits.len();
@@ -42,7 +42,7 @@ pub(super) fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Ex
     match &args.output {
         None => print(&String::from_utf8_lossy(&lines))?,
         Some(path) => {
-            whole_file::write(path, &mut |out| out.write_all(&lines))
+            atomic_write::write(path, &mut |out| out.write_all(&lines))
                 .map_err(|error| Failure::unwritten(path.display(), error))?;
             if args.json {
                 print_json(&json!({
@@ -77,7 +77,7 @@ pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Ex
         let mut store = Store::open(&folder)?;
         (kept, kept_extras, kept_audits) = (store.labels()?, store.extra_labels()?, store.audit_labels()?);
     }
-    let reading = Reading {
+    let reading = ImportContext {
         suite: &seen.loaded.suite,
         trials: &seen.trials,
         kept: &kept,
@@ -86,8 +86,8 @@ pub(super) fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Ex
         change: args.change,
     };
     let labels = read(inputs, &reading)?;
-    let again = if args.change { Again::Correct } else { Again::Refuse };
-    let taken = Store::create(&folder)?.take_all_labels(&labels, again)?;
+    let again = if args.change { OnExisting::Correct } else { OnExisting::Refuse };
+    let taken = Store::create(&folder)?.add_all_labels(&labels, again)?;
     if args.json {
         print_json(&taken)?;
     }

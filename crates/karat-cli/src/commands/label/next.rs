@@ -5,8 +5,8 @@ use super::seen::Seen;
 use super::{annotator, sample};
 use crate::args::LabelNextArgs;
 use crate::exit::{Exit, Failure};
-use crate::labelling::Bench;
 use crate::store_place;
+use karat::label::context::LabelContext;
 use std::path::Path;
 
 pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
@@ -15,7 +15,7 @@ pub(super) fn run(args: &LabelNextArgs, stated: Option<&Path>) -> Result<Exit, F
     let (seen, profile) = Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated)?;
     let drawn = args.sample.probability.map(|share| format!(" --sample {share} --seed {}", args.sample.seed));
     let flags = format!("{}{}", seen.flags, drawn.unwrap_or_default());
-    let bench = Bench::new(seen.loaded, seen.trials, profile, seen.judgements)?;
+    let bench = LabelContext::new(seen.loaded, seen.trials, profile, seen.judgements)?;
     let (queue, folder) = (bench.pairs(sample)?, store_place::folder(stated));
     let (loaded, folder, noun) = (&bench.loaded, folder.as_path(), "pairs");
     Table { queue: &queue, loaded, folder, flags, noun, skip: args.skip, json: args.json }.serve(annotator)?;

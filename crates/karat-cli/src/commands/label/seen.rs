@@ -3,21 +3,25 @@
 use crate::args::{AskArgs, RuleArgs, SeenArgs};
 use crate::exit::Failure;
 use crate::hints::word;
-use crate::judging::{self, Sitting};
+use crate::judging::JudgeCall;
 use crate::store_place;
-use crate::stored::{self, StoredRun};
 use crate::{inputs, terminal};
-use karat::judge::labels::desk::{self, Queue};
-use karat::judge::labels::{AuditKey, ExtraKey, Known, Pair, PairKey, Reported, ShownAudit, ShownExtra};
-use karat::recorded::{NamedLines, read_trials};
+use karat::judge::run::JudgeRequest;
+use karat::label::session::{self, Queue};
+use karat::run_loader::{self, StoredRun};
 use karat::scoring::Work;
-use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Judgement;
+use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Scorecard, score};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_format::recorded::{NamedLines, read_trials};
+use karat_store::Store;
+use karat_store::label::{
+    AuditKey, AuditSubject, ExtraKey, ExtraSubject, FindingText, GoldenText, PairKey, PairSubject,
+};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -47,7 +51,7 @@ impl ScoredTrials {
     /// The extras that a label could be about and that so many tools report.
     pub(super) fn queue(&self, min_tools: usize) -> Queue {
         let (suite, trials, profile) = (&self.loaded.suite, &self.trials, &self.profile);
-        Queue::extras(desk::Seen { suite, trials, judgements: &[], profile }, &self.scorecard, min_tools)
+        Queue::extras(session::Seen { suite, trials, judgements: &[], profile }, &self.scorecard, min_tools)
     }
 }
 
@@ -73,7 +77,7 @@ impl Seen {
             return Ok((seen, profile));
         }
         let (run, kept) = read_run(run, store)?;
-        let profile = run.profile(rules)?;
+        let profile = run.profile(&rules.into())?;
         Ok((Self::of_run((run, kept), store), profile))
     }
 
@@ -118,35 +122,36 @@ impl Seen {
     ) -> Result<ScoredTrials, Failure> {
         let Self { loaded, trials, mut flags, consensus, .. } = self;
         flags.push_str(&same_rules(rules, ask));
-        let ask = AskArgs { consensus: ask.consensus.clone().or(consensus), ..ask.clone() };
+        let request = ask.request();
+        let planned = || consensus.as_deref().and_then(Consensus::parse);
+        let request = JudgeRequest { consensus: request.consensus.or_else(planned), ..request };
         let mut work = Work::new(trials, profile);
-        let sitting =
-            Sitting { args: &ask, loaded: &loaded, folder: stated, store: None, models: Vec::new(), quiet: false };
-        judging::sit(sitting, &mut work)?;
+        let models = Vec::new();
+        JudgeCall { request, loaded: &loaded, folder: stated, store: None, models, quiet: false }.run(&mut work)?;
         let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
         Ok(ScoredTrials { loaded, trials: work.trials, profile: work.profile, scorecard, flags })
     }
 
     /// All extras that may be meant by the beginning of a key: any finding, as who decides about pairs is another question.
-    pub(super) fn extras_like(&self, beginning: &str) -> Vec<(ExtraKey, ShownExtra)> {
+    pub(super) fn extras_like(&self, beginning: &str) -> Vec<(ExtraKey, ExtraSubject)> {
         let findings =
-            self.trials.iter().flat_map(|trial| trial.findings.iter().map(|f| ShownExtra::of(&trial.case, f)));
+            self.trials.iter().flat_map(|trial| trial.findings.iter().map(|f| ExtraSubject::new(&trial.case, f)));
         findings.map(|shown| (shown.key(), shown)).filter(|(key, _)| key.as_str().starts_with(beginning)).collect()
     }
 
     /// All findings to classify whose key begins like this.
-    pub(super) fn audits_like(&self, beginning: &str) -> Vec<(AuditKey, ShownAudit)> {
+    pub(super) fn audits_like(&self, beginning: &str) -> Vec<(AuditKey, AuditSubject)> {
         let cases: HashMap<&str, &Case> = self.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
         let of_trial = |trial: &Trial| {
             let case = cases.get(trial.case.as_str()).copied();
-            let shown = case.into_iter().flat_map(|case| trial.findings.iter().map(|f| ShownAudit::of(case, f)));
+            let shown = case.into_iter().flat_map(|case| trial.findings.iter().map(|f| AuditSubject::new(case, f)));
             shown.map(|shown| (shown.key(), shown)).collect::<Vec<_>>()
         };
         self.trials.iter().flat_map(of_trial).filter(|(key, _)| key.as_str().starts_with(beginning)).collect()
     }
 
     /// All pairs whose key begins like this, whether they are worth a label or not.
-    pub(super) fn pairs_like(&self, beginning: &str) -> Vec<(PairKey, Pair)> {
+    pub(super) fn pairs_like(&self, beginning: &str) -> Vec<(PairKey, PairSubject)> {
         let cases: HashMap<&str, Vec<(String, usize)>> = self
             .loaded
             .suite
@@ -154,7 +159,7 @@ impl Seen {
             .iter()
             .zip(0..)
             .map(|(case, index)| {
-                let known = case.goldens.iter().map(|golden| (Known::of(case, golden).text(), index));
+                let known = case.goldens.iter().map(|golden| (GoldenText::new(case, golden).text(), index));
                 (case.id.as_str(), known.collect())
             })
             .collect();
@@ -162,12 +167,12 @@ impl Seen {
         for trial in &self.trials {
             let known = cases.get(trial.case.as_str()).map_or(&[][..], Vec::as_slice);
             for finding in &trial.findings {
-                let reported = Reported::of(finding).text();
+                let reported = FindingText::new(finding).text();
                 for (golden, (text, case)) in known.iter().enumerate() {
-                    let key = PairKey::of(text, &reported);
+                    let key = PairKey::from_texts(text, &reported);
                     if key.as_str().starts_with(beginning) {
                         let case = &self.loaded.suite.cases[*case];
-                        found.push((key, Pair::of(case, &case.goldens[golden], finding)));
+                        found.push((key, PairSubject::new(case, &case.goldens[golden], finding)));
                     }
                 }
             }
@@ -183,8 +188,8 @@ fn read_run(named: Option<&str>, stated: Option<&Path>) -> Result<(StoredRun, Ve
         return Err(Failure::usage(format!("there is no run in {}; {help}", folder.display())));
     }
     let mut store = Store::open(&folder)?;
-    let run = stored::run(&mut store, named.unwrap_or("latest"))?;
-    let kept = stored::judgements(&mut store, &run.info)?;
+    let run = run_loader::run(&mut store, named.unwrap_or("latest"))?;
+    let kept = run_loader::judgements(&mut store, &run.info)?;
     Ok((run, kept))
 }
 

@@ -5,8 +5,8 @@ use crate::args::LabelUndoArgs;
 use crate::exit::{Exit, Failure};
 use crate::store_place;
 use crate::terminal::{print_json, tell};
-use karat::report::number::count;
-use karat::store::moment::shown;
+use karat_core::wording::count;
+use karat_store::timestamp::format_utc;
 use std::path::Path;
 
 pub(super) fn run(args: &LabelUndoArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
@@ -23,7 +23,7 @@ pub(super) fn run(args: &LabelUndoArgs, stated: Option<&Path>) -> Result<Exit, F
                 0 => String::new(),
                 others => format!(" and of {} that report the same", count(others, "text")),
             };
-            let (said, noun, when) = (undone.said, undone.kind.noun(), shown(undone.made_ms));
+            let (said, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
             tell(&format!("{annotator} no longer says {said} of the {noun} {first}{more}, said on {when} UTC"));
         }
     }

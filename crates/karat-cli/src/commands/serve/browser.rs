@@ -45,7 +45,7 @@ fn signpost(address: &str) -> io::Result<PathBuf> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let address = karat::report::page::text(address);
+    let address = karat_report::page::text(address);
     let page = format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url={address}\">\n"
     );

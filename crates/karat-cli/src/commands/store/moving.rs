@@ -3,9 +3,9 @@
 use crate::exit::{Exit, Failure};
 use crate::store_place::folder;
 use crate::terminal::{notes, print, print_json, tell};
-use karat::report::number::count;
-use karat::store::Store;
-use karat::whole_file;
+use karat_core::wording::count;
+use karat_io::atomic_write;
+use karat_store::Store;
 use serde_json::json;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) fn export(
     output: Option<&Path>,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let run = store.identify(run)?;
+    let run = store.resolve_run(run)?;
     if let (true, Some(path)) = (whole, output) {
         store.export_run_file(&run, path)?;
         if json {
@@ -30,7 +30,7 @@ pub(super) fn export(
     match output {
         None => print(&String::from_utf8_lossy(&lines))?,
         Some(path) => {
-            whole_file::write(path, &mut |out| out.write_all(&lines))
+            atomic_write::write(path, &mut |out| out.write_all(&lines))
                 .map_err(|error| Failure::unwritten(path.display(), error))?;
             if json {
                 print_json(&json!({
@@ -53,7 +53,7 @@ pub(super) fn export(
 pub(super) fn import(stated: Option<&Path>, file: &Path, name: Option<&str>, json: bool) -> Result<Exit, Failure> {
     // A file that is not there is a bad input, and no store is made for it.
     std::fs::File::open(file).map_err(|error| Failure::io(file.display(), error))?;
-    let exchanges = Store::holds_exchanges(file)?;
+    let exchanges = Store::is_ledger_file(file)?;
     if exchanges && name.is_some() {
         return Err(Failure::usage(format!(
             "{} holds exchanges with models, which have no name; leave --name out",

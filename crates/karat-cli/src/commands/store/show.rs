@@ -4,18 +4,18 @@ use super::{made, size, state, value};
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
 use crate::terminal::{look, print, print_json, tell};
-use karat::diagnostic::harmless;
-use karat::document::suggest;
-use karat::format::run::{PlanV1, ToolFactsV1};
-use karat::format::submission::TrialV1;
-use karat::report::grid::{Cell, draw, fold};
-use karat::report::number::count;
 use karat::run::drive::failed;
-use karat::run::record::TrialKey;
-use karat::store::moment::shown;
-use karat::store::{RunInfo, Store, StoredTrial};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::document::suggest;
+use karat_format::run::{PlanV1, ToolFactsV1};
+use karat_format::submission::TrialV1;
+use karat_report::grid::{Cell, draw, fold};
+use karat_store::record::TrialKey;
+use karat_store::timestamp::format_utc;
+use karat_store::{RunInfo, Store, StoredTrial};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -77,7 +77,7 @@ pub(super) fn trial(
 ) -> Result<Exit, Failure> {
     let info = store.find(reference)?;
     let key = key(words)?;
-    let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::of(&stored.trial) == key);
+    let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::from_trial(&stored.trial) == key);
     let Some(stored) = stored else { return Err(unknown(store, &info, &key)?) };
     let artifacts = store.artifacts(&info.id, &key)?;
     if let Some(name) = artifact {
@@ -104,7 +104,7 @@ pub(super) fn trial(
     let mut lines = vec![
         format!("trial {} of {} on {}, attempt {}", trial.number, trial.tool, trial.case, stored.attempt),
         format!("  {}{found}", trial.outcome.words()),
-        format!("  begun {} UTC", shown(detail.started_ms)),
+        format!("  begun {} UTC", format_utc(detail.started_ms)),
     ];
     lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));
     lines.extend(detail.exit.map(|code| format!("  ended with exit code {code}")));
@@ -126,14 +126,14 @@ pub(super) fn trial(
 }
 
 fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
-    let ended = info.ended_ms.map(|ms| format!(", ended {}", shown(ms))).unwrap_or_default();
+    let ended = info.ended_ms.map(|ms| format!(", ended {}", format_utc(ms))).unwrap_or_default();
     let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.words())).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
     let mut rows = vec![
         ("run", format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())),
         ("state", state(store, info).to_owned()),
-        ("begun", format!("{} UTC{ended}", shown(info.created_ms))),
+        ("begun", format!("{} UTC{ended}", format_utc(info.created_ms))),
         ("suite", format!("{}, {} of {}{part}", info.suite, plan.cases.len(), count(plan.suite.cases, "case"))),
         ("profile", format!("{}, seed {}", plan.profile.name, plan.seed)),
         ("trials", format!("{} of {}{outcomes}", made(info), info.planned)),

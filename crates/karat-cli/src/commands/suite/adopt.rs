@@ -2,23 +2,24 @@
 
 use crate::args::SuiteAdoptArgs;
 use crate::exit::{Exit, Failure};
-use crate::judging::{self, Sitting};
+use crate::judging::JudgeCall;
 use crate::terminal::{note, print, print_json, tell};
-use crate::{inputs, store_place, stored};
-use karat::diagnostic::harmless;
-use karat::judge::labels::extras_heard;
-use karat::recorded::{NamedLines, read_trials};
-use karat::report::number::count;
+use crate::{inputs, store_place};
+use karat::run_loader;
 use karat::scoring::Work;
-use karat::store::Store;
 use karat::suite::LoadedSuite;
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
-use karat::suite::files::Files;
-use karat::whole_file;
 use karat_core::ids::{CaseId, FindingId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::scorecard::score;
 use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::recorded::{NamedLines, read_trials};
+use karat_io::atomic_write;
+use karat_io::files::Files;
+use karat_store::Store;
+use karat_store::label::extra_label_judgements;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let mut work = Work::new(trials(args, &loaded)?, profile);
     let folder = args.store.as_deref();
-    let (models, quiet) = (Vec::new(), false);
-    judging::sit(Sitting { args: &args.ask, loaded: &loaded, folder, store: None, models, quiet }, &mut work)?;
+    let request = args.ask.request();
+    JudgeCall { request, loaded: &loaded, folder, store: None, models: Vec::new(), quiet: false }.run(&mut work)?;
     // What models think of extras is no reason to change a suite: people are heard, and nobody else.
     work.judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
     work.judgements.extend(labels(args, &loaded, &work.trials)?);
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
     let changed = changed.map_err(|error| Failure::bad_input(error.to_string()))?;
     for (path, text) in &changed {
         let full = root.join(path);
-        whole_file::write(&full, &mut |out| out.write_all(text.as_bytes()))
+        atomic_write::write(&full, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(full.display(), error))?;
     }
     if args.json {
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
 /// The findings that were labelled: those of a run, of submissions, or of the suite's own.
 fn trials(args: &SuiteAdoptArgs, loaded: &LoadedSuite) -> Result<Vec<Trial>, Failure> {
     if let Some(run) = &args.run {
-        let run = stored::run(&mut store_place::open(args.store.as_deref())?, run)?;
+        let run = run_loader::run(&mut store_place::open(args.store.as_deref())?, run)?;
         return Ok(run.trials.into_iter().map(|stored| stored.trial).collect());
     }
     let mut files: Vec<NamedLines<'_>> = Vec::new();
@@ -88,7 +89,7 @@ fn labels(args: &SuiteAdoptArgs, loaded: &LoadedSuite, trials: &[Trial]) -> Resu
     let folder = store_place::folder(args.store.as_deref());
     if Store::is_at(&folder) {
         let stored = Store::open(&folder)?.extra_labels()?;
-        labels.extend(extras_heard(&stored, trials).into_iter().map(|(_, judgement)| judgement));
+        labels.extend(extra_label_judgements(&stored, trials).into_iter().map(|(_, judgement)| judgement));
     }
     let mut heard: BTreeSet<(JudgeName, CaseId, ToolName, u32, FindingId)> = BTreeSet::new();
     labels.retain(|label| match &label.decision {

@@ -6,16 +6,17 @@ use super::super::reply::Reply;
 use super::super::sheet::bench;
 use super::super::state::State;
 use super::{annotator, open_for_labels};
-use crate::labelling::Bench;
 use axum::Json;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
-use karat::judge::labels::ShownExtra;
-use karat::store::Store;
+use karat::label::context::LabelContext;
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
-use karat::suite::files::Files;
-use karat::suite::{load, locate};
-use karat::whole_file;
+use karat::suite::load;
+use karat_format::shipped_suites::locate;
+use karat_io::atomic_write;
+use karat_io::files::Files;
+use karat_store::Store;
+use karat_store::label::ExtraSubject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -72,7 +73,7 @@ pub(super) async fn add(
         let changed = changed.map_err(|error| conflict(format!("{}.", error.to_string().trim_end_matches('.'))))?;
         let mut files = Vec::new();
         for (path, text) in &changed {
-            whole_file::write(&root.join(path), &mut |out| out.write_all(text.as_bytes()))
+            atomic_write::write(&root.join(path), &mut |out| out.write_all(text.as_bytes()))
                 .map_err(|error| conflict(format!("{path} cannot be written ({error}); nothing was changed.")))?;
             files.push(path);
         }
@@ -83,7 +84,7 @@ pub(super) async fn add(
 
 /// A run's trials, held against its suite as it is now.
 struct Place {
-    bench: Bench,
+    bench: LabelContext,
     /// Where the suite lies, or why it cannot be changed.
     root: Result<PathBuf, String>,
 }
@@ -114,7 +115,7 @@ impl Place {
 }
 
 fn shown(golden: &Proposal<'_>) -> Value {
-    let keys = golden.pool.members.iter().map(|member| ShownExtra::of(&golden.case.id, member.finding).key());
+    let keys = golden.pool.members.iter().map(|member| ExtraSubject::new(&golden.case.id, member.finding).key());
     let ids: BTreeSet<String> = keys.map(|key| key.short().to_owned()).collect();
     let issue = &golden.issue;
     json!({

@@ -8,10 +8,10 @@ use super::super::state::State;
 use super::super::{STYLE, TOKEN};
 use super::{KINDS, Who, annotator, kind_of, labels, open_for_labels};
 use axum::extract::{Path, Query, State as Shared};
-use karat::judge::labels::LabelKind;
-use karat::report::page::{PLAIN, Page, THEME, text};
-use karat::store::RunInfo;
 use karat_core::judgement::Classification;
+use karat_report::page::{PLAIN, Page, THEME, text};
+use karat_store::RunInfo;
+use karat_store::label::LabelKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use super::driver::{Browser, Screen};
 use super::served::Served;
 use super::{address, browser, has_axe};
 use crate::project::Project;
-use karat::report::page::Page;
+use karat_report::page::Page;
 use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -5,7 +5,7 @@ use super::{browser, has_axe};
 use crate::label_page;
 use crate::project::{Project, lines, trial};
 use crate::serve::Server;
-use karat::diagnostic::stand_in;
+use karat_format::diagnostic::stand_in;
 use serde_json::json;
 use std::time::Duration;
 

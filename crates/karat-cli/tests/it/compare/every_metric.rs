@@ -212,7 +212,7 @@ fn a_comparison_states_what_the_report_states() {
         for demand in gate["demands"].as_array().unwrap() {
             let id = demand["metric"].as_str().unwrap();
             let (Some(value), why) = (stated(&report, 0, id), demand["why"].as_str().unwrap()) else { continue };
-            let shown = karat::report::number::three(Some(value));
+            let shown = karat_report::number::three(Some(value));
             let shown = format!("{shown} → {shown}");
             assert!(why.starts_with(&shown), "{profile} {changes}: {id}: {why}, and the report states {value}");
         }
@@ -226,14 +226,14 @@ fn a_comparison_states_what_the_report_states() {
 /// file do not come to.
 #[test]
 fn an_impossible_value_of_any_metric_is_refused() {
-    use karat::format::report::ReportV1;
     use karat::plausibility::check_report;
     use karat_core::metric::basis::{Basis, basis};
+    use karat_format::report::ReportV1;
     let project = project();
     project.run("score . --judge none --judgements audits.jsonl --profile crb -o r.json");
     let report: ReportV1 = serde_json::from_str(&project.read("r.json")).unwrap();
     assert_eq!(check_report(&report), []);
-    let refused = |change: &dyn Fn(&mut karat::format::report::EstimateV1), id: &str, field: &str| {
+    let refused = |change: &dyn Fn(&mut karat_format::report::EstimateV1), id: &str, field: &str| {
         let mut report = report.clone();
         change(report.tools[1].metrics.get_mut(id).unwrap());
         let path = format!("tools[1].metrics.{id}.{field}");

@@ -42,7 +42,7 @@ fn a_half_read_file_leaves_no_output() {
 
 #[test]
 fn other_formats_refuse_in_words_too() {
-    for importer in karat::import::IMPORTERS {
+    for importer in karat_import::IMPORTERS {
         let project = Project::new()
             .with("deep.json", "[".repeat(2_000_000))
             .with("cut.json", "{\"results\": [{\"a")

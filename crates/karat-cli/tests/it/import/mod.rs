@@ -3,7 +3,7 @@
 mod hostile;
 
 use crate::project::{Project, fixture, suite};
-use karat::import::IMPORTERS;
+use karat_import::IMPORTERS;
 use serde_json::{Value, json};
 
 /// The findings of a submission, one a line: case, tool, rule, file:lines.

@@ -2,16 +2,16 @@
 
 pub(crate) mod server;
 
-use karat::format::judge::JudgeConfigV1;
-use karat::judge::engine::{Engine, EngineError, EngineEvent, EngineOptions, Tally};
-use karat::judge::ledger::{CacheMode, Exchange, Ledger, MemoryLedger, Outcome, Unjudged};
-use karat::judge::provider::{ProviderError, Surroundings};
-use karat::judge::providers::{self, PROVIDERS};
-use karat::judge::template::Question;
-use karat::sandbox::Cancel;
-use karat::store::Store;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
+use karat_format::judge::JudgeConfigV1;
+use karat_io::cancel::Cancel;
+use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
+use karat_llm::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, Ledger, MemoryLedger};
+use karat_llm::prompt::Question;
+use karat_llm::provider::{ProviderEnv, ProviderError};
+use karat_llm::providers::{self, PROVIDERS};
+use karat_store::Store;
 use serde_json::json;
 use server::{Behaviour, Fault, PASSING, Server};
 use std::path::Path;
@@ -35,8 +35,8 @@ fn engine(
     change: impl FnOnce(&mut EngineOptions),
 ) -> Result<Engine, ProviderError> {
     let variable = |name: &str| name.ends_with("_API_KEY").then(|| KEY.to_owned());
-    let around = Surroundings { variable: &variable, folder: Path::new(".") };
-    let mut options = EngineOptions::of(config, cache)?;
+    let around = ProviderEnv { variable: &variable, folder: Path::new(".") };
+    let mut options = EngineOptions::from_config(config, cache)?;
     (options.backoff, options.longest_wait, options.concurrency) =
         (Duration::from_millis(1), Duration::from_millis(200), 64);
     change(&mut options);
@@ -44,13 +44,13 @@ fn engine(
 }
 
 fn question(number: usize) -> Question {
-    let golden = Golden { title: Some("Unchecked length".into()), ..Golden::named("g") };
+    let golden = Golden { title: Some("Unchecked length".into()), ..Golden::new("g") };
     let finding =
-        Finding { message: Some(format!("The length of item {number} is not checked.")), ..Finding::named("f") };
-    Question::pair(format!("q{number}"), &golden, &finding, None)
+        Finding { message: Some(format!("The length of item {number} is not checked.")), ..Finding::new("f") };
+    karat::judge::template::pair_question(format!("q{number}"), &golden, &finding, None)
 }
 
-fn ask(engine: &Engine, count: usize, ledger: &mut dyn Ledger) -> Result<(Vec<Exchange>, Tally), EngineError> {
+fn ask(engine: &Engine, count: usize, ledger: &mut dyn Ledger) -> Result<(Vec<Exchange>, EngineStats), EngineError> {
     engine.ask_all((0..count).map(question).collect(), ledger, &Cancel::default())
 }
 
@@ -103,10 +103,10 @@ fn every_fault_that_stays_is_named() {
         assert_eq!(exchanges.len(), 2);
         for exchange in exchanges {
             let told = match &exchange.outcome {
-                Outcome::Decided(_) => "decided".to_owned(),
-                Outcome::Refused { why } => format!("refused: {why}"),
-                Outcome::Unjudged { reason: Unjudged::Unreadable, why } => format!("unreadable: {why}"),
-                Outcome::Unjudged { reason, why } => format!("{reason:?}: {why}"),
+                ExchangeOutcome::Decided(_) => "decided".to_owned(),
+                ExchangeOutcome::Refused { why } => format!("refused: {why}"),
+                ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, why } => format!("unreadable: {why}"),
+                ExchangeOutcome::Unjudged { reason, why } => format!("{reason:?}: {why}"),
             };
             assert!(told.contains(expect) && !told.contains(KEY), "{provider} {fault:?}: {told}");
         }
@@ -286,7 +286,7 @@ fn completions_of_real_servers_are_read() {
         let reply = &exchanges[0].replies[0];
         assert!(reply.text.contains("\"type\": \"loose\""), "{reply:?}");
         assert_eq!((reply.tokens_in, reply.tokens_out), (36, 20));
-        assert!(matches!(exchanges[0].outcome, Outcome::Unjudged { reason: Unjudged::Unreadable, .. }));
+        assert!(matches!(exchanges[0].outcome, ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, .. }));
     }
 }
 
@@ -365,7 +365,7 @@ fn keys_are_struck_only_where_they_can_be_secrets() {
             let told = answer(key);
             let server = Server::weighing(Behaviour::GOOD, move |_| Ok(told.clone()));
             let variable = |name: &str| name.ends_with("_API_KEY").then(|| key.to_owned());
-            let around = Surroundings { variable: &variable, folder: Path::new(".") };
+            let around = ProviderEnv { variable: &variable, folder: Path::new(".") };
             let open = providers::open(&config(provider, server.port), &around).unwrap();
             let (exchanges, _) =
                 ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
@@ -446,7 +446,7 @@ fn no_key_gets_anywhere() {
 #[test]
 fn servers_here_need_no_key() {
     let server = Server::start(Behaviour::GOOD);
-    let around = Surroundings { variable: &|_| None, folder: Path::new(".") };
+    let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
     let open = providers::open(&config("openai", server.port), &around).unwrap();
     let (exchanges, _) = ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
     assert!(exchanges[0].decision().is_some());
@@ -460,7 +460,7 @@ fn scripts_and_recordings_answer_too() {
     std::fs::write(folder.path().join("script.jsonl"), script).unwrap();
     let open = |provider: &str, file: &str| {
         let config = JudgeConfigV1 { provider: provider.into(), file: Some(file.into()), ..JudgeConfigV1::default() };
-        let around = Surroundings { variable: &|_| None, folder: folder.path() };
+        let around = ProviderEnv { variable: &|_| None, folder: folder.path() };
         providers::open(&config, &around)
     };
     let options = EngineOptions { concurrency: 1, ..EngineOptions::default() };

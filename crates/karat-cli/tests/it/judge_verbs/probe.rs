@@ -3,7 +3,7 @@
 use super::{decided, hasty, honest, narrow, obedient, shown, suite, with_script, with_server};
 use crate::judge_engine::server::{Server, hash};
 use crate::project::{Project, Ran, lines, near, number, trial};
-use karat::store::Store;
+use karat_store::Store;
 use serde_json::{Value, json};
 
 fn rate(card: &Value, kind: &str) -> String {
@@ -104,8 +104,8 @@ fn what_has_no_answer_is_counted_and_no_reason_to_keep_silent() {
 }
 
 /// The key that the store keeps a scorecard under, made from the identity that was printed.
-fn key(card: &Value) -> karat::judge::identity::JudgeKey {
-    let identity: karat::judge::identity::JudgeId = serde_json::from_value(card["identity"].clone()).unwrap();
+fn key(card: &Value) -> karat_llm::judge_id::JudgeKey {
+    let identity: karat_llm::judge_id::JudgeId = serde_json::from_value(card["identity"].clone()).unwrap();
     assert_eq!(card["key"], identity.key().as_str());
     identity.key()
 }

@@ -63,7 +63,7 @@ fn opens_a_loopback_connection() {
     assert_eq!(beside_an_honest_one(&project, &script, "loopback = true"), "reported 4");
     assert!(listener.accept().is_ok());
     while listener.accept().is_ok() {}
-    if karat::sandbox::available().bubblewrap.is_ok() {
+    if karat_sandbox::available().bubblewrap.is_ok() {
         assert_eq!(beside_an_honest_one(&project, &script, "network = true"), "crashed 4");
         assert!(listener.accept().is_err(), "it got through");
     }
@@ -73,7 +73,7 @@ fn opens_a_loopback_connection() {
 /// beyond it.
 #[test]
 fn goes_elsewhere_and_not_to_this_machine() {
-    if karat::sandbox::available().bubblewrap.is_err() {
+    if karat_sandbox::available().bubblewrap.is_err() {
         return skipped("there is no bubblewrap, so the network is the machine's own");
     }
     if std::process::Command::new("python3").arg("--version").output().is_err() {

@@ -2,6 +2,7 @@
 
 use super::{FINDS_IT, parsed, soon, with_cases, with_tool};
 use crate::project::Project;
+use karat_sandbox::Isolation;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
@@ -237,6 +238,25 @@ fn stopping_is_quick_and_leaves_nobody_behind() {
 
 /// What was done under one isolation is not told as done under another.
 #[test]
+fn earlier_trials_meet_what_is_required_of_a_resumed_run() {
+    let project = with_cases(1);
+    with_tool(&project, "it", FINDS_IT, "");
+    let available = karat_sandbox::available();
+    let all: Vec<Isolation> = [Isolation::Process, Isolation::Landlock, Isolation::Bubblewrap]
+        .into_iter()
+        .filter(|isolation| available.unavailable_reason(*isolation).is_none())
+        .collect();
+    for used in &all {
+        project.ok(&format!("run suite --tool tools/it.toml --trials 1 -q --isolation {}", used.as_str()));
+        for required in &all {
+            let ran = project.run(&format!("run --resume latest -q --require-isolation={}", required.as_str()));
+            let told = format!("{} where {} is required: {}", used.as_str(), required.as_str(), ran.err);
+            assert_eq!(ran.code, Some(if used >= required { 0 } else { 5 }), "{told}");
+        }
+    }
+}
+
+#[test]
 fn a_run_that_went_on_elsewhere_says_so() {
     if !super::sandboxed() {
         return crate::project::skipped("there is only one isolation here");
@@ -246,7 +266,7 @@ fn a_run_that_went_on_elsewhere_says_so() {
     with_tool(&project, "it", &script, &format!("expose = [\"{}\"]", project.path("go").display()));
     project.run("run suite --tool tools/it.toml --trials 2 --isolation process -j 1 --fail-fast").expect(5);
     project.write("go", "");
-    project.run("run --resume latest --require-isolation").says(5, &["without a sandbox"]);
+    project.run("run --resume latest --require-isolation").says(5, &["with less isolation than landlock"]);
     project.run("compare latest latest").says(4, &["is not finished"]);
     let report = parsed(&project.run("run --resume latest --json"));
     let words = report["measured"]["isolation"]["it"].as_str().unwrap().to_owned();
@@ -316,7 +336,7 @@ fn on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) -> O
     command.args(["--", "sh", "-c", script]).env("karat", env!("CARGO_BIN_EXE_karat")).current_dir(project.path(""));
     let output = command.output();
     match output {
-        Ok(output) if karat::sandbox::available().bubblewrap.is_ok() => {
+        Ok(output) if karat_sandbox::available().bubblewrap.is_ok() => {
             let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             Some(format!("{out}{err}"))
         }

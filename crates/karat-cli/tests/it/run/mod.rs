@@ -45,7 +45,7 @@ pub(crate) fn with_tool(project: &Project, name: &str, script: &str, more: &str)
 
 /// Whether this system can keep files and the network from a tool.
 pub(crate) fn sandboxed() -> bool {
-    karat::sandbox::available().strongest() > karat::sandbox::Isolation::Process
+    karat_sandbox::available().strongest() > karat_sandbox::Isolation::Process
 }
 
 /// A script that reports the one issue there is.

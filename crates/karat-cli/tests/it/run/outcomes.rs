@@ -41,8 +41,8 @@ fn exit_codes_mean_what_the_manifest_says() {
     check(&format!("{FINDS_IT}; exit 3"), "ok_exit = [0, 3]", "reported 2", "");
     check("kill -SEGV $$", "", "crashed 2", "signal 11");
     // Codes that shells use for signals mean what the manifest says, in every isolation.
-    for isolation in karat::sandbox::Isolation::ALL {
-        if karat::sandbox::available().why_not(isolation).is_some() {
+    for isolation in karat_sandbox::Isolation::ALL {
+        if karat_sandbox::available().unavailable_reason(isolation).is_some() {
             continue;
         }
         let project = with_cases(1);

@@ -305,8 +305,8 @@ fn no_open_file_of_ours_reaches_a_tool() {
     );
     let script =
         "exec \"$karat\" run suite --tool tools/it.toml --trials 1 -q 7>>precious 8<suite/cases/case-1/case.yaml 9<.";
-    for isolation in karat::sandbox::Isolation::ALL {
-        if karat::sandbox::available().why_not(isolation).is_some() {
+    for isolation in karat_sandbox::Isolation::ALL {
+        if karat_sandbox::available().unavailable_reason(isolation).is_some() {
             continue;
         }
         let mut command = std::process::Command::new("sh");

@@ -37,7 +37,7 @@ fn a_cancel_ends_everything() {
             cancel.cancel();
             running.join().unwrap()
         });
-        assert_eq!(finished.ended, Ended::Cancelled, "{isolation:?}");
+        assert_eq!(finished.exit, ExitReason::Cancelled, "{isolation:?}");
         assert!(finished.wall < Duration::from_secs(120), "{isolation:?}: {:?}", finished.wall);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
@@ -50,7 +50,7 @@ fn what_is_cancelled_beforehand_does_nothing() {
         let trial = Trial::new(isolation, "sleep 20");
         let cancel = Cancel::default();
         cancel.cancel();
-        assert_eq!(run(&trial.job, &supervisor(), &cancel).unwrap().ended, Ended::Cancelled, "{isolation:?}");
+        assert_eq!(run(&trial.job, &supervisor(), &cancel).unwrap().exit, ExitReason::Cancelled, "{isolation:?}");
     });
 }
 
@@ -65,7 +65,7 @@ fn a_dumb_supervisor_is_a_failure_unless_it_was_to_stop() {
             assert!(error.to_string().contains("supervisor of the tool"), "{error}");
             let cancel = Cancel::default();
             cancel.cancel();
-            assert_eq!(run(&trial.job, &dumb, &cancel).unwrap().ended, Ended::Cancelled, "{isolation:?}");
+            assert_eq!(run(&trial.job, &dumb, &cancel).unwrap().exit, ExitReason::Cancelled, "{isolation:?}");
         }
     });
 }
@@ -98,7 +98,7 @@ fn interrupted() {
     let script = format!("touch {up}/up; sleep 1; exec {} __supervise", env!("CARGO_BIN_EXE_karat"));
     let slow = Supervisor { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
     let trial = Trial::new(Isolation::from_name(name).unwrap(), "sleep 60");
-    let ended = run(&trial.job, &slow, &Cancel::from(flag)).map(|finished| finished.ended);
+    let ended = run(&trial.job, &slow, &Cancel::from(flag)).map(|finished| finished.exit);
     println!("ended: {}.", ended.map_or_else(|error| error.to_string(), |ended| format!("{ended:?}")));
 }
 
@@ -110,7 +110,7 @@ fn caller() {
     let Ok(order) = std::env::var(CALLER) else { return };
     let [name, mark, up] = order.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let mut trial = stubborn(Isolation::from_name(name).unwrap(), mark);
-    trial.job.view.writable.push(up.into());
+    trial.job.access.writable.push(up.into());
     trial.job.command[2] = trial.job.command[2].to_str().unwrap().replace("touch up", &format!("touch {up}/up")).into();
     trial.run();
 }
@@ -157,7 +157,7 @@ fn a_lost_supervisor_takes_the_tool_with_it() {
         });
         match lost {
             Ok(finished) => {
-                assert_eq!(finished.ended, Ended::LostSupervisor, "{isolation:?}");
+                assert_eq!(finished.exit, ExitReason::LostSupervisor, "{isolation:?}");
                 assert!(isolation < Isolation::Bubblewrap);
             }
             Err(error) => {
@@ -182,7 +182,10 @@ fn many_at_once_leave_nothing_behind() {
                 scope.spawn(|| {
                     for _ in 0..25 {
                         let finished = trial.run();
-                        assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(7), "out\n".into()));
+                        assert_eq!(
+                            (finished.exit, text(&finished.stdout.bytes)),
+                            (ExitReason::Exited(7), "out\n".into())
+                        );
                     }
                 });
             }

@@ -1,7 +1,7 @@
 //! A tool can never read the goldens.
 
 use super::*;
-use karat::sandbox::{find_installation, locate_program};
+use karat_sandbox::{find_installation, locate_program};
 use std::os::unix::fs::symlink;
 
 /// A folder outside `/tmp` and all homes.
@@ -20,24 +20,24 @@ fn settle(folder: &TempDir) -> PathBuf {
 
 /// Runs a script in which `$secret` is the path of what it must not read.
 #[track_caller]
-fn check_hidden(script: &str, view: impl Fn(&Path) -> View) {
+fn check_hidden(script: &str, view: impl Fn(&Path) -> Access) {
     each_apart(|isolation| {
         let suite = elsewhere();
         let secret = settle(&suite);
         let mut trial = Trial::new(isolation, script);
         trial.job.env.insert("secret".into(), secret.clone().into());
-        trial.job.view = view(&secret);
+        trial.job.access = view(&secret);
         let finished = trial.run();
         let printed = text(&finished.stdout.bytes) + &text(&finished.stderr.bytes);
         assert!(!printed.contains("the answer"), "{isolation:?}: {printed}");
-        assert!(printed.contains("done"), "{isolation:?}: {:?} {printed}", finished.ended);
+        assert!(printed.contains("done"), "{isolation:?}: {:?} {printed}", finished.exit);
         assert_eq!(std::fs::read_to_string(secret.join("golden.yaml")).unwrap(), "the answer");
         next_is_fine(isolation);
     });
 }
 
-fn secret(path: &Path) -> View {
-    View { secret: vec![path.to_owned()], ..View::default() }
+fn secret(path: &Path) -> Access {
+    Access { secret: vec![path.to_owned()], ..Access::default() }
 }
 
 const READS: [&str; 7] = [
@@ -54,22 +54,22 @@ const READS: [&str; 7] = [
 fn neither_secrets_nor_what_nobody_named_can_be_read() {
     for script in READS {
         check_hidden(script, secret);
-        check_hidden(script, |_| View::default());
+        check_hidden(script, |_| Access::default());
     }
 }
 
 #[test]
 fn nothing_exposes_a_secret() {
     let script = "cat $secret/golden.yaml $secret/part/golden.yaml; echo done";
-    let with = |readable: &[&Path], path: &Path| View {
+    let with = |readable: &[&Path], path: &Path| Access {
         readable: readable.iter().map(|path| path.to_path_buf()).collect(),
         ..secret(path)
     };
     check_hidden(script, |path| with(&[path], path));
     check_hidden(script, |path| with(&[&path.join("part"), &path.join("golden.yaml")], path));
     check_hidden(script, |path| with(&[path.parent().unwrap()], path));
-    check_hidden(script, |path| View { writable: vec![path.parent().unwrap().to_owned()], ..secret(path) });
-    check_hidden(script, |path| View { network: true, ..secret(path) });
+    check_hidden(script, |path| Access { writable: vec![path.parent().unwrap().to_owned()], ..secret(path) });
+    check_hidden(script, |path| Access { network: true, ..secret(path) });
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_planted_link_leads_nowhere() {
         let mut trial = Trial::new(isolation, "cat link/golden.yaml file; echo done");
         symlink(suite.path(), trial.path("checkout/link")).unwrap();
         symlink(suite.path().join("golden.yaml"), trial.path("checkout/file")).unwrap();
-        trial.job.view = secret(suite.path());
+        trial.job.access = secret(suite.path());
         assert_eq!(text(&trial.run().stdout.bytes), "done\n", "{isolation:?}");
     });
 }
@@ -95,7 +95,7 @@ fn what_is_named_can_be_read_and_nothing_beside_it() {
         for readable in [path.join("part"), path.join("link")] {
             let mut trial = Trial::new(isolation, script);
             trial.job.env.insert("home".into(), path.clone().into());
-            trial.job.view = View { readable: vec![readable.clone()], ..View::default() };
+            trial.job.access = Access { readable: vec![readable.clone()], ..Access::default() };
             let printed = text(&trial.run().stdout.bytes);
             let by_link = readable.ends_with("link") || isolation == Isolation::Landlock;
             assert_eq!(
@@ -144,7 +144,7 @@ fn limits_alone_hide_nothing() {
     let suite = elsewhere();
     let mut trial = Trial::new(Isolation::Process, "cat $secret/golden.yaml; echo x > $secret/new");
     trial.job.env.insert("secret".into(), suite.path().into());
-    trial.job.view = secret(suite.path());
+    trial.job.access = secret(suite.path());
     assert_eq!(text(&trial.run().stdout.bytes), "the answer");
     assert!(suite.path().join("new").exists());
 }
@@ -175,8 +175,8 @@ fn a_program_in_a_home_runs_with_what_it_needs() {
         let program = locate_program("tool".as_ref(), path.join("bin").as_os_str()).unwrap();
         let mut trial = Trial::new(isolation, "");
         trial.job.command = vec![program.clone().into()];
-        assert!(matches!(trial.run().ended, Ended::NotStarted(_)), "{isolation:?}");
-        trial.job.view.readable = find_installation(&program);
+        assert!(matches!(trial.run().exit, ExitReason::NotStarted(_)), "{isolation:?}");
+        trial.job.access.readable = find_installation(&program);
         let finished = trial.run();
         assert_eq!(text(&finished.stdout.bytes), "data\n", "{isolation:?}: {}", text(&finished.stderr.bytes));
     });
@@ -187,7 +187,7 @@ fn names_are_looked_up_where_the_network_is_allowed() {
     let Ok(there) = std::fs::read_to_string("/etc/resolv.conf") else { return };
     each(|isolation| {
         let mut trial = Trial::new(isolation, "cat /etc/resolv.conf");
-        trial.job.view.network = true;
+        trial.job.access.network = true;
         assert_eq!(text(&trial.run().stdout.bytes), there, "{isolation:?}");
     });
 }

@@ -22,7 +22,7 @@ fn writing_elsewhere_is_refused() {
         assert!(!Path::new("/usr/karat-new").exists() && !Path::new("/dev/karat-new").exists());
 
         // What the tool was given it may write.
-        trial.job.view.writable.push(path.clone());
+        trial.job.access.writable.push(path.clone());
         trial.run();
         assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "x\n", "{isolation:?}");
         next_is_fine(isolation);
@@ -59,8 +59,8 @@ fn connects(isolation: Isolation, network: bool, loopback: bool) -> (String, boo
     let script =
         format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected; echo done", listener.local_addr().unwrap().port());
     trial.job.command = ["/bin/bash", "-c", &script].map(Into::into).to_vec();
-    trial.job.view.network = network;
-    trial.job.view.loopback = loopback;
+    trial.job.access.network = network;
+    trial.job.access.loopback = loopback;
     (text(&trial.run().stdout.bytes), listener.accept().is_ok())
 }
 
@@ -94,7 +94,11 @@ fn forking_without_end_is_ended() {
             trial.job.command.push((&mark).into());
             trial.job.limits.processes = 100;
             let finished = trial.run();
-            assert_eq!(finished.ended, Ended::Overran(karat::sandbox::Resource::Processes), "{isolation:?}: {script}");
+            assert_eq!(
+                finished.exit,
+                ExitReason::LimitExceeded(karat_sandbox::Resource::Processes),
+                "{isolation:?}: {script}"
+            );
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}: {script}");
             next_is_fine(isolation);
         });
@@ -109,7 +113,7 @@ fn running_away_is_no_use() {
         let mut trial = Trial::new(isolation, "");
         std::fs::write(trial.path("checkout/run"), "(setsid sh ./run $1 &) ; exit 0\n").unwrap();
         trial.job.command = ["/bin/sh", "./run", &mark].map(Into::into).to_vec();
-        assert_eq!(trial.run().ended, Ended::Exited(0), "{isolation:?}");
+        assert_eq!(trial.run().exit, ExitReason::Exited(0), "{isolation:?}");
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
@@ -124,7 +128,7 @@ fn ignoring_sigterm_is_no_use() {
             Trial::new(isolation, &format!("trap '' TERM INT HUP; sleep {mark} & while :; do sleep {mark}; done"));
         trial.job.limits.time = Duration::from_millis(300);
         let finished = trial.run();
-        assert_eq!(finished.ended, Ended::TimedOut, "{isolation:?}");
+        assert_eq!(finished.exit, ExitReason::TimedOut, "{isolation:?}");
         assert!(finished.wall >= Duration::from_millis(300), "{:?}", finished.wall);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
@@ -139,10 +143,10 @@ fn printing_five_gigabytes_is_cut_short() {
             let mut trial = Trial::new(isolation, &format!("sleep {mark} & head -c 5000000000 /dev/zero{stream}"));
             trial.job.limits.output = 1_000_000;
             let finished = trial.run();
-            assert_eq!(finished.ended, Ended::Overran(karat::sandbox::Resource::Output), "{isolation:?}");
+            assert_eq!(finished.exit, ExitReason::LimitExceeded(karat_sandbox::Resource::Output), "{isolation:?}");
             let (full, other) =
                 if stream.is_empty() { (finished.stdout, finished.stderr) } else { (finished.stderr, finished.stdout) };
-            assert!(full.cut && full.bytes.len() == 1_000_000 && !other.cut, "{isolation:?}");
+            assert!(full.truncated && full.bytes.len() == 1_000_000 && !other.truncated, "{isolation:?}");
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         }
         next_is_fine(isolation);
@@ -157,11 +161,11 @@ fn a_daemon_does_not_stay() {
         let script =
             format!("sleep {mark} & setsid sleep {mark} >/dev/null 2>&1 & (sleep {mark} &) ; sleep 0.2; echo out");
         let finished = Trial::new(isolation, &script).run();
-        assert_eq!(finished.ended, Ended::Exited(0), "{isolation:?}");
+        assert_eq!(finished.exit, ExitReason::Exited(0), "{isolation:?}");
         assert_eq!(text(&finished.stdout.bytes), "out\n");
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         let counted = (isolation != Isolation::Bubblewrap).then_some(3);
-        assert_eq!(finished.ended_after, counted, "{isolation:?}");
+        assert_eq!(finished.leftover_processes, counted, "{isolation:?}");
         next_is_fine(isolation);
     });
 }
@@ -171,7 +175,11 @@ fn deleting_the_checkout_harms_nobody_else() {
     each(|isolation| {
         let trial = Trial::new(isolation, "rm -rf ../checkout ../* ; cd ..; rm -rf ./*; ls -A");
         let finished = trial.run();
-        assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), String::new()), "{isolation:?}");
+        assert_eq!(
+            (finished.exit, text(&finished.stdout.bytes)),
+            (ExitReason::Exited(0), String::new()),
+            "{isolation:?}"
+        );
         assert!(!trial.path("checkout").exists());
         next_is_fine(isolation);
     });
@@ -199,8 +207,8 @@ fn signals_do_not_reach_out() {
         let mut bystander = std::process::Command::new("sleep").arg(&mark).spawn().unwrap();
         let script = format!("kill -9 0 & kill -9 {} $PPID; sleep 0.2; echo alive", bystander.id());
         let finished = Trial::new(isolation, &script).run();
-        let told = matches!(finished.ended, Ended::Signalled(9) | Ended::Exited(_));
-        assert!(told, "{isolation:?}: {:?}", finished.ended);
+        let told = matches!(finished.exit, ExitReason::Signalled(9) | ExitReason::Exited(_));
+        assert!(told, "{isolation:?}: {:?}", finished.exit);
         assert!(bystander.try_wait().unwrap().is_none(), "{isolation:?}");
         bystander.kill().unwrap();
         bystander.wait().unwrap();
@@ -240,7 +248,7 @@ fn daemons_cannot_be_reached() {
                 hidden.path().join("s").into(),
                 name.clone().into(),
             ]);
-            trial.job.view.network = network;
+            trial.job.access.network = network;
             text(&trial.run().stdout.bytes)
         };
         // Were the script wrong, nothing would be reached without isolation either.
@@ -260,9 +268,9 @@ fn ending_the_supervisor_ends_the_trial() {
             "(while :; do sleep {mark} & sleep 0.05; done) & sleep 0.3; kill -9 $PPID; sleep 0.3; echo alive; exit 4"
         );
         let finished = Trial::new(isolation, &script).run();
-        let reached = finished.ended == Ended::LostSupervisor;
+        let reached = finished.exit == ExitReason::LostSupervisor;
         // Root's tools run as another user, who cannot signal it.
-        assert_eq!(reached, isolation == Isolation::Process && !is_root(), "{isolation:?}: {:?}", finished.ended);
+        assert_eq!(reached, isolation == Isolation::Process && !is_root(), "{isolation:?}: {:?}", finished.exit);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
     });
@@ -278,7 +286,11 @@ fn limits_of_the_supervisor_stay() {
         let script =
             "prlimit --pid $PPID --nofile=3:3 && echo set; prlimit --nofile=100:100 true && ulimit -n 64 && echo own";
         let finished = Trial::new(isolation, script).run();
-        assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "own\n".into()), "{isolation:?}");
+        assert_eq!(
+            (finished.exit, text(&finished.stdout.bytes)),
+            (ExitReason::Exited(0), "own\n".into()),
+            "{isolation:?}"
+        );
     });
 }
 
@@ -319,7 +331,7 @@ fn tools_of_root_run_as_an_unprivileged_user() {
         let script = "id -u; id -g; id -G; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v '0000000000000000'; \
                       grep NoNewPrivs /proc/self/status; echo x > made; cat /etc/shadow 2>/dev/null | head -c 1; echo end";
         let trial = Trial::new(isolation, script);
-        assert_eq!(tool_user(isolation, &trial.job.root, &trial.job.view), ToolUser::Unprivileged, "{isolation:?}");
+        assert_eq!(tool_user(isolation, &trial.job.root, &trial.job.access), ToolUser::Unprivileged, "{isolation:?}");
         let finished = trial.run();
         let expect = "65534\n65534\n65534\nNoNewPrivs:\t1\nend\n";
         assert_eq!(text(&finished.stdout.bytes), expect, "{isolation:?}: {}", text(&finished.stderr.bytes));
@@ -339,8 +351,8 @@ fn a_tool_stays_root_where_it_must_and_the_reason_is_stated() {
         let path = folder.path().canonicalize().unwrap();
         let mut trial = Trial::new(isolation, "echo x > $there/new && id -u");
         trial.job.env.insert("there".into(), path.clone().into());
-        trial.job.view.writable.push(path.clone());
-        let user = tool_user(isolation, &trial.job.root, &trial.job.view);
+        trial.job.access.writable.push(path.clone());
+        let user = tool_user(isolation, &trial.job.root, &trial.job.access);
         let words = user.describe().unwrap();
         assert!(words.starts_with("as root (") && words.contains(&path.display().to_string()), "{words}");
         assert_eq!(text(&trial.run().stdout.bytes), "0\n", "{isolation:?}");

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::project::skipped;
-use karat::sandbox::Resource;
+use karat_sandbox::Resource;
 
 #[test]
 fn memory_filled_bit_by_bit_is_noticed() {
@@ -13,7 +13,12 @@ fn memory_filled_bit_by_bit_is_noticed() {
         let mut trial = Trial::new(isolation, &format!("sleep {mark} & ({hog}) & ({hog}) & wait"));
         trial.job.limits.memory = 100 << 20;
         let finished = trial.run();
-        assert_eq!(finished.ended, Ended::Overran(Resource::Memory), "{isolation:?}: {}", text(&finished.stderr.bytes));
+        assert_eq!(
+            finished.exit,
+            ExitReason::LimitExceeded(Resource::Memory),
+            "{isolation:?}: {}",
+            text(&finished.stderr.bytes)
+        );
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         next_is_fine(isolation);
     });
@@ -33,7 +38,12 @@ fn shared_memory_is_noticed() {
         // Its own copy of what it writes fits; only with what is shared it is too much. Both stay until it is noticed.
         trial.job.limits.memory = 300 << 20;
         let finished = trial.run();
-        assert_eq!(finished.ended, Ended::Overran(Resource::Memory), "{isolation:?}: {}", text(&finished.stderr.bytes));
+        assert_eq!(
+            finished.exit,
+            ExitReason::LimitExceeded(Resource::Memory),
+            "{isolation:?}: {}",
+            text(&finished.stderr.bytes)
+        );
     });
 }
 
@@ -43,13 +53,13 @@ fn one_process_cannot_ask_for_more_than_there_is() {
         let mut trial = Trial::new(isolation, "head -c 4000000000 /dev/zero | tail -c 3900000000 | wc -c");
         trial.job.limits.memory = 64 << 20;
         let finished = trial.run();
-        assert_ne!(text(&finished.stdout.bytes), "3900000000\n", "{isolation:?}: {:?}", finished.ended);
+        assert_ne!(text(&finished.stdout.bytes), "3900000000\n", "{isolation:?}: {:?}", finished.exit);
     });
 }
 
 #[test]
 fn processors_are_limited() {
-    if karat::sandbox::describe_limits(Isolation::Bubblewrap) == "limits by cgroup" {
+    if karat_sandbox::describe_limits(Isolation::Bubblewrap) == "limits by cgroup" {
         return skipped("the control group limits time on processors, which no program can count");
     }
     each(|isolation| {
@@ -65,7 +75,7 @@ fn a_file_too_large_is_told() {
     each(|isolation| {
         let mut trial = Trial::new(isolation, "exec head -c 3000000 /dev/zero > big");
         trial.job.limits.file_size = 1_000_000;
-        assert_eq!(trial.run().ended, Ended::Overran(Resource::FileSize), "{isolation:?}");
+        assert_eq!(trial.run().exit, ExitReason::LimitExceeded(Resource::FileSize), "{isolation:?}");
         assert_eq!(std::fs::metadata(trial.path("checkout/big")).unwrap().len(), 1_000_000);
     });
 }
@@ -77,7 +87,7 @@ fn files_too_large_together_are_told() {
         let mut trial = Trial::new(isolation, script);
         trial.job.limits.disk = 5_000_000;
         trial.job.limits.time = Duration::from_secs(120);
-        assert_eq!(trial.run().ended, Ended::Overran(Resource::Disk), "{isolation:?}");
+        assert_eq!(trial.run().exit, ExitReason::LimitExceeded(Resource::Disk), "{isolation:?}");
         next_is_fine(isolation);
     });
 }
@@ -89,7 +99,7 @@ fn whoever_tidies_up_in_time_may() {
         trial.job.limits.time = Duration::from_millis(300);
         trial.job.limits.grace = Duration::from_secs(300);
         let finished = trial.run();
-        assert_eq!(finished.ended, Ended::TimedOut, "{isolation:?}");
+        assert_eq!(finished.exit, ExitReason::TimedOut, "{isolation:?}");
         assert_eq!(text(&finished.stdout.bytes), "bye\n", "{isolation:?}");
         assert!(finished.wall < Duration::from_secs(200), "its grace was waited for: {:?}", finished.wall);
     });
@@ -101,14 +111,14 @@ fn output_up_to_the_limit_is_kept() {
         let mut trial = Trial::new(isolation, "head -c 1000000 /dev/zero");
         trial.job.limits.output = 1_000_000;
         let finished = trial.run();
-        assert_eq!((finished.ended, finished.stdout.cut), (Ended::Exited(0), false), "{isolation:?}");
+        assert_eq!((finished.exit, finished.stdout.truncated), (ExitReason::Exited(0), false), "{isolation:?}");
         assert_eq!(finished.stdout.bytes.len(), 1_000_000);
     });
 }
 
 #[test]
 fn the_places_for_temporary_files_are_bounded() {
-    if available().why_not(Isolation::Bubblewrap).is_some() {
+    if available().unavailable_reason(Isolation::Bubblewrap).is_some() {
         return skipped("bubblewrap is not there");
     }
     let script = "for at in /tmp /var/tmp /dev/shm /dev /run /home; do head -c 70000000 /dev/zero > $at/big && echo $at; done; echo done";

@@ -8,8 +8,10 @@ mod plain;
 mod table;
 
 use crate::project::skipped;
-use karat::sandbox::{
-    Cancel, Ended, Finished, Isolation, Job, Limits, Supervisor, ToolUser, View, available, run, seen_root, tool_user,
+use karat_io::cancel::Cancel;
+use karat_sandbox::{
+    Access, ExitReason, Isolation, Job, JobResult, Limits, Supervisor, ToolUser, available, root_in_sandbox, run,
+    tool_user,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +32,7 @@ impl Trial {
             std::fs::create_dir(root.join(name)).unwrap();
         }
         std::fs::write(root.join("checkout/a.txt"), "a\n").unwrap();
-        let seen = seen_root(isolation, &root);
+        let seen = root_in_sandbox(isolation, &root);
         let env =
             [("PATH", "/usr/bin:/bin".into()), ("HOME", seen.join("home").into()), ("TMPDIR", seen.join("tmp").into())];
         let job = Job {
@@ -39,14 +41,14 @@ impl Trial {
             dir: root.join("checkout"),
             root,
             tool: None,
-            view: View::default(),
+            access: Access::default(),
             limits: Limits { time: Duration::from_secs(30), ..Limits::default() },
             isolation,
         };
         Self { folder, job }
     }
 
-    fn run(&self) -> Finished {
+    fn run(&self) -> JobResult {
         run(&self.job, &supervisor(), &Cancel::default()).unwrap()
     }
 
@@ -62,7 +64,7 @@ fn supervisor() -> Supervisor {
 /// Does something for every isolation there is.
 fn each(test: impl Fn(Isolation)) {
     for isolation in Isolation::ALL {
-        match available().why_not(isolation) {
+        match available().unavailable_reason(isolation) {
             None => test(isolation),
             Some(why) => skipped(&format!("{}: {why}", isolation.as_str())),
         }
@@ -80,10 +82,10 @@ fn each_apart(test: impl Fn(Isolation)) {
 
 /// Runs a script in every isolation and compares how it ended and what it printed.
 #[track_caller]
-fn check(script: &str, ended: &Ended, stdout: &str) {
+fn check(script: &str, ended: &ExitReason, stdout: &str) {
     each(|isolation| {
         let finished = Trial::new(isolation, script).run();
-        assert_eq!(finished.ended, *ended, "{isolation:?}: {}", text(&finished.stderr.bytes));
+        assert_eq!(finished.exit, *ended, "{isolation:?}: {}", text(&finished.stderr.bytes));
         assert_eq!(text(&finished.stdout.bytes), stdout, "{isolation:?}");
     });
 }
@@ -115,7 +117,7 @@ fn survivors(marker: &str) -> Vec<String> {
 #[track_caller]
 fn next_is_fine(isolation: Isolation) {
     let finished = Trial::new(isolation, "cat a.txt").run();
-    assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "a\n".to_owned()));
+    assert_eq!((finished.exit, text(&finished.stdout.bytes)), (ExitReason::Exited(0), "a\n".to_owned()));
 }
 
 fn is_root() -> bool {

@@ -1,22 +1,22 @@
 //! What a tool that behaves gets to see, and what is said of its end.
 
 use super::*;
-use karat::sandbox::{SandboxError, ToolFolder, seen_tool};
+use karat_sandbox::{SandboxError, ToolFolder, tool_folder_in_sandbox};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn ends_are_told_as_they_were() {
-    check("exit 0", &Ended::Exited(0), "");
-    check("echo out; echo err >&2; exit 3", &Ended::Exited(3), "out\n");
-    check("kill -9 $$", &Ended::Signalled(9), "");
-    check("kill -TERM $$", &Ended::Signalled(15), "");
-    check("exec 1>&- 2>&-; sleep 0.2; exit 4", &Ended::Exited(4), "");
+    check("exit 0", &ExitReason::Exited(0), "");
+    check("echo out; echo err >&2; exit 3", &ExitReason::Exited(3), "out\n");
+    check("kill -9 $$", &ExitReason::Signalled(9), "");
+    check("kill -TERM $$", &ExitReason::Signalled(15), "");
+    check("exec 1>&- 2>&-; sleep 0.2; exit 4", &ExitReason::Exited(4), "");
 }
 
 #[test]
 fn a_tool_reads_nothing_and_starts_in_its_folder() {
-    check("cat; cat a.txt", &Ended::Exited(0), "a\n");
+    check("cat; cat a.txt", &ExitReason::Exited(0), "a\n");
     each(|isolation| {
         let finished = Trial::new(isolation, "pwd; echo $HOME").run();
         let printed = text(&finished.stdout.bytes);
@@ -64,8 +64,8 @@ fn what_cannot_be_started_is_told_apart() {
         for program in ["/nowhere/at-all", "no-such-program-anywhere", "/etc/passwd"] {
             let mut trial = Trial::new(isolation, "");
             trial.job.command = vec![program.into()];
-            match trial.run().ended {
-                Ended::NotStarted(why) => assert!(why.contains(program), "{isolation:?}: {why}"),
+            match trial.run().exit {
+                ExitReason::NotStarted(why) => assert!(why.contains(program), "{isolation:?}: {why}"),
                 other => panic!("{isolation:?}: {program}: {other:?}"),
             }
         }
@@ -91,7 +91,7 @@ fn what_a_tool_writes_is_there_afterwards() {
     each(|isolation| {
         let trial =
             Trial::new(isolation, "echo x > out.txt; mkdir d; mv out.txt d/; echo y > $TMPDIR/t && echo z > $HOME/h");
-        assert_eq!(trial.run().ended, Ended::Exited(0), "{isolation:?}");
+        assert_eq!(trial.run().exit, ExitReason::Exited(0), "{isolation:?}");
         assert_eq!(std::fs::read_to_string(trial.path("checkout/d/out.txt")).unwrap(), "x\n");
         assert_eq!(std::fs::read_to_string(trial.path("home/h")).unwrap(), "z\n");
     });
@@ -100,12 +100,12 @@ fn what_a_tool_writes_is_there_afterwards() {
 /// Programs share memory and semaphores between their processes by files there.
 #[test]
 fn places_for_temporary_files_can_be_written_to() {
-    if available().why_not(Isolation::Bubblewrap).is_some() {
+    if available().unavailable_reason(Isolation::Bubblewrap).is_some() {
         return skipped("there is no bubblewrap, which makes these places anew");
     }
     let script = "for at in /tmp /var/tmp /dev/shm; do echo x > $at/karat-new && rm $at/karat-new && ls -A $at; done";
     let finished = Trial::new(Isolation::Bubblewrap, script).run();
-    assert_eq!((finished.ended, text(&finished.stdout.bytes)), (Ended::Exited(0), "trial\n".to_owned()));
+    assert_eq!((finished.exit, text(&finished.stdout.bytes)), (ExitReason::Exited(0), "trial\n".to_owned()));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_set_up_prepared_is_seen_in_one_place() {
         let mut seen = BTreeSet::new();
         for folder in &folders {
             let path = folder.path().canonicalize().unwrap();
-            let place = seen_tool(isolation, &path);
+            let place = tool_folder_in_sandbox(isolation, &path);
             let mut trial = Trial::new(isolation, "echo rule > $tool/rules && cat $tool/rules");
             trial.job.env.insert("tool".into(), place.clone().into());
             trial.job.tool = Some(ToolFolder { path: path.clone(), writable: true });
@@ -156,15 +156,15 @@ fn jobs_that_make_no_sense_are_refused() {
     refused(|job| job.command.clear(), "name a program");
     refused(|job| job.root = "/nowhere".into(), "/nowhere: No such file");
     refused(|job| job.dir = "/usr".into(), "/usr lies outside");
-    refused(|job| job.view.secret.push(job.root.join("home")), "must stay hidden");
-    refused(|job| job.view.writable.push("/nowhere".into()), "/nowhere: No such file");
+    refused(|job| job.access.secret.push(job.root.join("home")), "must stay hidden");
+    refused(|job| job.access.writable.push("/nowhere".into()), "/nowhere: No such file");
     let tool = |path: &Path| Some(ToolFolder { path: path.to_owned(), writable: false });
     refused(|job| job.tool = tool(Path::new("/nowhere")), "/nowhere: No such file");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("golden"), "").unwrap();
     let with_secret = |job: &mut Job| {
         job.tool = tool(folder.path());
-        job.view.secret.push(folder.path().join("golden"));
+        job.access.secret.push(folder.path().join("golden"));
     };
     refused(with_secret, "must stay hidden");
 }

@@ -4,7 +4,7 @@
 use super::{is_root, open_to_all};
 use crate::project::{Project, Ran, root, skipped};
 use crate::run::with_cases;
-use karat::sandbox::Isolation;
+use karat_sandbox::Isolation;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};

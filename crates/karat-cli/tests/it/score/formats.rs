@@ -2,9 +2,9 @@
 
 use super::tiny;
 use crate::project::Project;
-use karat::format::report::ReportV1;
-use karat::report::table::draw;
-use karat::report::{FORMATS, Look};
+use karat_format::report::ReportV1;
+use karat_report::table::draw;
+use karat_report::{FORMATS, TerminalStyle};
 use serde_json::Value;
 
 #[test]
@@ -30,7 +30,7 @@ fn the_table_fits_every_terminal() {
     long.cases.iter_mut().for_each(|case| case.case = format!("{}-and-then-some-more-words", case.case));
     for (name, report) in [("starter", &report), ("long names", &long)] {
         for width in 40..=200 {
-            let drawn = draw(report, &Look { width, colour: false });
+            let drawn = draw(report, &TerminalStyle { width, colour: false });
             // The command takes no terminal to be narrower than 60.
             let most = width.max(60);
             for line in drawn.lines() {
@@ -46,7 +46,8 @@ fn the_table_fits_every_terminal() {
             );
         }
     }
-    let heads = |width| draw(&report, &Look { width, colour: false }).lines().nth(3).unwrap().trim().to_owned();
+    let heads =
+        |width| draw(&report, &TerminalStyle { width, colour: false }).lines().nth(3).unwrap().trim().to_owned();
     assert!(heads(60).ends_with("F1   clean") && heads(80).ends_with("TP  FP  FN"), "{} {}", heads(60), heads(80));
     assert!(heads(110).contains("failed") && heads(180).contains("consistency"), "{} {}", heads(110), heads(180));
 }

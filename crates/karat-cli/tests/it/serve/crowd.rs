@@ -2,7 +2,7 @@
 
 use super::pages::{begun, record};
 use super::{Server, ids, two_runs};
-use karat::store::Store;
+use karat_store::Store;
 use std::io::Write;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

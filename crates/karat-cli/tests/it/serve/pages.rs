@@ -2,10 +2,10 @@
 
 use super::{HOSTILE, Server, ids, two_runs};
 use crate::project::Project;
-use karat::format::run::TrialDetailV1;
-use karat::format::submission::TrialV1;
-use karat::run::record::TrialRecord;
-use karat::store::{NewRun, RunState, Store};
+use karat_format::run::TrialDetailV1;
+use karat_format::submission::TrialV1;
+use karat_store::record::TrialRecord;
+use karat_store::{NewRun, RunState, Store};
 use serde_json::{Value, json};
 
 #[test]
@@ -113,7 +113,7 @@ fn a_store_may_be_missing_empty_new_or_gone() {
     assert!(damaged.status == 500 && damaged.body.contains("karat store verify"), "{}", damaged.body);
 }
 
-pub(super) fn begun(store: &mut Store, name: &str) -> karat::store::RunId {
+pub(super) fn begun(store: &mut Store, name: &str) -> karat_store::RunId {
     let tool = json!({ "name": "slow", "kind": "command", "trials": 2, "isolation": "full", "manifest": {} });
     let plan = json!({
         "schema": "karat.plan/1", "suite": { "name": "tiny", "place": "nowhere", "digest": "d1", "cases": 2 },
@@ -215,8 +215,8 @@ fn what_was_not_made_yet_is_no_miss() {
     assert!(page.contains("1 case, ") && !page.contains("count as skipped"), "{page}");
 }
 
-fn serde_id(project: &Project, run: &str) -> karat::store::RunId {
-    Store::read_only(&project.path(".karat")).unwrap().identify(run).unwrap()
+fn serde_id(project: &Project, run: &str) -> karat_store::RunId {
+    Store::read_only(&project.path(".karat")).unwrap().resolve_run(run).unwrap()
 }
 
 #[test]

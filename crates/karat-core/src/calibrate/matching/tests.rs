@@ -1,11 +1,13 @@
 //! Rules that were planted come back, and what cannot be learned is said.
 
+use super::weights::slope;
 use super::*;
+use crate::calibrate::logistic::Logistic;
 use crate::local_judge::labels::Labels;
+use crate::profile::Unstated;
 use crate::stats::random::Random;
 use proptest::prelude::*;
 
-/// The default profile, as it is shipped.
 fn plain() -> Profile {
     toml::from_str(include_str!("../../../../karat/profiles/karat.toml")).unwrap()
 }
@@ -38,7 +40,7 @@ fn planted_rules_come_back_and_hold() {
 }
 
 #[test]
-fn labels_by_the_rules_of_today_leave_nothing_to_gain() {
+fn labels_made_by_the_present_rules_leave_nothing_to_gain() {
     let found = fit(&planted(200, 2, [0.4, 0.2, 0.4], plain().threshold), &plain()).unwrap();
     assert_eq!((found.present.f1, found.advice()), (Some(1.0), Advice::Keep), "{found:?}");
 }
@@ -53,7 +55,7 @@ fn a_part_that_is_nearly_the_same_in_all_pairs_keeps_its_weight() {
     let profile = plain();
     let found = fit(&pairs, &profile).unwrap();
     assert_eq!(found.kept, [true, false, false, false], "{found:?}");
-    // Its share in the weights of today, text being the part that no pair has.
+    // Its share in the present weights, text being the part that no pair has.
     let today = profile.weights.file / (profile.weights.file + profile.weights.line + 2.0 * profile.weights.keyword);
     assert!((found.weights.file - today).abs() < 1e-4, "{found:?}");
     assert!(found.weights.keyword > found.weights.line && found.in_sample.f1 > Some(0.95), "{found:?}");
@@ -109,8 +111,8 @@ fn too_little_is_refused_with_the_reason() {
     let check = |pairs: &[LabelledPair], change: fn(&mut Profile), expect: &str| {
         let mut profile = plain();
         change(&mut profile);
-        let told = fit(pairs, &profile).unwrap_err().to_string();
-        assert!(told.contains(expect), "{told}");
+        let actual = fit(pairs, &profile).unwrap_err().to_string();
+        assert!(actual.contains(expect), "{actual}");
     };
     let some = planted(60, 3, [0.4, 0.2, 0.4], 0.5);
     check(&some[..29], |_| {}, "29 labelled pairs are too few");
@@ -130,21 +132,21 @@ fn too_little_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_cannot_be_held_out_is_said() {
+fn failing_to_hold_out_is_reported() {
     let alone: Vec<LabelledPair> = planted(60, 4, [0.4, 0.2, 0.4], 0.5)
         .into_iter()
         .map(|pair| LabelledPair { group: "g".to_owned(), ..pair })
         .collect();
     let found = fit(&alone, &plain()).unwrap();
-    assert_eq!((found.held_out.err(), found.present.n), (Some(NotHeldOut::OneGroup), 60));
+    assert_eq!((found.held_out.err(), found.present.n), (Some(HoldOutError::OneGroup), 60));
     let split: Vec<LabelledPair> =
         alone.into_iter().map(|pair| LabelledPair { group: pair.matched.to_string(), ..pair }).collect();
-    assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(NotHeldOut::OneKind));
+    assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(HoldOutError::OneKind));
 }
 
 /// What one group teaches is of no use in the other, where another part decides.
 #[test]
-fn a_group_is_decided_by_what_the_others_teach() {
+fn a_group_is_judged_by_parameters_fitted_on_the_others() {
     let mut random = Random::new(9, 0);
     let pair = |number: usize| {
         let (own, other, matched) = (random.unit(), random.unit(), number % 4 < 2);
@@ -172,12 +174,12 @@ fn slopes_are_those_of_the_loss() {
     let rows: Vec<(&Parts, bool)> = rows.iter().map(|(parts, matched)| (parts, *matched)).collect();
     let (at, today) = ([0.2, 0.3, 0.4, 0.1], [0.3, 0.2, 0.3, 0.2]);
     for unstated in [Unstated::Zero, Unstated::LeaveOut] {
-        let here = slope(&rows, &at, &today, unstated, &mut Squash::default());
+        let here = slope(&rows, &at, &today, unstated, &mut Logistic::default());
         for part in 0..4 {
             let loss = |by: f64| {
                 let mut moved = at;
                 moved[part] += by;
-                slope(&rows, &moved, &today, unstated, &mut Squash::default()).loss
+                slope(&rows, &moved, &today, unstated, &mut Logistic::default()).loss
             };
             let expect = (loss(1e-4) - loss(-1e-4)) / 2e-4;
             assert!((here.gradient[part] - expect).abs() < 1e-3 * (1.0 + expect.abs()), "{part}: {expect}");
@@ -205,13 +207,13 @@ fn thresholds_by_hand() {
 /// A case in which everything is compared as scoring compares it.
 #[test]
 fn parts_are_those_of_scoring() {
-    let mut case = Case::named("c");
-    case.goldens = ["g1", "g2"].map(crate::golden::Golden::named).to_vec();
+    let mut case = Case::new("c");
+    case.goldens = ["g1", "g2"].map(crate::golden::Golden::new).to_vec();
     case.goldens[0].keywords = vec!["overflow".to_owned(), "sum".to_owned()];
     case.goldens[1].title = Some("The cache grows without bound".to_owned());
     let suite = Suite { name: String::new(), digest: String::new(), cases: vec![case] };
     let mut trial = crate::trial::Trial::reported("c".into(), "t".into(), 1);
-    trial.findings = ["f1", "f2"].map(crate::finding::Finding::named).to_vec();
+    trial.findings = ["f1", "f2"].map(crate::finding::Finding::new).to_vec();
     trial.findings[0].message = Some("an overflow here".to_owned());
     trial.findings[1].message = Some("the cache grows".to_owned());
     let label = LabelledTrial {

@@ -92,7 +92,7 @@ fn figures_that_are_no_means_are_tested_by_swaps() {
     let mut random = Random::new(5, 0);
     let rows: Vec<[Row; 2]> = (0..80).map(|_| [counts(&mut random, 0.5), counts(&mut random, 0.6)]).collect();
     let pair = Pairs::Sums { rows: rows.clone(), columns: 2, value: &ratio };
-    let comparand = crate::comparison::Comparand { pairs: pair, clusters: None, direction: Direction::Up };
+    let comparand = crate::comparison::PairedMetric { pairs: pair, clusters: None, direction: Direction::Up };
     let compared = compare(&[comparand], &rules(20_000)).remove(0);
     let sides = [0, 1].map(|side| rows.iter().map(|pair| pair[side].clone()).collect::<Vec<Row>>());
     let scores = ToolScores::Sums { rows: sides.to_vec(), columns: 2, value: &ratio };
@@ -104,7 +104,7 @@ fn figures_that_are_no_means_are_tested_by_swaps() {
 #[test]
 fn neither_the_order_of_cases_nor_threads_change_a_digit() {
     let mut tools = scored(&[0.5, 0.52, 0.7, 0.4], 150, 4);
-    // Zero and none are told apart although both add nothing.
+    // Zero and none are actual apart although both add nothing.
     tools[0][3] = None;
     tools[1][5] = Some(0.0);
     tools[1][6] = None;
@@ -144,7 +144,7 @@ fn sets_follow_from_all_pairs() {
     check(vec![around(0.5, 40)], Direction::Up, &[(1, 1)]);
     check(vec![around(0.5, 40), around(0.8, 40)], Direction::Up, &[(2, 2), (1, 1)]);
     check(vec![around(0.5, 40), around(0.8, 40)], Direction::Down, &[(1, 1), (2, 2)]);
-    // The same in every case: tied for both ranks, and the third is told apart from both.
+    // The same in every case: tied for both ranks, and the third is actual apart from both.
     check(vec![around(0.8, 40), around(0.5, 40), around(0.8, 40)], Direction::Up, &[(1, 2), (3, 3), (1, 2)]);
     check(vec![around(0.8, 40); 3], Direction::Up, &[(1, 3); 3]);
     // Equal but for the last digits.
@@ -187,7 +187,6 @@ fn many_tools_draw_enough_to_be_told_apart() {
     assert!(sets.iter().enumerate().all(|(at, set)| (set.low, set.high) == (at + 1, at + 1)), "{sets:?}");
 }
 
-/// Tools whose true means are known.
 struct Truth {
     name: &'static str,
     means: &'static [f64],
@@ -214,7 +213,6 @@ fn plain(random: &mut Random, tools: usize) -> Vec<f64> {
     (0..tools).map(|_| difficulty + 0.3 * normal(random)).collect()
 }
 
-/// Two families of tools, alike within.
 fn correlated(random: &mut Random, tools: usize) -> Vec<f64> {
     let families = [normal(random), normal(random)];
     (0..tools).map(|tool| 0.3 * families[tool % 2] + 0.05 * normal(random)).collect()

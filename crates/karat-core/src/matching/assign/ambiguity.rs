@@ -1,8 +1,8 @@
-//! Which chosen pairs another assignment of equal weight could do without.
+//! Finds chosen pairs that another assignment of equal weight avoids.
 //!
-//! Only edges that are tight in the certificate can be in an optimum. Let every matched column be a node, and let one more node
-//! stand for everything free. An arrow from `a` to `b` says: the row on `a` may move to `b` at no loss. A chosen pair can be
-//! avoided just when its column lies on a circle of such moves.
+//! Only edges that are tight in the certificate can be in an optimum. Every matched column is a node; one more
+//! node stands for everything free. An edge from `a` to `b` means that the row on `a` may move to `b` at no
+//! loss. A chosen pair can be avoided exactly when its column lies on a cycle of such moves.
 
 use super::graph::{FREE, Graph, Solution, Weight};
 
@@ -17,7 +17,7 @@ pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<'_>, solution: &Solution<W
         if own != FREE && solution.profit[row] == zero {
             arrows[from].push(outside as u32);
         }
-        for (column, weight) in graph.of_row::<W>(row) {
+        for (column, weight) in graph.edges::<W>(row) {
             let tight = solution.profit[row] + solution.price[column as usize] == weight;
             if column != own && tight {
                 let to = if solution.row_of[column as usize] == FREE { outside as u32 } else { column };
@@ -30,12 +30,12 @@ pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<'_>, solution: &Solution<W
             arrows[outside].push(column as u32);
         }
     }
-    let circle = on_a_circle(&arrows);
-    solution.column_of.iter().map(|&column| column != FREE && circle[column as usize]).collect()
+    let on_cycle = on_a_cycle(&arrows);
+    solution.column_of.iter().map(|&column| column != FREE && on_cycle[column as usize]).collect()
 }
 
 /// Nodes in a strongly connected component of two or more, by Tarjan's method without recursion.
-fn on_a_circle(arrows: &[Vec<u32>]) -> Vec<bool> {
+fn on_a_cycle(arrows: &[Vec<u32>]) -> Vec<bool> {
     const UNSEEN: u32 = u32::MAX;
     let mut order = vec![UNSEEN; arrows.len()];
     let mut low = vec![0_u32; arrows.len()];

@@ -1,4 +1,4 @@
-//! The pairs that count as a graph, taken apart into components that have nothing to do with each other.
+//! The bipartite graph of pairs that count, split into connected components.
 
 use super::Edge;
 use std::borrow::Cow;
@@ -11,7 +11,6 @@ pub(super) const FREE: u32 = u32::MAX;
 pub(super) struct Graph<'e> {
     pub(super) rows: Vec<&'e [Edge]>,
     pub(super) tiers: Vec<u8>,
-    /// By column of the whole problem.
     pub(super) own_number: &'e [u32],
     pub(super) columns: usize,
 }
@@ -22,28 +21,30 @@ impl Graph<'_> {
     }
 
     /// The edges of a row: column and weight, by rising column.
-    pub(super) fn of_row<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
+    pub(super) fn edges<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
         let tier = self.tiers[row];
-        self.rows[row].iter().map(move |edge| (self.own_number[edge.column as usize], W::of(edge.weight, tier)))
+        self.rows[row]
+            .iter()
+            .map(move |edge| (self.own_number[edge.column as usize], W::from_weight(edge.weight, tier)))
     }
 }
 
 /// Whole numbers an assignment can be computed in.
 pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {
     /// The weight of an edge of a row of this tier.
-    fn of(weight: i64, tier: u8) -> Self;
+    fn from_weight(weight: i64, tier: u8) -> Self;
 }
 
 /// Enough where all rows are of one tier.
 impl Weight for i64 {
-    fn of(weight: i64, _: u8) -> Self {
+    fn from_weight(weight: i64, _: u8) -> Self {
         weight
     }
 }
 
 /// A single pair of a higher tier outweighs all pairs of the lower ones together, up to 65,000 of them.
 impl Weight for i128 {
-    fn of(weight: i64, tier: u8) -> Self {
+    fn from_weight(weight: i64, tier: u8) -> Self {
         Self::from(weight) << (46 * u32::from(tier.min(2)))
     }
 }

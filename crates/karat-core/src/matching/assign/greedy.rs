@@ -1,4 +1,4 @@
-//! The best pair first, then the best of what is left.
+//! Greedy assignment: the best pair first, then the best of the rest.
 
 use super::{Chosen, Edge};
 
@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pair_is_ambiguous_just_when_an_equal_one_could_have_been_taken(
+        fn a_pair_is_ambiguous_exactly_when_an_equal_one_could_have_been_taken(
             weights in proptest::collection::vec(0_i64..4, 36)
         ) {
             let present = weights.iter().enumerate().filter(|(_, weight)| **weight > 0);

@@ -4,7 +4,7 @@ use super::*;
 use crate::golden::Golden;
 use crate::ids::JudgeName;
 use crate::lines::Lines;
-use crate::matching::decisions::Decided;
+use crate::matching::decisions::SettledPair;
 use crate::matching::pair::prose;
 use crate::path::{FilePattern, RepoPath};
 use crate::profile::{Requirement, Unstated};
@@ -57,7 +57,7 @@ prop_compose! {
             category: Some(format!("k{kind}")),
             rule_id: Some(format!("r{kind}")),
             cwe: vec![kind],
-            ..Golden::named(format!("g{number}"))
+            ..Golden::new(format!("g{number}"))
         };
         list.into_iter().enumerate().map(golden).collect()
     }
@@ -80,7 +80,7 @@ prop_compose! {
             category: Some(format!("k{kind}")),
             rule_id: Some(format!("r{kind}")),
             cwe: vec![kind],
-            ..Finding::named(format!("f{number}"))
+            ..Finding::new(format!("f{number}"))
         };
         list.into_iter().enumerate().map(finding).collect()
     }
@@ -122,7 +122,7 @@ fn decisions<'a>(
     goldens: usize,
     findings: usize,
 ) -> Decisions<'a> {
-    let decided = |matched| Decided { matched, partial: false, confidence: Some(0.5), judge, judgement: 0 };
+    let decided = |matched| SettledPair { matched, partial: false, confidence: Some(0.5), judge, judgement: 0 };
     let mut decisions = Decisions::default();
     for &(golden, finding, matched) in stated {
         decisions.pairs.insert((golden % goldens, finding % findings), decided(matched));
@@ -145,7 +145,7 @@ proptest! {
         nothing in proptest::collection::vec(0_usize..20, 0..2),
         most in 1_usize..6,
     ) {
-        let case = Case { goldens, ..Case::named("c") };
+        let case = Case { goldens, ..Case::new("c") };
         let vocabulary = Vocabulary::learn(&case.goldens, prose);
         let prepared = PreparedCase::new(&case, &vocabulary, &profile);
         let judge = JudgeName::new("j");
@@ -157,8 +157,8 @@ proptest! {
         prop_assert_eq!(&all.of_golden, &found.of_golden);
         let every: Vec<usize> = (0..findings.len()).collect();
         prop_assert_eq!(plain.best_goldens(&all, &every), indexed.best_goldens(&found, &every));
-        let worth = quantum(profile.judge_threshold);
-        prop_assert_eq!(plain.nearest(worth, most), indexed.nearest(worth, most));
+        let min_score = quantum(profile.judge_threshold);
+        prop_assert_eq!(plain.nearest(min_score, most), indexed.nearest(min_score, most));
         prop_assert_eq!(plain.best_candidates(most), indexed.best_candidates(most));
         prop_assert_eq!(plain.best_candidates(usize::MAX), indexed.best_candidates(usize::MAX));
         // What is kept of a golden with too many pairs are its best.
@@ -178,10 +178,10 @@ proptest! {
 #[test]
 fn equal_pairs_are_kept_in_turn() {
     let goldens: Vec<Golden> =
-        (0..100).map(|n| Golden { file: FilePattern::new("a.rs"), ..Golden::named(format!("g{n}")) }).collect();
+        (0..100).map(|n| Golden { file: FilePattern::new("a.rs"), ..Golden::new(format!("g{n}")) }).collect();
     let findings: Vec<Finding> =
-        (0..100).map(|n| Finding { file: RepoPath::new("a.rs"), ..Finding::named(format!("f{n}")) }).collect();
-    let (case, profile) = (Case { goldens, ..Case::named("c") }, profile("crb"));
+        (0..100).map(|n| Finding { file: RepoPath::new("a.rs"), ..Finding::new(format!("f{n}")) }).collect();
+    let (case, profile) = (Case { goldens, ..Case::new("c") }, profile("crb"));
     let (vocabulary, decisions) = (Vocabulary::default(), Decisions::default());
     let prepared = PreparedCase::new(&case, &vocabulary, &profile);
     let found = Search::new(&prepared, &findings, &decisions, &vocabulary, &profile).all_with(5);

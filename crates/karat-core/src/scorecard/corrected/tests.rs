@@ -1,6 +1,7 @@
 //! The estimate before its weights are scaled: exactly right on average, over all ways to draw labels.
 
 use super::*;
+use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{CaseId, FindingId, GoldenId, ToolName};
 use crate::scorecard::score;
@@ -17,7 +18,7 @@ fn profile(name: &str) -> Profile {
     table.try_into().unwrap()
 }
 
-fn says(judge: &str, place: Place, matched: bool, probability: Option<f64>) -> Judgement {
+fn says(judge: &str, place: PairIndex, matched: bool, probability: Option<f64>) -> Judgement {
     Judgement {
         case: CaseId::new("c"),
         tool: ToolName::new("t"),
@@ -51,10 +52,10 @@ const PAIRS: [(usize, usize, bool, bool, f64); 9] = [
 
 #[test]
 fn the_mean_over_all_draws_is_what_people_would_count() {
-    let mut case = Case { verdict: Verdict::Vulnerable, ..Case::named("c") };
-    case.goldens = (0..5).map(|golden| Golden::named(format!("g{golden}"))).collect();
+    let mut case = Case { verdict: Verdict::Vulnerable, ..Case::new("c") };
+    case.goldens = (0..5).map(|golden| Golden::new(format!("g{golden}"))).collect();
     let suite = Suite { name: "s".to_owned(), digest: String::new(), cases: vec![case] };
-    let findings = (0..5).map(|finding| Finding::named(format!("f{finding}"))).collect();
+    let findings = (0..5).map(|finding| Finding::new(format!("f{finding}"))).collect();
     let trials = [Trial { findings, ..Trial::reported(CaseId::new("c"), ToolName::new("t"), 1) }];
     let judgements: Vec<Judgement> = PAIRS.iter().map(|p| says("model", (p.0, p.1), p.3, None)).collect();
     let truth: Vec<Judgement> = PAIRS.iter().map(|p| says("human:a", (p.0, p.1), p.2, None)).collect();
@@ -64,7 +65,7 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
         let expected = score(&suite, &trials, &truth, profile).tools[0].counts;
         assert_ne!(scorecard.tools[0].counts, expected, "{name}: the judge errs");
         let vocabulary = vocabulary(&suite, profile);
-        let heard = by_trial(judgements.iter());
+        let by_trial = judgements_by_trial(judgements.iter());
         let mut mean = Totals::default();
         for drawn in 0..1_u32 << PAIRS.len() {
             let (mut labels, mut chance) = (Vec::new(), 1.0);
@@ -73,8 +74,8 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 chance *= if is_drawn { pair.4 } else { 1.0 - pair.4 };
                 labels.extend(is_drawn.then(|| says("human:a", (pair.0, pair.1), pair.2, Some(pair.4))));
             }
-            let said = by_trial(labels.iter());
-            let labelled = Labelled {
+            let labels_by_trial = judgements_by_trial(labels.iter());
+            let labelled = CorrectionInput {
                 suite: &suite,
                 trials: &trials,
                 judgements: &judgements,
@@ -83,7 +84,8 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 cluster: None,
                 level: 0.95,
             };
-            let context = Context { labelled, vocabulary: &vocabulary, heard: &heard, said: &said };
+            let context =
+                Context { labelled, vocabulary: &vocabulary, judgements: &by_trial, labels: &labels_by_trial };
             let trials = context.trial_pairs(&scorecard.tools[0]);
             let sample = context.second_phase(&trials, first_phase(&trials)).unwrap();
             mean = mean.plus(sample.totals(), chance);

@@ -1,6 +1,6 @@
 //! Cohen's kappa of two raters.
 
-use super::{Ratings, Undefined, Value};
+use super::{Ratings, UndefinedAgreement, Value};
 
 /// How much a disagreement weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,6 @@ pub fn cohen(ratings: &Ratings, a: usize, b: usize, weights: Weights) -> Value {
 pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
-    /// How many items both rated.
     pub(super) n: usize,
     /// A pattern, and the categories of the first and the second rater.
     cells: Vec<(usize, usize, usize)>,
@@ -33,7 +32,7 @@ impl Pair {
         let mut n = 0;
         let mut cells = Vec::new();
         for (at, pattern) in ratings.patterns().iter().enumerate() {
-            if let (Some(first), Some(second)) = (pattern.of(a), pattern.of(b)) {
+            if let (Some(first), Some(second)) = (pattern.category_of(a), pattern.category_of(b)) {
                 n += pattern.times;
                 cells.push((at, first, second));
             }
@@ -78,11 +77,11 @@ impl Sums {
             Weights::Quadratic => 2,
         };
         if self.total == 0.0 {
-            return Err(Undefined::NoOverlap);
+            return Err(UndefinedAgreement::NoOverlap);
         }
         // Both always said one and the same, which is exact in the first sum.
         if self.expected[0] <= 0.0 {
-            return Err(Undefined::OneCategory);
+            return Err(UndefinedAgreement::OneCategory);
         }
         Ok(1.0 - self.total * self.observed[at] / self.expected[at])
     }

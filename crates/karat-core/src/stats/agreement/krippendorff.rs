@@ -1,7 +1,7 @@
 //! Krippendorff's alpha.
 
 use super::ratings::Pattern;
-use super::{Ratings, Undefined, Value};
+use super::{Ratings, UndefinedAgreement, Value};
 
 /// What can be said of two different categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,10 +32,10 @@ pub(super) fn alpha(ratings: &Ratings, times: &[f64], level: Level) -> Value {
     }
     let total: f64 = sizes.iter().sum();
     if total == 0.0 {
-        return Err(Undefined::NoOverlap);
+        return Err(UndefinedAgreement::NoOverlap);
     }
     if sizes.iter().filter(|size| **size > 0.0).count() < 2 {
-        return Err(Undefined::OneCategory);
+        return Err(UndefinedAgreement::OneCategory);
     }
     let (observed, expected) = match level {
         Level::Nominal => {

@@ -1,4 +1,4 @@
-//! How far raters agree beyond chance: percent, Cohen, Fleiss, Krippendorff and Gwet's AC1, with intervals.
+//! Inter-rater agreement: percent, Cohen, Fleiss, Krippendorff and Gwet's AC1, with intervals.
 //!
 //! Every figure is a function of how often each *pattern* of ratings occurs (see [`Ratings`]). A sample of the items is then
 //! nothing but other counts of the same patterns, which is what makes resampling a hundred thousand items quick.
@@ -18,18 +18,18 @@ pub use resample::{Interval, RESAMPLES};
 pub use shares::{ac1, fleiss, percent};
 
 /// A figure, or the reason why there is none. 0/0 is never a number.
-pub type Value = Result<f64, Undefined>;
+pub type Value = Result<f64, UndefinedAgreement>;
 
 /// Why a figure has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Undefined {
-    /// Nobody shares an item with anybody.
+pub enum UndefinedAgreement {
+    /// No two raters rated the same item.
     NoOverlap,
     /// There is one category only, so that chance alone agrees always.
     OneCategory,
 }
 
-impl Undefined {
+impl UndefinedAgreement {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
@@ -52,20 +52,17 @@ pub struct Estimate {
 
 /// Cohen's kappa of two raters, plain and weighted.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PairEstimate {
-    /// The first rater.
     pub a: usize,
     /// The second rater, always the greater number.
     pub b: usize,
-    /// All disagreements weigh the same.
     pub plain: Estimate,
-    /// Disagreements weigh by distance.
     pub linear: Estimate,
-    /// Disagreements weigh by the square of their distance.
     pub quadratic: Estimate,
 }
 
-/// Everything there is to say about how far raters agree.
+/// All agreement figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
     /// The share of agreeing pairs of ratings, averaged over items.
@@ -91,7 +88,7 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
     let prepared: Vec<cohen::Pair> = pairs.iter().map(|&(a, b)| cohen::Pair::new(ratings, a, b)).collect();
     let figures = |times: &[f64]| {
         let mut all = Vec::with_capacity(WHOLE + 3 * prepared.len());
-        let shares = shares::Shares::of(ratings, times);
+        let shares = shares::Shares::new(ratings, times);
         all.push(shares.percent());
         all.push(shares.fleiss());
         all.push(shares.ac1());
@@ -105,7 +102,8 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
     let n = ratings.pairable();
     let mut estimates = resample::estimates(ratings, seed, &figures).into_iter();
     let mut next = |n: usize| {
-        let (value, interval) = estimates.next().unwrap_or((Err(Undefined::NoOverlap), Err(NoInterval::Undefined)));
+        let (value, interval) =
+            estimates.next().unwrap_or((Err(UndefinedAgreement::NoOverlap), Err(NoInterval::Undefined)));
         Estimate { value, interval, n }
     };
     let mut percent = next(n);

@@ -1,4 +1,4 @@
-//! Who gave what to which item.
+//! Ratings of items by raters.
 
 use std::collections::BTreeMap;
 
@@ -27,16 +27,13 @@ pub struct Ratings {
     items: Vec<usize>,
 }
 
-/// Items that everybody rated alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pattern {
     /// The ratings, in the order of raters.
     pub(super) ratings: Vec<Rating>,
-    /// The categories given, and how often each.
     pub(super) counts: Vec<(usize, f64)>,
     /// The share of agreeing pairs of ratings; 0 where there are no pairs.
     pub(super) agreeing: f64,
-    /// How many items have this pattern.
     pub(super) times: usize,
 }
 
@@ -166,13 +163,11 @@ impl Pattern {
         Self { ratings, counts: counts.into_iter().collect(), agreeing, times }
     }
 
-    /// Whether there is a pair of ratings.
     pub(super) fn pairable(&self) -> bool {
         self.ratings.len() >= 2
     }
 
-    /// What a rater said.
-    pub(super) fn of(&self, rater: usize) -> Option<usize> {
+    pub(super) fn category_of(&self, rater: usize) -> Option<usize> {
         let at = self.ratings.binary_search_by_key(&rater, |rating| rating.rater).ok()?;
         self.ratings.get(at).map(|rating| rating.category)
     }

@@ -1,6 +1,7 @@
 //! Intervals by resampling items with replacement.
 
 use super::{Ratings, Value};
+use crate::stats::bootstrap::{acceleration, at_share};
 use crate::stats::distribution::{cumulative, quantile};
 use crate::stats::interval::NoInterval;
 use crate::stats::random::Random;
@@ -11,12 +12,10 @@ pub const RESAMPLES: usize = 2000;
 
 /// A 95 % interval, and how it came about.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
-    /// The method by name.
     pub method: &'static str,
 }
 
@@ -71,10 +70,9 @@ fn without(value: Value) -> NoInterval {
     if value.is_ok() { NoInterval::NothingVaries } else { NoInterval::Undefined }
 }
 
-/// The jackknife leaves out at most so many blocks of items.
+/// Maximum number of jackknife blocks.
 const BLOCKS: usize = 200;
 
-/// The figures without each block of items.
 fn jackknife(
     times: &[f64],
     items: &[u32],
@@ -121,22 +119,4 @@ fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64]) -> Result<Inte
     };
     let z = quantile(0.975);
     Ok(Interval { low: end(-z), high: end(z), method: "bootstrap-bca" })
-}
-
-fn acceleration(left_out: &[f64]) -> f64 {
-    let mean = left_out.iter().sum::<f64>() / left_out.len().max(1) as f64;
-    let (mut squares, mut cubes) = (0.0, 0.0);
-    for value in left_out {
-        let influence = mean - value;
-        squares += influence.powi(2);
-        cubes += influence.powi(3);
-    }
-    if squares > 0.0 { cubes / (6.0 * f64::powf(squares, 1.5)) } else { 0.0 }
-}
-
-/// The value below which that share of sorted values lies, between neighbours on a straight line.
-fn at_share(sorted: &[f64], share: f64) -> f64 {
-    let place = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
 }

@@ -1,10 +1,10 @@
 //! Figures made of two things: how often raters agree, and how large each category is.
 
-use super::{Ratings, Undefined, Value};
+use super::{Ratings, UndefinedAgreement, Value};
 
 /// The share of agreeing pairs of ratings of an item, averaged over the items with two ratings or more.
 pub fn percent(ratings: &Ratings) -> Value {
-    Shares::of(ratings, &ratings.times()).percent()
+    Shares::new(ratings, &ratings.times()).percent()
 }
 
 /// Fleiss' kappa (Fleiss 1971), for any number of ratings an item.
@@ -12,17 +12,16 @@ pub fn percent(ratings: &Ratings) -> Value {
 /// Where items have unequal numbers of ratings, agreement is averaged over the items with two or more, and a category's size
 /// over all rated items, each item weighing the same (Gwet 2014). With equal numbers this is Fleiss' own formula.
 pub fn fleiss(ratings: &Ratings) -> Value {
-    Shares::of(ratings, &ratings.times()).fleiss()
+    Shares::new(ratings, &ratings.times()).fleiss()
 }
 
 /// Gwet's AC1 (Gwet 2008), for two raters or many, with missing ratings treated as in [`fleiss`].
 ///
-/// The categories are those that occur; a category nobody used does not make chance agreement smaller.
+/// The categories are those that occur; unused categories do not lower chance agreement.
 pub fn ac1(ratings: &Ratings) -> Value {
-    Shares::of(ratings, &ratings.times()).ac1()
+    Shares::new(ratings, &ratings.times()).ac1()
 }
 
-/// What the figures are made of.
 pub(super) struct Shares {
     agreeing: Option<f64>,
     /// The size of each category; they add up to 1.
@@ -32,8 +31,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Of a sample in which each pattern occurs so many times.
-    pub(super) fn of(ratings: &Ratings, times: &[f64]) -> Self {
+    /// For a sample in which each pattern occurs `times` times.
+    pub(super) fn new(ratings: &Ratings, times: &[f64]) -> Self {
         let (mut agreeing, mut pairable, mut rated) = (0.0, 0.0, 0.0);
         let mut sizes = vec![0.0; ratings.categories()];
         for (pattern, &times) in ratings.patterns().iter().zip(times) {
@@ -55,13 +54,13 @@ impl Shares {
     }
 
     pub(super) fn percent(&self) -> Value {
-        self.agreeing.ok_or(Undefined::NoOverlap)
+        self.agreeing.ok_or(UndefinedAgreement::NoOverlap)
     }
 
     pub(super) fn fleiss(&self) -> Value {
         let agreeing = self.percent()?;
         if self.sizes.iter().filter(|size| **size > 0.0).count() < 2 {
-            return Err(Undefined::OneCategory);
+            return Err(UndefinedAgreement::OneCategory);
         }
         let chance: f64 = self.sizes.iter().map(|size| size * size).sum();
         Ok((agreeing - chance) / (1.0 - chance))
@@ -70,7 +69,7 @@ impl Shares {
     pub(super) fn ac1(&self) -> Value {
         let agreeing = self.percent()?;
         if self.categories < 2 {
-            return Err(Undefined::OneCategory);
+            return Err(UndefinedAgreement::OneCategory);
         }
         let spread: f64 = self.sizes.iter().map(|size| size * (1.0 - size)).sum();
         let chance = spread / (self.categories - 1) as f64;

@@ -1,14 +1,14 @@
-//! Many figures of the same cases, resampled together: drawing the cases is the work, and it is done once for all of them.
+//! Bootstraps many figures of the same cases with one set of resamples.
 
-use super::{Kind, Options, Trials, acceleration, ends, method, sum};
-use crate::stats::interval::{Estimate, Interval, NoInterval, checked};
+use super::{BootstrapKind, BootstrapOptions, TrialResampling, acceleration, ends, method, sum};
+use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// What is known of every case.
 #[derive(Clone, Copy, Debug)]
-pub struct Cases<'a> {
+pub struct CaseData<'a> {
     /// By case, then by trial: the values whose means are wanted; none where one is undefined there.
     pub trials: &'a [Vec<Vec<Option<f64>>>],
     /// By case: numbers that add up over cases.
@@ -19,11 +19,11 @@ pub struct Cases<'a> {
 
 /// Means, and figures of sums, each with its interval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joint {
+pub struct JointEstimates {
     /// The mean over cases of each value's mean over trials.
-    pub means: Vec<Estimate>,
+    pub means: Vec<IntervalEstimate>,
     /// What the figures come to.
-    pub figures: Vec<Estimate>,
+    pub figures: Vec<IntervalEstimate>,
 }
 
 /// Estimates of all values and figures by the same samples.
@@ -31,7 +31,11 @@ pub struct Joint {
 /// Means are drawn by case and then by trial, as the module above says; figures by case, with the trials it has, whose noise
 /// its sums already hold. `figures` turns the sums over cases into figures, always as many and in the same order, none where
 /// one is undefined. Neither the order of cases, nor that of trials, nor the number of threads changes a digit.
-pub fn joint(cases: &Cases<'_>, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync), options: &Options) -> Joint {
+pub fn joint_estimates(
+    cases: &CaseData<'_>,
+    figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync),
+    options: &BootstrapOptions,
+) -> JointEstimates {
     let sample = Sample::new(cases, options);
     let known = sample.figures_of(&sample.all(), figures);
     let width = known.len();
@@ -47,17 +51,17 @@ pub fn joint(cases: &Cases<'_>, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> +
         });
     }
     let left_out = match options.kind {
-        Kind::Percentile => Vec::new(),
-        Kind::Bca => sample.left_out(figures),
+        BootstrapKind::Percentile => Vec::new(),
+        BootstrapKind::Bca => sample.left_out(figures),
     };
     let estimate = |at: usize| {
         let column = || drawn.iter().skip(at).step_by(width).copied().filter(|v| v.is_finite()).collect();
         let without: Vec<f64> = left_out.iter().filter_map(|values| values[at]).filter(|v| v.is_finite()).collect();
         sample.estimate(at, known[at], column, &without, options)
     };
-    let mut means: Vec<Estimate> = (0..width).into_par_iter().map(estimate).collect();
+    let mut means: Vec<IntervalEstimate> = (0..width).into_par_iter().map(estimate).collect();
     let figures = means.split_off(sample.means);
-    Joint { means, figures }
+    JointEstimates { means, figures }
 }
 
 /// Cases in an order that depends on their values alone, laid out for drawing.
@@ -77,13 +81,11 @@ struct Sample {
     width: usize,
     /// Where each cluster starts among the cases, and where the last one ends. Without clusters every case is its own.
     starts: Vec<usize>,
-    /// In how many clusters each mean is defined.
     defined: Vec<usize>,
     again: bool,
     seed: u64,
 }
 
-/// Sums of a sample.
 struct Totals {
     means: Vec<f64>,
     rows: Vec<f64>,
@@ -93,14 +95,14 @@ fn add(sums: &mut [f64], values: &[f64], times: f64) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
 }
 
-/// So many samples go through the cases together.
+/// Resamples processed together.
 const BLOCK: usize = 16;
 
-/// All choices of a case's trials are laid out up to so many of them; of more, so many are drawn.
+/// Maximum number of trial choices laid out per case; beyond, this many are sampled.
 const CHOICES: usize = 256;
 
 impl Sample {
-    fn new(cases: &Cases<'_>, options: &Options) -> Self {
+    fn new(cases: &CaseData<'_>, options: &BootstrapOptions) -> Self {
         let (ordered, starts) = ordered(cases);
         let means = ordered.iter().flat_map(|case| &case.trials).map(|trial| trial.len()).next().unwrap_or(0);
         let numbers = ordered.iter().flat_map(|case| {
@@ -111,7 +113,7 @@ impl Sample {
         let width = ordered.first().map_or(0, |case| case.row.len());
         let live: Vec<usize> = (0..width).filter(|at| ordered.iter().any(|case| case.row[*at] != 0.0)).collect();
         let rows = ordered.iter().flat_map(|case| live.iter().map(|at| case.row[*at])).collect();
-        let again = options.trials == Trials::Resampled;
+        let again = options.trials == TrialResampling::Resampled;
         let plain: Vec<f64> = ordered.iter().flat_map(|case| mean_pairs(&case.trials, means)).collect();
         let shrunk: Vec<(f64, f64)> = (0..means)
             .map(|k| if again { shrinking(&ordered, &plain, k, means, &starts) } else { (0.0, 1.0) })
@@ -261,19 +263,19 @@ impl Sample {
         value: Option<f64>,
         drawn: impl Fn() -> Vec<f64>,
         left_out: &[f64],
-        options: &Options,
-    ) -> Estimate {
+        options: &BootstrapOptions,
+    ) -> IntervalEstimate {
         let value = value.filter(|v| v.is_finite());
         let units = self.defined.get(at).copied().unwrap_or(self.units());
-        let Some(known) = value else { return Estimate::without(None, NoInterval::Undefined) };
+        let Some(known) = value else { return IntervalEstimate::without(None, NoInterval::Undefined) };
         if units < 2 {
-            return Estimate::without(value, NoInterval::OneUnit);
+            return IntervalEstimate::without(value, NoInterval::OneUnit);
         }
-        let skewed = (options.kind == Kind::Bca).then(|| acceleration(left_out));
+        let skewed = (options.kind == BootstrapKind::Bca).then(|| acceleration(left_out));
         let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
         let method = method(options.kind, self.units() + 1 < self.places.len(), self.again && at < self.means);
         let of = |(low, high)| Interval { low, high, method, level: options.level, n: units };
-        Estimate { value, interval: ends.map(of) }
+        IntervalEstimate { value, interval: ends.map(of) }
     }
 }
 
@@ -285,7 +287,7 @@ struct Ordered<'a> {
 }
 
 /// Cases sorted by their values within clusters, clusters sorted likewise, and where each cluster starts.
-fn ordered<'a>(cases: &Cases<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
+fn ordered<'a>(cases: &CaseData<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
     let by_value = |a: &Option<f64>, b: &Option<f64>| match (a, b) {
         (Some(a), Some(b)) => a.total_cmp(b),
         (a, b) => a.is_some().cmp(&b.is_some()),

@@ -1,7 +1,7 @@
-//! The mean of one figure: the quick way, in which a case and a choice of its trials are one draw.
+//! Bootstraps the mean of one figure, with one draw per case and choice of trials.
 
-use super::{Kind, Options, Trials, acceleration, ends, method, sum};
-use crate::stats::interval::{Estimate, Interval, NoInterval, checked};
+use super::{BootstrapKind, BootstrapOptions, TrialResampling, acceleration, ends, method, sum};
+use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
 
@@ -9,13 +9,16 @@ use rayon::prelude::*;
 ///
 /// A case without trials is no part of the sample. `clusters` names the cluster of every case; clusters are then drawn whole.
 /// Neither the order of cases, nor that of trials, nor the number of threads changes a digit.
-pub fn interval_of_mean(cases: &[Vec<f64>], clusters: Option<&[usize]>, options: &Options) -> Estimate {
+pub fn interval_of_mean(
+    cases: &[Vec<f64>],
+    clusters: Option<&[usize]>,
+    options: &BootstrapOptions,
+) -> IntervalEstimate {
     Sample::new(cases, clusters, options).estimate(options)
 }
 
 /// Cases in an order that depends on their values alone, laid out for drawing.
 struct Sample {
-    /// The mean of each case's trials.
     means: Vec<f64>,
     /// Where each cluster starts among the cases, and where the last one ends. Without clusters every case is its own.
     starts: Vec<usize>,
@@ -30,16 +33,16 @@ struct Sample {
     seed: u64,
 }
 
-/// Choices of a case's trials are laid out up to so many of them.
+/// Maximum number of trial choices laid out per case.
 const CHOICES: usize = 256;
 
 impl Sample {
-    fn new(cases: &[Vec<f64>], clusters: Option<&[usize]>, options: &Options) -> Self {
+    fn new(cases: &[Vec<f64>], clusters: Option<&[usize]>, options: &BootstrapOptions) -> Self {
         let (ordered, starts) = ordered(cases, clusters);
         let numbers = ordered.iter().flat_map(|trials| [trials.len() as f64].into_iter().chain(trials.iter().copied()));
         let seed = options.seed.unwrap_or_else(|| seed_of(numbers));
         let means: Vec<f64> = ordered.iter().map(|trials| mean_of(trials)).collect();
-        let again = options.trials == Trials::Resampled;
+        let again = options.trials == TrialResampling::Resampled;
         let (centre, shrunk) = if again { shrinking(&ordered, &means, &starts) } else { (mean_of(&means), 1.0) };
         let (choices, places, draws) = (Vec::new(), vec![0], Vec::with_capacity(means.len()));
         let mut sample = Self { means, starts, choices, places, draws, even: false, seed };
@@ -67,11 +70,11 @@ impl Sample {
     }
 
     /// The mean over all cases, and its interval.
-    fn estimate(&self, options: &Options) -> Estimate {
+    fn estimate(&self, options: &BootstrapOptions) -> IntervalEstimate {
         let value = (!self.means.is_empty()).then(|| mean_of(&self.means)).filter(|v| v.is_finite());
-        let Some(known) = value else { return Estimate::without(value, NoInterval::Undefined) };
+        let Some(known) = value else { return IntervalEstimate::without(value, NoInterval::Undefined) };
         if self.clusters() < 2 {
-            return Estimate::without(value, NoInterval::OneUnit);
+            return IntervalEstimate::without(value, NoInterval::OneUnit);
         }
         let drawn: Vec<f64> = (0..options.resamples)
             .into_par_iter()
@@ -82,17 +85,17 @@ impl Sample {
             .filter(|v| v.is_finite())
             .collect();
         let acceleration = match options.kind {
-            Kind::Percentile => None,
-            Kind::Bca => Some(acceleration(&self.left_out())),
+            BootstrapKind::Percentile => None,
+            BootstrapKind::Bca => Some(acceleration(&self.left_out())),
         };
         let interval =
             checked(options.level).and_then(|level| ends(known, drawn, acceleration, level, options.resamples));
-        let method = method(options.kind, self.clusters() < self.means.len(), options.trials == Trials::Resampled);
+        let method =
+            method(options.kind, self.clusters() < self.means.len(), options.trials == TrialResampling::Resampled);
         let of = |(low, high)| Interval { low, high, method, level: options.level, n: self.clusters() };
-        Estimate { value, interval: interval.map(of) }
+        IntervalEstimate { value, interval: interval.map(of) }
     }
 
-    /// The mean without each cluster.
     fn left_out(&self) -> Vec<f64> {
         let total = sum(self.means.iter().copied());
         let without = |cluster: &[usize]| {
@@ -102,7 +105,6 @@ impl Sample {
         self.starts.windows(2).map(without).filter(|v| v.is_finite()).collect()
     }
 
-    /// The mean of one sample.
     fn drawn(&self, random: &mut Random) -> Option<f64> {
         if self.even {
             let total = sum((0..self.means.len()).map(|_| self.choices[random.below(self.choices.len())]));

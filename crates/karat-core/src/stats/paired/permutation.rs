@@ -5,10 +5,10 @@ use crate::stats::summary::mean;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Up to so many units every way to flip signs is counted; beyond, ways are drawn.
+/// Up to this many units all sign flips are enumerated; beyond, they are sampled.
 pub const EXACT_UNITS: usize = 20;
 
-/// How likely a mean difference so far from 0 were if nothing set the two apart.
+/// The result of a sign-flip permutation test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Permutation {
     /// The mean difference.
@@ -23,10 +23,10 @@ pub struct Permutation {
 
 /// The two-sided sign-flip test of paired differences (Fisher 1935).
 ///
-/// If nothing set the two apart, every difference could as well have the other sign; where clusters are named, all of a
-/// cluster at once. p is the share of ways to flip in which the mean lies at least as far from 0. Up to [`EXACT_UNITS`] units
-/// all ways are counted; beyond, `resamples` ways are drawn and `p = (b+1)/(m+1)` (Phipson and Smyth 2010). Undefined
-/// without differences, or where not every difference has its cluster named; p is 1 where all differences are 0.
+/// Under the null hypothesis every difference could as well have the other sign; where clusters are named, all of a cluster
+/// at once. p is the share of ways to flip in which the mean lies at least as far from 0. Up to [`EXACT_UNITS`] units all
+/// ways are counted; beyond, `resamples` ways are drawn and `p = (b+1)/(m+1)` (Phipson and Smyth 2010). Undefined without
+/// differences, or where not every difference has its cluster named; p is 1 where all differences are 0.
 pub fn sign_flip(
     differences: &[f64],
     clusters: Option<&[usize]>,
@@ -44,7 +44,7 @@ pub fn sign_flip(
     let observed = units.iter().sum::<f64>().abs();
     units.iter_mut().for_each(|v| *v = v.abs());
     units.sort_by(f64::total_cmp);
-    // Ways that are as far in truth must not be told apart by their last digits.
+    // Tolerance, so that rounding cannot separate equal sums.
     let far = observed - 1e-12 * units.iter().sum::<f64>();
     if units.len() <= EXACT_UNITS {
         return Some(Permutation { mean, p: exact(&units, far), units: units.len(), drawn: None });

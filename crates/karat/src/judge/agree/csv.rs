@@ -2,10 +2,10 @@
 
 use super::item::{Given, Item, Rated};
 use super::opinions::{AgreeError, On, Opinions, gathered};
-use crate::diagnostic::{Diagnostic, Faults};
-use crate::document::rows::{Row, each_row};
-use crate::document::{Fault, Source, suggest};
 use karat_core::wording::plural;
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::rows::{Row, each_row};
+use karat_format::document::{Fault, Source, suggest};
 use std::collections::{BTreeMap, HashMap};
 
 /// Ratings as they were read.
@@ -128,7 +128,7 @@ impl Sheet<'_> {
         }
         for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
             let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
-            let span = near.map_or_else(|| row.whole(), |(at, _)| row.span(*at));
+            let span = near.map_or_else(|| row.full_span(), |(at, _)| row.span(*at));
             let fault = Fault::new("missing-column", span, format!("there is no column `{needed}`; {HEADER}"));
             faults.push(match near {
                 Some(_) => fault.with_help(format!("did you mean `{needed}`?")),

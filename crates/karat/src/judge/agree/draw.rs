@@ -1,18 +1,19 @@
 //! Agreement for people at a terminal.
 
 use super::{Agreement, Alpha, Confusion, Disagreement, Figure, Item, Pair, Sureness};
-use crate::diagnostic::harmless;
-use crate::report::Look;
-use crate::report::grid::{self, Cell};
-use crate::report::number::{count, three};
 use anstyle::Style;
 use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_report::TerminalStyle;
+use karat_report::grid::{self, Cell};
+use karat_report::number::three;
 
 /// A confusion table with more values is not shown.
 const WIDEST: usize = 12;
 
 /// The figures, the confusion table and the disagreements.
-pub fn draw(agreement: &Agreement, look: &Look) -> String {
+pub fn draw(agreement: &Agreement, look: &TerminalStyle) -> String {
     let Agreement { on, raters, items, percent, .. } = agreement;
     let shared = match percent.sure.n {
         n if n == *items => String::new(),
@@ -38,7 +39,7 @@ pub fn draw(agreement: &Agreement, look: &Look) -> String {
     out
 }
 
-fn figures(agreement: &Agreement, look: &Look) -> String {
+fn figures(agreement: &Agreement, look: &TerminalStyle) -> String {
     let dim = Style::new().dimmed();
     let mut rows = vec![vec![
         Cell::left("figure").styled(dim),
@@ -91,7 +92,7 @@ fn reasons(agreement: &Agreement) -> String {
     told.concat()
 }
 
-fn pairs(pairs: &[Pair], look: &Look) -> String {
+fn pairs(pairs: &[Pair], look: &TerminalStyle) -> String {
     let dim = Style::new().dimmed();
     let weighted = pairs.iter().any(|pair| pair.linear.is_some());
     let mut heads = vec!["kappa", "95 % interval"];
@@ -117,7 +118,7 @@ fn pairs(pairs: &[Pair], look: &Look) -> String {
     grid::draw(&rows, look.width, look.colour)
 }
 
-fn confused(confusion: &Confusion, several: bool, look: &Look) -> String {
+fn confused(confusion: &Confusion, several: bool, look: &TerminalStyle) -> String {
     let dim = Style::new().dimmed();
     let Confusion { a, b, values, counts } = confusion;
     let least = if several { ", who agree least" } else { "" };
@@ -132,7 +133,7 @@ fn confused(confusion: &Confusion, several: bool, look: &Look) -> String {
     out
 }
 
-fn divided(agreement: &Agreement, look: &Look) -> String {
+fn divided(agreement: &Agreement, look: &TerminalStyle) -> String {
     let (total, shown) = (agreement.disagreements_total, &agreement.disagreements);
     if total == 0 {
         return "\nNobody disagrees on any item.\n".to_owned();

@@ -1,12 +1,12 @@
 //! Whether a golden was found: any of its pairs matched, and nobody has to say so where there is nothing to judge.
 
 use super::item::{Given, Item, Rated};
-use crate::diagnostic::Faults;
-use crate::recorded::{NamedLines, read_trials};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_core::wording::plural;
+use karat_format::diagnostic::Faults;
+use karat_format::recorded::{NamedLines, read_trials};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found.

@@ -1,14 +1,14 @@
 //! What a judge reads, what it may answer, and that nothing else is taken.
 
 use super::*;
-use crate::judge::answer;
-use crate::judge::template::Prompt;
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::PullRequest;
+use karat_llm::answer;
+use karat_llm::prompt::Prompt;
 use serde_json::json;
 
 /// A vulnerable case in which every name that must stay unsaid holds the word "secret".
@@ -28,13 +28,13 @@ fn case() -> Case {
         target: true,
         rule_id: Some("SECRET-RULE".into()),
         keywords: vec!["secret-keyword".into()],
-        ..Golden::named("secret-golden")
+        ..Golden::new("secret-golden")
     };
-    let other = Golden { title: Some("Unchecked owner".into()), ..Golden::named("secret-other") };
+    let other = Golden { title: Some("Unchecked owner".into()), ..Golden::new("secret-other") };
     let trap = Golden {
         title: Some("Use of block.timestamp".into()),
         acceptance: Acceptance::Trap,
-        ..Golden::named("secret-trap")
+        ..Golden::new("secret-trap")
     };
     Case {
         name: Some("secret name".into()),
@@ -47,7 +47,7 @@ fn case() -> Case {
         goldens: vec![target, other, trap],
         twin: Some(CaseId::new("secret-twin")),
         repo: Some("secret/repo".into()),
-        ..Case::named("secret-case")
+        ..Case::new("secret-case")
     }
 }
 
@@ -63,7 +63,7 @@ fn listed() -> Trial {
         source: Some("secret-source".into()),
         identity_key: Some("secret-key".into()),
         fingerprints: [("secret".to_owned(), "secret".to_owned())].into(),
-        ..Finding::named(id)
+        ..Finding::new(id)
     };
     let first = Finding {
         file: RepoPath::new("Bank.sol"),
@@ -155,7 +155,7 @@ fn goldens_of_a_safe_case_are_known_and_no_target() {
 
 #[test]
 fn a_rule_is_named_only_where_it_is_all_there_is() {
-    let bare = Finding { rule_id: Some("unchecked-call".into()), ..Finding::named("x") };
+    let bare = Finding { rule_id: Some("unchecked-call".into()), ..Finding::new("x") };
     let told = |finding: Finding| user(&case(), &Trial { findings: vec![finding], ..listed() });
     assert!(told(bare.clone()).contains("\"rule\": \"unchecked-call\""));
     assert!(!told(Finding { message: Some("m".into()), ..bare.clone() }).contains("unchecked-call"));
@@ -168,7 +168,7 @@ fn the_form_follows_the_response() {
     let entry = |schema: &Value, name: &str| schema["properties"]["findings"]["items"]["properties"][name].clone();
     assert_eq!(entry(&schema(&listed()), "finding")["enum"], json!(["f1", "f2", "f3"]));
     assert!(entry(&schema(&listed()), "quote").is_null() && entry(&schema(&prose()), "quote").is_object());
-    let many = Trial { findings: (0..1_000).map(|n| Finding::named(n.to_string())).collect(), ..listed() };
+    let many = Trial { findings: (0..1_000).map(|n| Finding::new(n.to_string())).collect(), ..listed() };
     assert!(entry(&schema(&many), "finding")["enum"].is_null());
     assert_eq!((prompt(&case(), &listed()).max_tokens, prompt(&case(), &many).max_tokens), (2048, 16_384));
 }
@@ -176,7 +176,7 @@ fn the_form_follows_the_response() {
 #[test]
 fn long_responses_are_cut() {
     let long = "é".repeat(1_000_000);
-    let findings = (0..50).map(|n| Finding { message: Some(long.clone()), ..Finding::named(n.to_string()) }).collect();
+    let findings = (0..50).map(|n| Finding { message: Some(long.clone()), ..Finding::new(n.to_string()) }).collect();
     let trial = Trial { findings, response: Some(long.clone()), ..listed() };
     let prompt = question("q", &case(), &trial, Some(&long)).unwrap().prompt();
     let length = prompt.user.chars().count();
@@ -444,7 +444,7 @@ fn unknown_words_are_never_guessed() {
         let answer = changed(good(), changes);
         assert!(matches!(decision(&answer, &case(), &listed()), Err(AuditFault::Shape(_))), "{answer}");
         let schema = prompt(&case(), &listed()).schema;
-        assert!(answer::read_text(&answer.to_string(), &schema).is_err(), "{answer}");
+        assert!(answer::parse_text(&answer.to_string(), &schema).is_err(), "{answer}");
     }
     assert!(matches!(decision(&json!([]), &case(), &listed()), Err(AuditFault::Shape(_))));
 }
@@ -453,11 +453,11 @@ fn unknown_words_are_never_guessed() {
 #[test]
 fn good_answers_fit_their_schema() {
     for (trial, answer) in [(listed(), good()), (prose(), good_prose())] {
-        let read = answer::read_text(&format!("Here:\n```json\n{answer:#}\n```"), &prompt(&case(), &trial).schema);
+        let read = answer::parse_text(&format!("Here:\n```json\n{answer:#}\n```"), &prompt(&case(), &trial).schema);
         assert_eq!(decision(&read.unwrap(), &case(), &trial), decision(&answer, &case(), &trial));
     }
     let missed = r#"{"findings": [], "target": {"found": false}, "explanation": "x", "note": 1}"#;
-    let read = answer::read_text(missed, &prompt(&case(), &prose()).schema).unwrap();
+    let read = answer::parse_text(missed, &prompt(&case(), &prose()).schema).unwrap();
     assert!(!decision(&read, &case(), &prose()).unwrap().target.unwrap().found);
 }
 

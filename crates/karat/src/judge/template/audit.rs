@@ -1,31 +1,24 @@
 //! Prompts for audits: one response, judged as a whole.
 
-use super::{LONGEST_TEXT, Template, lines, shortened, text, written};
+use super::{LONGEST_TEXT, lines, text, written};
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::judgement::{Classification, TypeMatch};
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::Trial;
+use karat_llm::prompt::{Template, truncate_text};
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
 
 /// What is a response about a vulnerable case worth?
-pub static AUDIT: Template = Template {
-    name: "audit/v1",
-    max_tokens: 4096,
-    text: include_str!("../../../judges/prompts/audit/v1.md"),
-    schema: LazyLock::new(|| schema(false, None)),
-    hash: OnceLock::new(),
-};
+pub static AUDIT: Template =
+    Template::new("audit/v1", 4096, include_str!("../../../judges/prompts/audit/v1.md"), || schema(false, None));
 
 /// What is a response about a safe case worth, in which there is nothing to find?
-pub static AUDIT_SAFE: Template = Template {
-    name: "audit-safe/v1",
-    max_tokens: 4096,
-    text: include_str!("../../../judges/prompts/audit-safe/v1.md"),
-    schema: LazyLock::new(|| schema(true, None)),
-    hash: OnceLock::new(),
-};
+pub static AUDIT_SAFE: Template =
+    Template::new("audit-safe/v1", 4096, include_str!("../../../judges/prompts/audit-safe/v1.md"), || {
+        schema(true, None)
+    });
 
 /// So much code goes with a response: an audit is about a whole file more often than about a place in it.
 const LONGEST_CODE: usize = 60_000;
@@ -45,7 +38,7 @@ pub(in crate::judge) fn neutral(index: usize) -> String {
 
 /// The text of a response as a judge sees it.
 pub(in crate::judge) fn shown(response: &str) -> String {
-    shortened(response, LONGEST_RESPONSE)
+    truncate_text(response, LONGEST_RESPONSE)
 }
 
 /// The issues that an audit is about: the one marked as target, else any that a good tool must report.
@@ -73,7 +66,7 @@ pub(in crate::judge) fn fields(case: &Case, trial: &Trial, code: Option<&str>) -
         ("case", object(about(case))),
         ("target", list(aims)),
         ("known", list(known)),
-        ("code", code.map(|code| shortened(code, LONGEST_CODE))),
+        ("code", code.map(|code| truncate_text(code, LONGEST_CODE))),
         ("verdict", object(stated(trial))),
         ("findings", list(findings)),
         ("text", response.map(shown)),
@@ -211,7 +204,7 @@ fn stated(trial: &Trial) -> Map<String, Value> {
 
 fn listed(index: usize, finding: &Finding, longest: usize) -> Map<String, Value> {
     let mut object = Map::from_iter([("name".to_owned(), json!(neutral(index)))]);
-    text(&mut object, "title", finding.title.as_deref().map(|title| shortened(title, longest)).as_deref());
+    text(&mut object, "title", finding.title.as_deref().map(|title| truncate_text(title, longest)).as_deref());
     text(&mut object, "category", finding.category.as_deref());
     words(&mut object, "cwe", &finding.cwe);
     text(&mut object, "severity", finding.severity.map(|severity| severity.as_str()));
@@ -219,7 +212,7 @@ fn listed(index: usize, finding: &Finding, longest: usize) -> Map<String, Value>
     text(&mut object, "file", finding.file.as_ref().map(ToString::to_string).as_deref());
     text(&mut object, "lines", finding.lines().map(lines).as_deref());
     text(&mut object, "function", finding.function.as_deref());
-    text(&mut object, "message", finding.message.as_deref().map(|message| shortened(message, longest)).as_deref());
+    text(&mut object, "message", finding.message.as_deref().map(|message| truncate_text(message, longest)).as_deref());
     if finding.title.is_none() && finding.message.is_none() {
         // The name of a rule may hint at the tool, and yet it is all that such a finding says.
         text(&mut object, "rule", finding.rule_id.as_deref());

@@ -1,63 +1,53 @@
 //! What a language model is asked when it is the tool: to review a change, or to audit code.
 
-use super::{Question, Template};
-use crate::format::llm::StyleV1;
+use karat_format::llm::StyleV1;
+use karat_llm::prompt::{Question, Template};
 use serde_json::{Value, json};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
 
 /// What is wrong with a change?
-pub static REVIEW: Template = Template {
-    name: "reviewer/v1",
-    max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/reviewer/v1.md"),
-    schema: LazyLock::new(review_schema),
-    hash: OnceLock::new(),
-};
+pub static REVIEW: Template =
+    Template::new("reviewer/v1", LONGEST_ANSWER, include_str!("../../../judges/prompts/reviewer/v1.md"), review_schema);
 
 /// Is code vulnerable, asked plainly?
-pub static AUDIT_DIRECT: Template = Template {
-    name: "auditor-direct/v1",
-    max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/auditor-direct/v1.md"),
-    schema: LazyLock::new(audit_schema),
-    hash: OnceLock::new(),
-};
+pub static AUDIT_DIRECT: Template = Template::new(
+    "auditor-direct/v1",
+    LONGEST_ANSWER,
+    include_str!("../../../judges/prompts/auditor-direct/v1.md"),
+    audit_schema,
+);
 
 /// Is code vulnerable, asked as a colleague asks?
-pub static AUDIT_NATURALISTIC: Template = Template {
-    name: "auditor-naturalistic/v1",
-    max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/auditor-naturalistic/v1.md"),
-    schema: LazyLock::new(audit_schema),
-    hash: OnceLock::new(),
-};
+pub static AUDIT_NATURALISTIC: Template = Template::new(
+    "auditor-naturalistic/v1",
+    LONGEST_ANSWER,
+    include_str!("../../../judges/prompts/auditor-naturalistic/v1.md"),
+    audit_schema,
+);
 
 /// Is code vulnerable, asked by somebody who says that it is not?
-pub static AUDIT_ADVERSARIAL: Template = Template {
-    name: "auditor-adversarial/v1",
-    max_tokens: LONGEST_ANSWER,
-    text: include_str!("../../../judges/prompts/auditor-adversarial/v1.md"),
-    schema: LazyLock::new(audit_schema),
-    hash: OnceLock::new(),
-};
+pub static AUDIT_ADVERSARIAL: Template = Template::new(
+    "auditor-adversarial/v1",
+    LONGEST_ANSWER,
+    include_str!("../../../judges/prompts/auditor-adversarial/v1.md"),
+    audit_schema,
+);
 
 /// Enough for some forty findings, and no more than what most models can say.
 const LONGEST_ANSWER: u32 = 8192;
 
-impl Question {
-    /// Asks for what is wrong with a change. Which case it is, and what is known to be wrong, stays unsaid.
-    pub fn review(id: impl Into<String>, title: &str, description: &str, change: String) -> Self {
-        let said = [("title", title), ("description", description)];
-        let said = said.into_iter().filter(|(_, text)| !text.trim().is_empty());
-        let mut fields: Vec<(&'static str, String)> = said.map(|(name, text)| (name, text.to_owned())).collect();
-        fields.push(("change", change));
-        Self { id: id.into(), template: &REVIEW, fields, form: None }
-    }
+/// Asks for what is wrong with a change. Which case it is, and what is known to be wrong, stays unsaid.
+pub fn review_question(id: impl Into<String>, title: &str, description: &str, change: String) -> Question {
+    let said = [("title", title), ("description", description)];
+    let said = said.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    let mut fields: Vec<(&'static str, String)> = said.map(|(name, text)| (name, text.to_owned())).collect();
+    fields.push(("change", change));
+    Question { id: id.into(), template: &REVIEW, fields, form: None }
+}
 
-    /// Asks whether code is vulnerable, in one of several ways.
-    pub fn audit_code(id: impl Into<String>, style: StyleV1, code: String) -> Self {
-        Self { id: id.into(), template: audit(style), fields: vec![("code", code)], form: None }
-    }
+/// Asks whether code is vulnerable, in one of several ways.
+pub fn audit_question(id: impl Into<String>, style: StyleV1, code: String) -> Question {
+    Question { id: id.into(), template: audit(style), fields: vec![("code", code)], form: None }
 }
 
 /// The words of an audit.

@@ -1,10 +1,10 @@
 //! A model named in one word: `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE`.
 
-use crate::document::suggest::nearest;
-use crate::format::llm::{LlmV1, StyleV1};
-use crate::format::plain_id;
-use crate::format::tool::{ToolKindV1, ToolManifestV1};
-use crate::judge::providers;
+use karat_format::document::suggest::nearest;
+use karat_format::llm::{LlmV1, StyleV1};
+use karat_format::plain_id;
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_llm::providers;
 use std::path::Path;
 
 /// The tool that a word stands for, called after the model; or what is wrong with the word. Where answers come from a file,

@@ -1,12 +1,12 @@
 //! What a model is shown of a case: its change or its code, with the numbers of the lines. What is too long is cut, and said
 //! to be.
 
-use crate::diagnostic::harmless;
-use crate::git::is_binary;
 use crate::suite::LoadedSuite;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use karat_core::suite::Case;
 use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_source::git::is_binary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

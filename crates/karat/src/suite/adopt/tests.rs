@@ -11,12 +11,12 @@ fn check_edit(text: &str, syntax: Syntax, expect: Option<&str>) {
 }
 
 fn with_golden(text: &str, syntax: Syntax, title: &str, message: Option<&str>) -> Option<String> {
-    let case = Case::named("c");
+    let case = Case::new("c");
     let finding = Finding {
         title: Some(title.to_owned()),
         message: message.map(str::to_owned),
         severity: Some(Severity::Low),
-        ..Finding::named("f")
+        ..Finding::new("f")
     };
     let trial = Trial::reported("c".into(), ToolName::new("t"), 1);
     let pool = Pool { case: 0, lead: &finding, members: vec![Member { trial: &trial, finding: &finding }] };

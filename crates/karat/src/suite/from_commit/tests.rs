@@ -1,5 +1,5 @@
+use super::scratch_repository::Scratch;
 use super::*;
-use crate::git::tests::Scratch;
 
 fn names(files: &[(RepoPath, Vec<u8>)]) -> Vec<&str> {
     files.iter().map(|(path, _)| path.as_str()).collect()

@@ -1,12 +1,12 @@
 //! A language model as a tool: who is asked, for what, and whether the settings make sense together.
 
 use super::{Check, NO_MODEL};
-use crate::format::judge::JudgeConfigV1;
-use crate::format::llm::{RoleV1, StyleV1};
-use crate::judge::engine::EngineOptions;
-use crate::judge::ledger::CacheMode;
-use crate::judge::provider::ProviderError;
-use crate::judge::providers::{self, PROVIDERS, ProviderEntry};
+use karat_format::judge::JudgeConfigV1;
+use karat_format::llm::{RoleV1, StyleV1};
+use karat_llm::engine::EngineOptions;
+use karat_llm::ledger::CacheMode;
+use karat_llm::provider::ProviderError;
+use karat_llm::providers::{self, PROVIDERS, ProviderEntry};
 
 /// A language model and what it is asked for, fully resolved but for its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +54,8 @@ impl Check<'_> {
         }
         let file = self.file("file", raw.file.as_deref()).map(|file| file.to_string_lossy().into_owned());
         let timeout = self.raw.timeout.clone().unwrap_or_else(|| USUAL_TIMEOUT.to_owned());
-        let config = JudgeConfigV1 { file, ..raw.asked(model, Some(timeout)) };
-        if let Err(ProviderError::BadValue { field, reason }) = EngineOptions::of(&config, CacheMode::Off) {
+        let config = JudgeConfigV1 { file, ..raw.to_judge_config(model, Some(timeout)) };
+        if let Err(ProviderError::BadValue { field, reason }) = EngineOptions::from_config(&config, CacheMode::Off) {
             self.fault(&[field], "bad-value", reason);
         }
         Llm { role: raw.role.unwrap_or_default(), style: raw.style.unwrap_or_default(), config }

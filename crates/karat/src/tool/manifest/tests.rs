@@ -1,9 +1,9 @@
 use super::*;
-use crate::document::{Syntax, decode, schema_of};
+use karat_format::document::{Syntax, decode, schema_of};
 
 fn manifest(text: &str) -> ToolManifestV1 {
     let decoded = decode::<ToolManifestV1>("tool.toml", text, Syntax::Toml, &schema_of::<ToolManifestV1>());
-    decoded.whole().unwrap_or_else(|faults| panic!("{faults:?}")).0
+    decoded.into_result().unwrap_or_else(|faults| panic!("{faults:?}")).0
 }
 
 fn resolved(text: &str, model: Option<&str>) -> Result<Manifest, Vec<ManifestFault>> {

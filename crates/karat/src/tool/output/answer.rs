@@ -1,10 +1,10 @@
 //! Our own format for tools: one JSON object with findings, or a plain list of them, perhaps in a Markdown fence.
 
-use crate::diagnostic::Diagnostic;
-use crate::document::{Document, Syntax, decode, schema_of};
-use crate::format::submission::TrialV1;
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
+use karat_format::diagnostic::Diagnostic;
+use karat_format::document::{Document, Syntax, decode, schema_of};
+use karat_format::submission::TrialV1;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,11 +17,11 @@ pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     let list = text.trim_start().starts_with('[');
     let schema = if list { &*LIST } else { &*ANSWER };
     let decoded = decode::<Value>("output", &text, Syntax::Json, schema);
-    let (value, document) = decoded.whole().map_err(|faults| said(&faults))?;
+    let (value, document) = decoded.into_result().map_err(|faults| said(&faults))?;
     let stated = completed(value, trial)?;
     let (read, faults) = stated.into_trial();
     if !faults.is_empty() {
-        let placed = |fault: &crate::format::ValueFault| place(&document, list, fault);
+        let placed = |fault: &karat_format::ValueFault| place(&document, list, fault);
         return Err(said(&faults.iter().map(placed).collect::<Vec<_>>()));
     }
     if read.outcome != Outcome::Reported {
@@ -77,7 +77,7 @@ fn number(findings: &mut [Value]) {
     }
 }
 
-fn place(document: &Document, list: bool, fault: &crate::format::ValueFault) -> Diagnostic {
+fn place(document: &Document, list: bool, fault: &karat_format::ValueFault) -> Diagnostic {
     let steps = fault.steps();
     // A plain list has no key `findings` above its findings.
     let own = if list { steps.get(1..).unwrap_or_default() } else { steps.as_slice() };

@@ -1,8 +1,8 @@
 //! Paths as a tool saw them, made relative to its checkout.
 
-use crate::import::Sources;
 use karat_core::finding::Finding;
 use karat_core::path::RepoPath;
+use karat_import::Sources;
 use percent_encoding::percent_decode_str;
 
 /// Where the checkout lay, by every name it may have had.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::format::submission::TrialV1;
+use karat_format::submission::TrialV1;
 
 fn about<'a>(case: &'a CaseId, tool: &'a ToolName, sources: Sources<'a>) -> About<'a> {
     About { case, tool, number: 2, roots: &["/run/co"], rules: None, sources }

@@ -6,14 +6,14 @@
 
 mod rules;
 
-use crate::diagnostic::Faults;
-use crate::document::{Document, Syntax, decode, schema_of};
-use crate::format::patterns::{RuleV1, RulesV1};
 use karat_core::finding::Finding;
 use karat_core::ids::FindingId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::Change;
+use karat_format::diagnostic::Faults;
+use karat_format::document::{Document, Syntax, decode, schema_of};
+use karat_format::patterns::{RuleV1, RulesV1};
 use regex::{Regex, RegexSet, RegexSetBuilder};
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Patterns {
     /// Reads a file with rules. All its faults come at once.
     pub fn load(text: &str, file: &str) -> Result<Self, Faults> {
         let decoded = decode::<RulesV1>(file, text, Syntax::Toml, &schema_of::<RulesV1>());
-        let (stated, document) = decoded.whole()?;
+        let (stated, document) = decoded.into_result()?;
         let mut faults = Vec::new();
         let mut compiled = Vec::new();
         for (index, rule) in stated.rules.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Patterns {
     }
 
     fn finding(&self, number: usize, path: RepoPath, line: u32, index: usize) -> Finding {
-        let mut finding = Finding::named("");
+        let mut finding = Finding::new("");
         finding.id = FindingId::new(format!("f{number}"));
         finding.file = Some(path);
         finding.line_start = Some(line);
@@ -158,7 +158,7 @@ impl Patterns {
     }
 }
 
-fn placed(document: &Document, index: usize, fault: &rules::RuleFault) -> crate::diagnostic::Diagnostic {
+fn placed(document: &Document, index: usize, fault: &rules::RuleFault) -> karat_format::diagnostic::Diagnostic {
     document.at(&["rules".into(), index.into(), fault.key.into()], fault.code, fault.message.clone())
 }
 

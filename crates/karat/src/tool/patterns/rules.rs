@@ -1,6 +1,6 @@
 //! Rules of the baseline, checked.
 
-use crate::format::patterns::RuleV1;
+use karat_format::patterns::RuleV1;
 use regex::{Regex, RegexBuilder};
 use std::collections::BTreeSet;
 

@@ -3,17 +3,20 @@
 use super::{Group, Measured};
 use crate::args::EvalArgs;
 use crate::commands::judge::labels::Given;
-use crate::exit::{Exit, Failure};
-use crate::judging::{Office, opened};
+use crate::exit::Failure;
+use crate::progress::JudgeProgress;
+use crate::store_place;
 use crate::terminal::{note, notes};
-use karat::judge::asking::ask_about;
-use karat::report::build::seed_from;
-use karat::report::number::{count, decimals};
+use karat::judge::run::{JudgeEnv, opened};
+use karat::judge::session::ask_about;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::local_judge::evaluate::{Answer, answered};
+use karat_core::local_judge::evaluate::{Answer, evaluate_answers};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
-use karat_core::scorecard::{Order, Question};
+use karat_core::scorecard::{PairOrder, Question};
 use karat_core::stats::agreement::{Estimate, Rating, Ratings, measure};
+use karat_core::wording::count;
+use karat_report::build::seed_from;
+use karat_report::number::decimals;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,8 +64,10 @@ pub(super) fn measured(args: &EvalArgs, given: &Given, labels: &Labels<'_>) -> R
     let (loaded, ask) = (&given.loaded, args.who.ask());
     let judge = opened(loaded, &ask)?;
     let questions: Vec<Question<'_>> = labels.trials.iter().flat_map(questions).collect();
-    let office = Office { args: &ask, folder: args.who.store.folder.as_deref(), store: None, quiet: args.json };
-    let asked = office.with(&judge, loaded, given.trials(), |desk| ask_about(&judge, &questions, desk))?;
+    let folder = store_place::folder(args.who.store.folder.as_deref());
+    let mut progress = JudgeProgress::new(args.json);
+    let env = JudgeEnv { request: &ask, store_folder: &folder, store: None, observer: &mut progress };
+    let asked = env.with(&judge, loaded, given.trials(), |context| ask_about(&judge, &questions, context))?;
     let heard: HashMap<Place<'_>, Vec<&Judgement>> = by_pair(&asked.judgements);
     let answers: Vec<Vec<Option<Answer>>> = labels.trials.iter().map(|own| answers(own, &heard)).collect();
     if answers.iter().flatten().all(Option::is_none) {
@@ -73,13 +78,13 @@ pub(super) fn measured(args: &EvalArgs, given: &Given, labels: &Labels<'_>) -> R
         let why = why.unwrap_or_else(|| "nothing was said".to_owned());
         let message =
             format!("the judge {} answered none of {}: {why}", judge.name, count(questions.len(), "question"));
-        return Err(Failure::Message(Exit::Failed, message));
+        return Err(Failure::failed(message));
     }
     let unjudged_pairs: Vec<Unjudged> = questions.iter().filter_map(|question| unjudged(question, &heard)).collect();
     let figures = |chosen: &dyn Fn(&LabelledTrial<'_>) -> bool| {
         let both = labels.trials.iter().zip(&answers).filter(|(own, _)| chosen(own));
         let (trials, answers): (Vec<_>, Vec<_>) = both.map(|(own, answers)| (own.clone(), answers.clone())).unzip();
-        answered(&trials, &answers)
+        evaluate_answers(&trials, &answers)
     };
     let groups: BTreeMap<String, Group> = match &given.field {
         None => BTreeMap::new(),
@@ -146,7 +151,7 @@ fn questions<'a>(own: &LabelledTrial<'a>) -> Vec<Question<'a>> {
         golden: &case.goldens[index / width],
         finding: &trial.findings[index % width],
         score: 0.0,
-        order: Order::GoldenFirst,
+        order: PairOrder::GoldenFirst,
     };
     labelled.map(question).collect()
 }

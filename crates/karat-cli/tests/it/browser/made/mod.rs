@@ -7,7 +7,7 @@ pub(crate) mod large;
 
 use super::{address, browser};
 use crate::project::Project;
-use karat::report::page::{Page, text};
+use karat_report::page::{Page, text};
 use large::Large;
 
 #[test]

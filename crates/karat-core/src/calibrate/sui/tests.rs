@@ -1,0 +1,97 @@
+use super::*;
+use proptest::prelude::*;
+
+const TODAY: SuiWeights = SuiWeights {
+    verdict_f2: 0.25,
+    target_detection_rate: 0.25,
+    finding_precision: 0.15,
+    reasoning: 0.25,
+    calibration: 0.10,
+};
+
+/// An expert who orders tools by an index of their own.
+fn expert(tools: &[Parts], weights: [f64; 5]) -> Expert {
+    let order = tools.iter().map(|parts| index(parts, &weights)).enumerate().collect();
+    Expert { name: "anna".to_owned(), order }
+}
+
+/// Tools whose parts have nothing to do with each other.
+fn drawn(count: usize, seed: u64) -> Vec<Parts> {
+    let mut random = crate::stats::random::Random::new(seed, 0);
+    (0..count).map(|_| std::array::from_fn(|_| random.unit())).collect()
+}
+
+#[test]
+fn planted_weights_come_back_in_their_order() {
+    let planted = [0.05, 0.5, 0.0, 0.3, 0.15];
+    let tools = drawn(40, 1);
+    let found = fit(&tools, &[expert(&tools, planted)], &TODAY).unwrap();
+    let [f2, target, precision, reasoning, calibration] = found.fitted.list();
+    assert!(target > reasoning && reasoning > calibration && calibration > f2 && f2 >= precision, "{found:?}");
+    assert!(found.in_sample.rho > Some(0.99) && found.tools_held_out.rho > Some(0.98), "{found:?}");
+    assert!(found.with_present.rho < found.tools_held_out.rho && found.is_better());
+    assert_eq!((found.preferences, found.experts_held_out), (780, None));
+}
+
+#[test]
+fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
+    let tools = drawn(12, 2);
+    let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY).unwrap();
+    assert_eq!((found.with_present.rho, found.with_present.tau), (Some(1.0), Some(1.0)));
+    assert!(!found.is_better());
+}
+
+#[test]
+fn an_order_by_chance_does_not_hold() {
+    let tools = drawn(10, 3);
+    let order = drawn(10, 4).iter().map(|parts| parts[0]).enumerate().collect();
+    let found = fit(&tools, &[Expert { name: "x".to_owned(), order }], &TODAY).unwrap();
+    assert!(found.in_sample.rho > found.tools_held_out.rho, "{found:?}");
+}
+
+#[test]
+fn experts_are_held_out_too() {
+    let tools = drawn(15, 5);
+    let (one, two) = (expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0]), expert(&tools, [0.0, 0.9, 0.1, 0.0, 0.0]));
+    let alike = fit(&tools, &[one.clone(), two], &TODAY).unwrap();
+    assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.is_better(), "{alike:?}");
+    // Who thinks the opposite agrees with nothing that was learned from the other.
+    let order = one.order.iter().map(|(tool, value)| (*tool, -value)).collect();
+    let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY).unwrap();
+    assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.is_better(), "{torn:?}");
+}
+
+#[test]
+fn too_little_is_refused_with_the_reason() {
+    let check = |tools: usize, values: fn(usize) -> f64, expect: &str| {
+        let order = (0..tools).map(|tool| (tool, values(tool))).collect();
+        let found = fit(&drawn(tools, 6), &[Expert { name: "x".to_owned(), order }], &TODAY);
+        assert!(found.unwrap_err().to_string().contains(expect), "{expect}");
+    };
+    check(3, |tool| tool as f64, "3 ranked tools");
+    check(101, |tool| tool as f64, "100 at most");
+    check(5, |_| 1.0, "one tie");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn weights_sum_to_one_and_the_order_of_tools_means_nothing(
+        seed in 0_u64..1000, count in 4_usize..9, turn in 1_usize..8
+    ) {
+        let tools = drawn(count, seed);
+        let ranking = expert(&tools, [0.1, 0.1, 0.2, 0.2, 0.4]);
+        let found = fit(&tools, std::slice::from_ref(&ranking), &TODAY).unwrap();
+        prop_assert!((found.fitted.list().iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        prop_assert!(found.fitted.list().iter().all(|weight| *weight >= 0.0));
+        let place = |tool: usize| (tool + turn) % count;
+        let mut turned = tools.clone();
+        (0..count).for_each(|tool| turned[place(tool)] = tools[tool]);
+        let order = ranking.order.iter().map(|(&tool, &value)| (place(tool), value)).collect();
+        let again = fit(&turned, &[Expert { order, ..ranking }], &TODAY).unwrap();
+        for (one, other) in found.fitted.list().iter().zip(again.fitted.list()) {
+            prop_assert!((one - other).abs() < 5e-4, "{found:?} {again:?}");
+        }
+        prop_assert!(found.standings.iter().all(|own| (1.0..=count as f64).contains(&own.held_out)));
+    }
+}

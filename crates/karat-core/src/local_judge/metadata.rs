@@ -1,0 +1,219 @@
+//! Metadata of goldens and findings, interned so that pairs compare numbers instead of names.
+
+use super::words::bounded;
+use crate::finding::Finding;
+use crate::golden::{Golden, Severity};
+use crate::lines::Lines;
+use crate::matching::keywords::{KeywordIndex, Keywords, lowercase};
+use crate::matching::lists::{Lists, Sets};
+use crate::path::{FilePattern, RepoPath};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a case's goldens and a trial's findings say beside their texts.
+pub(super) struct PairMetadata {
+    /// In the order of the goldens.
+    pub(super) goldens: Vec<GoldenMetadata>,
+    /// In the order of the findings.
+    pub(super) findings: Vec<FindingMetadata>,
+    /// Which of the goldens' functions and keywords each finding's text has.
+    in_text: Sets,
+    in_kind: Sets,
+}
+
+pub(super) struct GoldenMetadata {
+    /// The file, or the glob, that it lies in.
+    pub(super) place: Option<Place>,
+    pub(super) lines: Option<Lines>,
+    pub(super) rules: Vec<u32>,
+    pub(super) category: Option<Kind>,
+    pub(super) cwe: Vec<u32>,
+    pub(super) function: Option<u32>,
+    pub(super) severity: Option<Severity>,
+    pub(super) keywords: Vec<u32>,
+    /// Whether it has a category or keywords, and its text says hardly more.
+    pub(super) is_terse: bool,
+}
+
+pub(super) struct FindingMetadata {
+    pub(super) file: Option<File>,
+    pub(super) lines: Option<Lines>,
+    pub(super) rules: Vec<u32>,
+    pub(super) category: Option<Kind>,
+    pub(super) cwe: Vec<u32>,
+    /// Its function: one of the goldens', or another one.
+    pub(super) function: Option<Option<u32>>,
+    pub(super) severity: Option<Severity>,
+}
+
+/// A category; nothing where it is mere punctuation, which is not the same as anything.
+pub(super) type Kind = Option<u32>;
+
+/// A file, by its path and by its name.
+#[derive(Clone, Copy)]
+pub(super) struct File {
+    path: u32,
+    name: u32,
+}
+
+pub(super) struct Place {
+    file: File,
+    /// For a glob, which of the findings' paths fit.
+    fits: Option<Arc<[bool]>>,
+}
+
+impl Place {
+    /// Whether a finding's file is this one, or fits the glob.
+    pub(super) fn has(&self, file: File) -> bool {
+        self.fits.as_ref().map_or(self.file.path == file.path, |fits| fits[file.path as usize])
+    }
+
+    /// Whether a finding's file goes by the same name.
+    pub(super) fn has_name_of(&self, file: File) -> bool {
+        self.file.name == file.name
+    }
+}
+
+impl PairMetadata {
+    /// Looks at goldens and findings; `said` are the findings' texts.
+    pub(super) fn new(goldens: &[Golden], findings: &[Finding], said: &[String]) -> Self {
+        let (mut files, mut kinds) = (Files::default(), Numbers::default());
+        let mut wanted = KeywordIndex::default();
+        let mut functions: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        let mut paths: Vec<&RepoPath> = Vec::new();
+        let mut of_findings: Vec<Option<File>> = Vec::with_capacity(findings.len());
+        for path in findings.iter().map(|finding| finding.file.as_ref()) {
+            let file = path.map(|path| files.file(path));
+            if let (Some(path), Some(file)) = (path, file)
+                && file.path as usize == paths.len()
+            {
+                paths.push(path);
+            }
+            of_findings.push(file);
+        }
+        let mut own = Vec::with_capacity(goldens.len());
+        for golden in goldens {
+            let function = golden.function.as_deref().and_then(|name| {
+                let number = wanted.number(name)?;
+                functions.insert(lowercase(name.trim()), number);
+                Some(number)
+            });
+            own.push(GoldenMetadata {
+                place: golden.file.as_ref().map(|pattern| files.place(pattern, &paths)),
+                lines: golden.lines,
+                rules: golden.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
+                category: golden.category.as_ref().map(|category| kind(category, &mut kinds)),
+                cwe: golden.cwe.clone(),
+                function,
+                severity: golden.severity,
+                keywords: golden.keywords.iter().filter_map(|word| wanted.number(word)).collect(),
+                is_terse: (golden.category.is_some() || !golden.keywords.is_empty()) && is_terse(golden),
+            });
+        }
+        let other = |(finding, file): (&Finding, Option<File>)| FindingMetadata {
+            file,
+            lines: finding.lines(),
+            rules: finding.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
+            category: finding.category.as_ref().map(|category| kind(category, &mut kinds)),
+            cwe: finding.cwe.clone(),
+            function: finding
+                .function
+                .as_deref()
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(|name| functions.get(&lowercase(name)).copied()),
+            severity: finding.severity,
+        };
+        let others = findings.iter().zip(of_findings).map(other).collect();
+        let keywords = Keywords::new(wanted);
+        let count = keywords.as_ref().map_or(0, Keywords::len);
+        let (mut in_text, mut in_kind) = (Lists::default(), Lists::default());
+        let (mut found, mut of_kind) = (Vec::new(), Vec::new());
+        for (finding, said) in findings.iter().zip(said) {
+            of_kind.clear();
+            if let Some(keywords) = &keywords {
+                for kind in finding.rule_id.iter().chain(&finding.category) {
+                    keywords.find(&lowercase(kind), &mut found);
+                    of_kind.append(&mut found);
+                }
+                of_kind.sort_unstable();
+                of_kind.dedup();
+                keywords.find(&lowercase(bounded(said)), &mut found);
+            }
+            in_text.push(&found);
+            in_kind.push(&of_kind);
+        }
+        let (in_text, in_kind) = (Sets::new(in_text, count), Sets::new(in_kind, count));
+        Self { goldens: own, findings: others, in_text, in_kind }
+    }
+
+    /// Whether the text of finding `f` has a golden's function or keyword.
+    pub(super) fn is_in_text(&self, f: usize, word: u32) -> bool {
+        self.in_text.has(f, word)
+    }
+
+    /// The share of a golden's keywords that a finding has in its text, rule or category.
+    pub(super) fn keyword_share(&self, g: usize, f: usize) -> Option<f64> {
+        let wanted = &self.goldens[g].keywords;
+        if wanted.is_empty() {
+            return None;
+        }
+        let there = |word: &&u32| self.is_in_text(f, **word) || self.in_kind.has(f, **word);
+        Some(wanted.iter().filter(there).count() as f64 / wanted.len() as f64)
+    }
+}
+
+/// Numbers for texts, in the order in which they are first met.
+#[derive(Default)]
+struct Numbers<T>(HashMap<T, u32>);
+
+impl<T: std::hash::Hash + Eq> Numbers<T> {
+    fn number(&mut self, text: T) -> u32 {
+        let new = self.0.len() as u32;
+        *self.0.entry(text).or_insert(new)
+    }
+}
+
+/// Numbers for paths and for the names of files, and which of the findings' paths fit each glob.
+#[derive(Default)]
+struct Files<'a> {
+    paths: Numbers<&'a str>,
+    names: Numbers<&'a str>,
+    globs: HashMap<&'a str, Arc<[bool]>>,
+}
+
+impl<'a> Files<'a> {
+    fn file(&mut self, path: &'a RepoPath) -> File {
+        File { path: self.paths.number(path.as_str()), name: self.names.number(path.file_name()) }
+    }
+
+    /// Where a golden with this pattern lies; `paths` are those of findings, in the order of their numbers.
+    fn place(&mut self, pattern: &'a FilePattern, paths: &[&RepoPath]) -> Place {
+        let fits = pattern.is_glob().then(|| {
+            let fitting = || paths.iter().map(|path| pattern.matches(path)).collect();
+            Arc::clone(self.globs.entry(pattern.path().as_str()).or_insert_with(fitting))
+        });
+        Place { file: self.file(pattern.path()), fits }
+    }
+}
+
+/// The number of a rule or category, the same for words that differ in case and punctuation alone: `sql-injection` and
+/// `SQL injection`. What is mere punctuation has none.
+fn kind(text: &str, kinds: &mut Numbers<String>) -> Kind {
+    let plain: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    (!plain.is_empty()).then(|| kinds.number(plain))
+}
+
+/// A golden with more words of its own than this says something.
+const TERSE: usize = 3;
+
+/// Whether the golden says hardly more than its category and keywords.
+fn is_terse(golden: &Golden) -> bool {
+    fn words(text: &str) -> impl Iterator<Item = String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+    }
+    let known: Vec<String> = golden.category.iter().chain(&golden.keywords).flat_map(|text| words(text)).collect();
+    let said = golden.title.iter().chain(&golden.description).flat_map(|text| words(text));
+    said.filter(|word| !known.contains(word)).nth(TERSE).is_none()
+}

@@ -1,0 +1,338 @@
+//! Ranks pairs for labelling by how much a label would narrow the interval of the headline figure.
+//!
+//! The figure is the mean over tools of the metric that ranks them. A judge says of every pair how likely it is a match, `p`,
+//! and `g` is how far the figure moves between a world where it is one and a world where it is not. Taken as independent, the
+//! pairs add Σ g²·p·(1 − p) to the variance of the figure, and a label takes its summand away.
+
+use super::aggregate::trial_value;
+use super::{Plan, PlannedTool, Scorecard, TrialScore, judgements_by_trial, vocabulary};
+use crate::ids::JudgeName;
+use crate::judgement::Judgement;
+use crate::matching::decisions::{Decisions, SettledPair};
+use crate::matching::pair::PreparedCase;
+use crate::matching::text::Vocabulary;
+use crate::metric::counts::Counts;
+use crate::profile::Profile;
+use crate::stats::distribution::two_sided;
+use crate::suite::{Case, Suite};
+use crate::trial::Trial;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+
+/// A golden and a finding of one trial. The same pair in several trials is one item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct PairInstance {
+    pub item: usize,
+    /// Index of the trial.
+    pub trial: usize,
+    /// Index of the golden in its case.
+    pub golden: usize,
+    /// Index of the finding in its trial.
+    pub finding: usize,
+    pub probability: f64,
+}
+
+/// Input of [`uncertainties`].
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct PriorityInput<'a> {
+    pub suite: &'a Suite,
+    pub trials: &'a [Trial],
+    pub judgements: &'a [Judgement],
+    pub profile: &'a Profile,
+    /// From which probability on the judge says that a pair is a match.
+    pub threshold: f64,
+}
+
+/// The uncertainty an item adds to the figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Uncertainty {
+    /// How likely the judge thinks a match is, on average over its trials.
+    pub probability: f64,
+    /// How far the figure moves when the decision flips, in all its trials at once.
+    pub swing: f64,
+}
+
+impl Uncertainty {
+    /// What it adds to the variance of the figure while unlabelled.
+    pub fn variance(self) -> f64 {
+        self.variance_at(self.probability)
+    }
+
+    /// The same with another probability than the judge's.
+    fn variance_at(self, probability: f64) -> f64 {
+        self.swing * self.swing * probability * (1.0 - probability)
+    }
+}
+
+/// The metric that the figure is the mean of: the one that ranks tools, where it is made of counts, else F1.
+pub fn figure_metric(profile: &Profile) -> &str {
+    let shown = &profile.headline;
+    let ranks = shown.iter().find(|id| *id == "f1").or(shown.first()).map_or("f1", String::as_str);
+    if Counts::default().value(ranks, 1.0).is_some() { ranks } else { "f1" }
+}
+
+/// The uncertainty of every item. Trials are scored again with each decision forced either way, so that a
+/// repeat of a golden that is found anyway has a swing of 0.
+pub fn uncertainties(input: PriorityInput<'_>, instances: &[PairInstance], items: usize) -> Vec<Uncertainty> {
+    let mut chances: Vec<Vec<f64>> = vec![Vec::new(); items];
+    let mut by_trial: HashMap<usize, Vec<PairInstance>> = HashMap::new();
+    for instance in instances.iter().filter(|instance| instance.item < items) {
+        chances[instance.item].push(instance.probability);
+        by_trial.entry(instance.trial).or_default().push(*instance);
+    }
+    let tools = values(input, &by_trial);
+    let figures = tools.iter().filter(|cases| cases.iter().any(|case| case.value.is_some())).count().max(1);
+    let mut swings: Vec<Vec<f64>> = vec![Vec::new(); items];
+    for cases in &tools {
+        let sum: f64 = cases.iter().filter_map(|case| case.value).sum();
+        let n = cases.iter().filter(|case| case.value.is_some()).count();
+        for case in cases {
+            // The tool's figure, were the value of this case another one.
+            let figure = |value: Option<f64>| {
+                let others = (sum - case.value.unwrap_or(0.0), n - usize::from(case.value.is_some()));
+                let count = others.1 + usize::from(value.is_some());
+                if count > 0 { (others.0 + value.unwrap_or(0.0)) / count as f64 } else { 0.0 }
+            };
+            for (item, [no, yes]) in &case.forced {
+                swings[*item].push(if no == yes { 0.0 } else { figure(*yes) - figure(*no) });
+            }
+        }
+    }
+    let uncertainty = |(mut chances, mut swings): (Vec<f64>, Vec<f64>)| Uncertainty {
+        probability: if chances.is_empty() { 0.0 } else { total(&mut chances) / chances.len() as f64 },
+        swing: total(&mut swings) / figures as f64,
+    };
+    chances.into_iter().zip(swings).map(uncertainty).collect()
+}
+
+/// The sum, in an order that does not depend on that of the trials.
+fn total(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.iter().sum()
+}
+
+/// What a tool's case adds to its figure, and what it would add.
+struct CaseValue {
+    /// As things stand; none where the metric is undefined.
+    value: Option<f64>,
+    /// By item: were it no match, and were it one.
+    forced: BTreeMap<usize, [Option<f64>; 2]>,
+}
+
+fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<CaseValue>> {
+    let suite = input.suite;
+    let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
+    let plan = Plan::new(input.trials, &case_index, suite.cases.len(), &mut Vec::new());
+    let judged = judgements_by_trial(input.judgements);
+    let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));
+    let of_case = |(index, case): (usize, &Case)| -> Vec<CaseValue> {
+        let prepared = PreparedCase::new(case, &vocabulary, input.profile);
+        let of_tool = |planned: &PlannedTool<'_>| {
+            let trials = planned.numbers.iter().map(|&number| match planned.lines.get(&(index, number)) {
+                None => TrialValue::new(&TrialScore::skipped(case, number, input.profile), case, input.profile),
+                Some(&line) => {
+                    let trial = &input.trials[line];
+                    let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
+                    let judged = judged.get(&about).map_or(&[][..], Vec::as_slice);
+                    let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
+                    let instances = instances.get(&line).map_or(&[][..], Vec::as_slice);
+                    let rescorer = TrialRescorer {
+                        input,
+                        prepared: &prepared,
+                        vocabulary: &vocabulary,
+                        trial,
+                        line,
+                        judge: &judge,
+                    };
+                    rescorer.value(decisions, instances)
+                }
+            });
+            CaseValue::new(&trials.collect::<Vec<_>>())
+        };
+        plan.tools.iter().map(of_tool).collect()
+    };
+    let by_case: Vec<Vec<CaseValue>> = suite.cases.par_iter().enumerate().map(of_case).collect();
+    let mut tools: Vec<Vec<CaseValue>> = plan.tools.iter().map(|_| Vec::with_capacity(suite.cases.len())).collect();
+    for row in by_case {
+        tools.iter_mut().zip(row).for_each(|(tool, value)| tool.push(value));
+    }
+    tools
+}
+
+/// One trial, as it stands and as it might be.
+struct TrialValue {
+    value: Option<f64>,
+    forced: BTreeMap<usize, [Option<f64>; 2]>,
+}
+
+impl TrialValue {
+    fn new(score: &TrialScore, case: &Case, profile: &Profile) -> Self {
+        Self { value: metric_value(score, case, profile), forced: BTreeMap::new() }
+    }
+}
+
+fn metric_value(score: &TrialScore, case: &Case, profile: &Profile) -> Option<f64> {
+    score.counted.then(|| trial_value(figure_metric(profile), case, score, profile).ok()).flatten()
+}
+
+impl CaseValue {
+    fn new(trials: &[TrialValue]) -> Self {
+        let mean = |value: &dyn Fn(&TrialValue) -> Option<f64>| {
+            let values: Vec<f64> = trials.iter().filter_map(value).collect();
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let items = trials.iter().flat_map(|trial| trial.forced.keys().copied());
+        let forced = items.map(|item| {
+            let at = |which: usize| mean(&|trial| trial.forced.get(&item).map_or(trial.value, |forced| forced[which]));
+            (item, [at(0), at(1)])
+        });
+        Self { value: mean(&|trial| trial.value), forced: forced.collect() }
+    }
+}
+
+/// Where one trial is scored again and again.
+struct TrialRescorer<'a> {
+    input: PriorityInput<'a>,
+    prepared: &'a PreparedCase<'a>,
+    vocabulary: &'a Vocabulary,
+    trial: &'a Trial,
+    line: usize,
+    judge: &'a JudgeName,
+}
+
+impl<'a> TrialRescorer<'a> {
+    fn value(&self, mut decisions: Decisions<'a>, instances: &[PairInstance]) -> TrialValue {
+        if self.input.profile.uses_judge() {
+            for instance in instances {
+                let (place, p) = ((instance.golden, instance.finding), instance.probability);
+                if decisions.pair(place.0, place.1).is_none() && !decisions.unjudged.contains(&place) {
+                    let matched = p >= self.input.threshold;
+                    let sure = if matched { p } else { 1.0 - p };
+                    decisions.pairs.insert(place, self.decided(matched, Some(sure)));
+                }
+            }
+        }
+        let mut forced: BTreeMap<usize, [Option<f64>; 2]> = BTreeMap::new();
+        let mut places: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for instance in instances {
+            places.entry(instance.item).or_default().push((instance.golden, instance.finding));
+        }
+        for (item, places) in places {
+            let before: Vec<Option<SettledPair<'a>>> =
+                places.iter().map(|at| decisions.pairs.get(at).copied()).collect();
+            let mut at = |matched: bool| {
+                decisions.pairs.extend(places.iter().map(|at| (*at, self.decided(matched, None))));
+                self.scored(&decisions)
+            };
+            forced.insert(item, [at(false), at(true)]);
+            for (at, before) in places.iter().zip(before) {
+                match before {
+                    Some(before) => drop(decisions.pairs.insert(*at, before)),
+                    None => drop(decisions.pairs.remove(at)),
+                }
+            }
+        }
+        TrialValue { value: self.scored(&decisions), forced }
+    }
+
+    fn decided(&self, matched: bool, confidence: Option<f64>) -> SettledPair<'a> {
+        SettledPair { matched, partial: false, confidence, judge: self.judge, judgement: usize::MAX }
+    }
+
+    fn scored(&self, decisions: &Decisions<'_>) -> Option<f64> {
+        let profile = self.input.profile;
+        let score = TrialScore::new(self.prepared, self.trial, self.line, decisions, self.vocabulary, profile);
+        metric_value(&score, self.prepared.case, profile)
+    }
+}
+
+/// The labels people gave an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct LabelVotes {
+    pub yes: usize,
+    pub all: usize,
+}
+
+/// How far labels have narrowed the interval of the figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Narrowing {
+    pub before: f64,
+    pub now: f64,
+    /// Half the width that the choice of cases alone makes, which no label can narrow; none where it is not known.
+    pub cases: Option<f64>,
+    pub labelled: usize,
+    /// In how many of them the judge says something else.
+    pub wrong: usize,
+    /// In how many it should, by its own probabilities.
+    pub expected: f64,
+    /// Whether it is wrong more often than chance allows, so that the half-widths are too small.
+    pub overconfident: bool,
+}
+
+/// Sums the uncertainty of all items before and after labelling. Where people disagree, the share of yes votes
+/// is the probability. `cases` is half the width of the interval that a report gives the figure.
+pub fn narrowing(
+    uncertainties: &[Uncertainty],
+    votes: &[LabelVotes],
+    cases: Option<f64>,
+    threshold: f64,
+    level: f64,
+) -> Narrowing {
+    let z = two_sided(level);
+    let of_cases = cases.map_or(0.0, |half| (half / z).powi(2));
+    let (mut before, mut now) = (of_cases, of_cases);
+    let (mut labelled, mut wrong, mut expected, mut spread) = (0, 0, 0.0, 0.0);
+    for (uncertainty, votes) in uncertainties.iter().zip(votes) {
+        let p = uncertainty.probability;
+        before += uncertainty.variance();
+        if votes.all == 0 {
+            now += uncertainty.variance();
+            continue;
+        }
+        now += uncertainty.variance_at(votes.yes as f64 / votes.all as f64);
+        if 2 * votes.yes != votes.all {
+            let (judge, people) = (p >= threshold, 2 * votes.yes > votes.all);
+            labelled += 1;
+            wrong += usize::from(judge != people);
+            expected += if judge { 1.0 - p } else { p };
+            spread += p * (1.0 - p);
+        }
+    }
+    // One-sided: a judge that is better than it claims does no harm.
+    let overconfident = wrong as f64 > expected + two_sided(0.9) * spread.sqrt() + 0.5;
+    Narrowing { before: z * before.sqrt(), now: z * now.sqrt(), cases, labelled, wrong, expected, overconfident }
+}
+
+/// Half the width of the figure's interval by the choice of cases: the mean over tools. Tools share their cases, so what one of
+/// them owes to the choice of cases the others owe too; where they do not, this says too much rather than too little.
+pub fn case_half_width(scorecard: &Scorecard, profile: &Profile) -> Option<f64> {
+    let id = figure_metric(profile);
+    let half = |[low, high]: [f64; 2]| (high - low) / 2.0;
+    let of_tool = |metrics: &super::Metrics| metrics.iter().find(|(own, _)| *own == id)?.1.ci.map(half);
+    let halves: Vec<f64> = scorecard.tools.iter().filter_map(|tool| of_tool(&tool.metrics)).collect();
+    (!halves.is_empty()).then(|| halves.iter().sum::<f64>() / halves.len() as f64)
+}
+
+/// By index of the trial: how far apart one extra that nobody has looked at keeps the bounds of mean precision. A clean case has
+/// no precision, so its extras keep nothing apart.
+pub fn extra_bound_widths(scorecard: &Scorecard, suite: &Suite, trials: usize) -> Vec<f64> {
+    let mut widths = vec![0.0; trials];
+    for tool in &scorecard.tools {
+        let has_precision = |case: &&super::CaseScore| !suite.cases[case.case].is_clean() && case.counted_trials() > 0;
+        let cases = tool.cases.iter().filter(has_precision).count();
+        for case in tool.cases.iter().filter(has_precision) {
+            let sharers = (scorecard.tools.len() * cases * case.counted_trials()) as f64;
+            for trial in case.counted() {
+                let countable = (trial.counts.tp + trial.counts.fp).max(1) as f64;
+                if let Some(width) = trial.line.and_then(|line| widths.get_mut(line)) {
+                    *width = 1.0 / (sharers * countable);
+                }
+            }
+        }
+    }
+    widths
+}

@@ -1,0 +1,321 @@
+//! A language model as an assessor: it is asked which parts are relevant, then whether the requirement is met.
+
+use super::{Assessed, CitedPart, Opinion, RequirementInput, Unanswered};
+use crate::assess::prompt::{compliance_question, relevance_question};
+use karat_core::assessment::record::{Compliance, Role};
+use karat_format::assessment::StepV1 as Step;
+use karat_format::judge::JudgeConfigV1;
+use karat_io::cancel::Cancel;
+use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
+use karat_llm::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, Ledger};
+use karat_llm::prompt::Question;
+use karat_llm::provider::{ProviderEnv, ProviderError, ProviderId};
+use karat_llm::providers;
+use karat_llm::timed_provider::{TimedProvider, TimingLog};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A model. All its questions share a budget.
+pub struct Model {
+    /// The name given to `--evaluation`.
+    pub name: String,
+    engine: Engine,
+    log: TimingLog,
+}
+
+/// What asking a model needs.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AskContext<'a> {
+    pub ledger: &'a mut dyn Ledger,
+    pub cancel: &'a Cancel,
+    pub observer: &'a mut dyn FnMut(AskEvent<'_>),
+}
+
+/// Progress of asking a model.
+#[expect(missing_docs, reason = "field names say it")]
+pub enum AskEvent<'a> {
+    /// The number of questions about to be asked.
+    Round(usize),
+    /// A question is answered or has failed.
+    Settled(&'a Call),
+    /// A failed request is retried.
+    Retrying { wait: Duration, why: &'a str },
+}
+
+/// A question and its cost.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Call {
+    pub step: Step,
+    /// Index of the requirement input.
+    pub input: usize,
+    pub cached: bool,
+    pub requests: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub usd: Option<f64>,
+    /// Total time of its requests; `None` if none was made.
+    pub latency: Option<Duration>,
+    /// Kind and text of the failure.
+    pub failure: Option<(&'static str, String)>,
+}
+
+impl Model {
+    /// Opens a model. No connection is made before the first question.
+    pub fn open(
+        name: &str,
+        config: &JudgeConfigV1,
+        around: &ProviderEnv<'_>,
+        cache: CacheMode,
+    ) -> Result<Self, ProviderError> {
+        let provider = providers::open(config, around)?;
+        let log = TimingLog::default();
+        let watched = Box::new(TimedProvider::new(provider, log.clone()));
+        let engine = Engine::new(watched, EngineOptions::from_config(config, cache)?).shared();
+        Ok(Self { name: name.to_owned(), engine, log })
+    }
+
+    /// The provider's identity.
+    pub fn id(&self) -> &ProviderId {
+        self.engine.provider().id()
+    }
+
+    /// What must be configured first, such as a key.
+    pub fn lacks(&self) -> Option<&str> {
+        self.engine.provider().missing_setup()
+    }
+
+    /// Asks about all requirements: first which parts are relevant, then whether they are met. Unanswered questions are part
+    /// of the result; an error means that the provider cannot be used at all or that the ledger failed.
+    pub fn assess(
+        &self,
+        inputs: &[RequirementInput<'_>],
+        context: &mut AskContext<'_>,
+    ) -> Result<(Vec<Assessed>, EngineStats), EngineError> {
+        let with_parts: Vec<usize> = (0..inputs.len()).filter(|at| !inputs[*at].parts.is_empty()).collect();
+        let questions = with_parts.iter().map(|at| relevance(&inputs[*at])).collect();
+        let (answers, mut tally) = self.ask(Step::Relevance, &with_parts, questions, context)?;
+        // Without retrieved parts there is nothing to choose from, so the verdict is asked for at once.
+        let mut relevant: Vec<Result<Vec<usize>, Unanswered>> = inputs.iter().map(|_| Ok(Vec::new())).collect();
+        for (at, answer) in with_parts.into_iter().zip(answers) {
+            relevant[at] = answer.and_then(|answer| relevant_parts(&answer, inputs[at].parts.len()));
+        }
+        let asked: Vec<usize> = (0..inputs.len()).filter(|at| relevant[*at].is_ok()).collect();
+        let shown = |at: usize| relevant[at].as_deref().unwrap_or_default();
+        let questions = asked.iter().map(|at| compliance(&inputs[*at], shown(*at))).collect();
+        let (answers, second) = self.ask(Step::Verdict, &asked, questions, context)?;
+        tally += &second;
+        let mut answers = answers.into_iter();
+        let opinion = |relevant: Result<Vec<usize>, Unanswered>| {
+            let relevant = relevant?;
+            let answer =
+                answers.next().unwrap_or_else(|| Err(unanswered(Step::Verdict, "unanswered", "no answer came")))?;
+            opinion(&answer, relevant)
+        };
+        Ok((relevant.into_iter().map(opinion).collect(), tally))
+    }
+
+    fn ask(
+        &self,
+        step: Step,
+        inputs: &[usize],
+        questions: Vec<Question>,
+        context: &mut AskContext<'_>,
+    ) -> Result<(Vec<Result<Value, Unanswered>>, EngineStats), EngineError> {
+        (context.observer)(AskEvent::Round(questions.len()));
+        let ids: Vec<String> = questions.iter().map(|question| question.id.clone()).collect();
+        let mut answers: Vec<Option<Result<Value, Unanswered>>> = vec![None; questions.len()];
+        let observer = &mut *context.observer;
+        let mut on_event = |event: EngineEvent<'_>| match event {
+            EngineEvent::Retrying { wait, why, .. } => observer(AskEvent::Retrying { wait, why }),
+            EngineEvent::Settled { index, exchange } => {
+                let answer = answer(step, &exchange);
+                let spent = self.log.take(&ids[index]);
+                observer(AskEvent::Settled(&Call {
+                    step,
+                    input: inputs[index],
+                    cached: exchange.cached,
+                    requests: if exchange.cached { 0 } else { exchange.attempts },
+                    tokens_in: if exchange.cached { 0 } else { exchange.tokens_in },
+                    tokens_out: if exchange.cached { 0 } else { exchange.tokens_out },
+                    usd: exchange.usd.filter(|_| !exchange.cached),
+                    latency: (!exchange.cached && exchange.attempts > 0).then_some(spent.time),
+                    failure: answer.as_ref().err().map(|failed| (failed.kind, failed.why.clone())),
+                }));
+                answers[index] = Some(answer);
+            }
+        };
+        let tally = self.engine.ask(questions, context.ledger, context.cancel, &mut on_event)?;
+        let nothing = || Err(unanswered(step, "cancelled", "it was not asked any more"));
+        Ok((answers.into_iter().map(|answer| answer.unwrap_or_else(nothing)).collect(), tally))
+    }
+}
+
+fn unanswered(step: Step, kind: &'static str, why: impl Into<String>) -> Unanswered {
+    Unanswered { step, kind, why: why.into() }
+}
+
+fn answer(step: Step, exchange: &Exchange) -> Result<Value, Unanswered> {
+    match &exchange.outcome {
+        ExchangeOutcome::Decided(value) => Ok(value.clone()),
+        ExchangeOutcome::Refused { why } => Err(unanswered(step, "refused", why)),
+        ExchangeOutcome::Unjudged { reason, why } => {
+            let kind = match reason {
+                FailureReason::Budget => "budget",
+                FailureReason::Cancelled => "cancelled",
+                FailureReason::Unanswered => "unanswered",
+                FailureReason::Unreadable => "unreadable",
+                FailureReason::Rejected => "rejected",
+            };
+            Err(unanswered(step, kind, why))
+        }
+    }
+}
+
+fn relevance(input: &RequirementInput<'_>) -> Question {
+    let parts = parts(input, 0..input.parts.len());
+    relevance_question(format!("{}#relevance", input.id), requirement(input), answers(input), parts)
+}
+
+fn compliance(input: &RequirementInput<'_>, relevant: &[usize]) -> Question {
+    let guidance = &input.requirement.guidance;
+    let in_order = Compliance::ALL
+        .iter()
+        .filter_map(|verdict| guidance.get(verdict.name()).map(|when| format!("{}: {}", verdict.name(), when.trim())));
+    let guidance = (!guidance.is_empty()).then(|| in_order.collect::<Vec<_>>().join("\n"));
+    let shown = (!relevant.is_empty()).then(|| parts(input, relevant.iter().copied()));
+    compliance_question(format!("{}#verdict", input.id), requirement(input), guidance, answers(input), shown)
+}
+
+fn requirement(input: &RequirementInput<'_>) -> String {
+    let applies = input.requirement.applies_when.iter().map(|(question, wanted)| {
+        let words = input.answers.iter().find(|known| known.question == question).map(|known| known.words);
+        let words = words.filter(|words| !words.is_empty()).unwrap_or(question);
+        format!("\n\nIt applies where the answer to \"{words}\" is {wanted}.")
+    });
+    let applies: String = applies.collect();
+    format!("{}\n\n{}{applies}", input.requirement.title.trim(), input.requirement.description.trim())
+}
+
+fn answers(input: &RequirementInput<'_>) -> Option<String> {
+    let line = |known: &super::GivenAnswer<'_>| {
+        let words = if known.words.is_empty() { known.question } else { known.words };
+        format!("{words}: {}", known.answer)
+    };
+    (!input.answers.is_empty()).then(|| input.answers.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// JSON, so that no text can pass for another part.
+fn parts(input: &RequirementInput<'_>, which: impl Iterator<Item = usize>) -> String {
+    let part = |at: usize| {
+        let shown = &input.parts[at];
+        json!({ "id": name(at), "document": shown.document, "heading": shown.heading, "text": shown.text })
+    };
+    serde_json::to_string_pretty(&which.map(part).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn name(at: usize) -> String {
+    format!("P{}", at + 1)
+}
+
+/// The index of a part named such as `P3`, `p3` or `[P3]`; `None` if none of that name was shown.
+fn place(parsed: &str, most: usize) -> Option<usize> {
+    let parsed = parsed.trim().trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let number: usize = parsed.strip_prefix(['P', 'p'])?.parse().ok()?;
+    number.checked_sub(1).filter(|at| *at < most)
+}
+
+#[derive(Deserialize)]
+struct RelevanceV1 {
+    relevant: Vec<RelevantV1>,
+}
+
+#[derive(Deserialize)]
+struct RelevantV1 {
+    part: String,
+}
+
+#[derive(Deserialize)]
+struct VerdictV1 {
+    verdict: Compliance,
+    primary: Vec<String>,
+    supporting: Vec<String>,
+    rationale: String,
+}
+
+fn relevant_parts(answer: &Value, most: usize) -> Result<Vec<usize>, Unanswered> {
+    let parsed = RelevanceV1::deserialize(answer)
+        .map_err(|error| unanswered(Step::Relevance, "unreadable", error.to_string()))?;
+    // Parts that were not shown are dropped.
+    let mut places: Vec<usize> = parsed.relevant.iter().filter_map(|one| place(&one.part, most)).collect();
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
+fn opinion(answer: &Value, relevant: Vec<usize>) -> Assessed {
+    let parsed =
+        VerdictV1::deserialize(answer).map_err(|error| unanswered(Step::Verdict, "unreadable", error.to_string()))?;
+    let mut citations: Vec<CitedPart> = Vec::new();
+    for (role, names) in [(Role::Primary, parsed.primary), (Role::Supporting, parsed.supporting)] {
+        for name in names {
+            let part = place(&name, usize::MAX).filter(|at| relevant.contains(at));
+            let again = |cited: &CitedPart| {
+                cited.role == role
+                    && (cited.part, cited.part.is_none().then_some(&cited.name))
+                        == (part, part.is_none().then_some(&name))
+            };
+            if !citations.iter().any(again) {
+                citations.push(CitedPart { role, part, name });
+            }
+        }
+    }
+    Ok(Opinion { verdict: parsed.verdict, citations, relevant, rationale: parsed.rationale })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts_are_read_with_patience() {
+        for (parsed, expect) in [
+            ("P1", Some(0)),
+            ("p3", Some(2)),
+            (" [P2] ", Some(1)),
+            ("P4", None),
+            ("P0", None),
+            ("3", None),
+            ("Part 1", None),
+            ("", None),
+        ] {
+            assert_eq!(place(parsed, 3), expect, "{parsed:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_shown_is_named_and_counts_for_nothing() {
+        let answer = json!({
+            "verdict": "partial",
+            "primary": ["P1", "[P1]", "P9"],
+            "supporting": ["P3", "P1", "nonsense", "nonsense"],
+            "rationale": "r"
+        });
+        let parsed = opinion(&answer, vec![0, 2]).unwrap();
+        let lines: Vec<String> =
+            parsed.citations.iter().map(|cited| format!("{:?} {} {:?}", cited.role, cited.name, cited.part)).collect();
+        assert_eq!(
+            lines,
+            [
+                "Primary P1 Some(0)",
+                "Primary P9 None",
+                "Supporting P3 Some(2)",
+                "Supporting P1 Some(0)",
+                "Supporting nonsense None"
+            ]
+        );
+        let relevance = json!({ "relevant": [{ "part": "P2" }, { "part": "P1" }, { "part": "P2" }, { "part": "P7" }] });
+        assert_eq!(relevant_parts(&relevance, 3).unwrap(), [0, 1]);
+    }
+}

@@ -1,0 +1,276 @@
+//! Runs assessors on the retrieved parts. All assessors see the same parts, and none sees the expected answers.
+
+use super::Template;
+use super::assessor::model::{AskContext, AskEvent, Model};
+use super::assessor::{Assessed, BASELINE, GivenAnswer, RequirementInput, ShownPart, Unanswered, baseline};
+use super::event::{AssessEvent, BundleRef, RequirementRef};
+use super::search::{RequirementSearch, SearchedBundle};
+use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
+use crate::retrieval::cut::truncate_at_whitespace;
+use karat_core::assessment::record::GoldenRecord;
+use karat_format::assessment::{CutV1, StepV1};
+use karat_format::document::suggest::nearest;
+use karat_format::judge::JudgeConfigV1;
+use karat_io::cancel::Cancel;
+use karat_llm::engine::{EngineError, EngineStats};
+use karat_llm::ledger::{CacheMode, Ledger};
+use karat_llm::provider::{ProviderEnv, ProviderError};
+use karat_llm::providers::PROVIDERS;
+use std::path::PathBuf;
+
+/// Default for the characters of a part that are shown.
+const LONGEST_PART: usize = 6_000;
+
+/// An assessor chosen by name.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Assessor {
+    pub name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Rules,
+    /// One model per distinct description; templates with the same description share it.
+    Models(Vec<ModelGroup>),
+}
+
+struct ModelGroup {
+    templates: Vec<String>,
+    config: JudgeConfigV1,
+    /// What relative file names are resolved against, if there are any.
+    folder: Option<PathBuf>,
+    model: Model,
+}
+
+/// Why an assessor cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EvaluationError {
+    #[error("there is no model `{name}` in {template}: {hint}")]
+    Unknown { name: String, template: String, hint: String },
+    #[error("the model `{name}`: {source}")]
+    Provider { name: String, source: ProviderError },
+    #[error("the model `{name}` cannot be asked: {why}")]
+    NotReady { name: String, why: String },
+    #[error("`{name}` is named twice; once is enough")]
+    Twice { name: String },
+}
+
+/// Opens an assessor by name: `baseline`, an endpoint of the template, or PROVIDER/MODEL.
+pub fn open(
+    name: &str,
+    templates: &[&Template],
+    variable: &dyn Fn(&str) -> Option<String>,
+    cache: CacheMode,
+) -> Result<Assessor, EvaluationError> {
+    if name == BASELINE {
+        return Ok(Assessor { name: name.to_owned(), kind: Kind::Rules });
+    }
+    let mut described: Vec<ModelGroup> = Vec::new();
+    for template in templates {
+        let config = described_by(name, template)?;
+        let folder = template.folder.disk_path("").unwrap_or_default();
+        let files = config.file.as_ref().map(|_| folder.clone());
+        if let Some(same) = described.iter_mut().find(|own| own.config == config && own.folder == files) {
+            same.templates.push(template.display_path());
+            continue;
+        }
+        let around = ProviderEnv { variable, folder: &folder };
+        let wrong = |source| EvaluationError::Provider { name: name.to_owned(), source };
+        let model = Model::open(name, &config, &around, cache).map_err(wrong)?;
+        if let Some(why) = model.lacks().filter(|_| cache != CacheMode::Only) {
+            return Err(EvaluationError::NotReady { name: name.to_owned(), why: why.to_owned() });
+        }
+        described.push(ModelGroup { templates: vec![template.display_path()], config, folder: files, model });
+    }
+    Ok(Assessor { name: name.to_owned(), kind: Kind::Models(described) })
+}
+
+fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, EvaluationError> {
+    let endpoints = &template.config.llm_endpoints;
+    let (provider, model) = name.split_once('/').map_or((name, None), |(provider, model)| (provider, Some(model)));
+    // Provider names take precedence over endpoints of the same name: the user means the provider's own address.
+    if PROVIDERS.iter().any(|entry| entry.name == provider && entry.reads_prompts()) {
+        let model = model.map(ToOwned::to_owned);
+        return Ok(JudgeConfigV1 { provider: provider.to_owned(), model, ..JudgeConfigV1::default() });
+    }
+    if let Some(config) = endpoints.get(name) {
+        return Ok(config.clone());
+    }
+    let known: Vec<&str> = endpoints.keys().map(String::as_str).chain([BASELINE]).collect();
+    let hint = nearest(name, known.iter().copied()).map_or_else(
+        || format!("there are {}, and PROVIDER/MODEL", known.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Err(EvaluationError::Unknown { name: name.to_owned(), template: template.display_path(), hint })
+}
+
+/// The answers of an assessor.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct EvaluationResult {
+    pub assessed: Vec<Vec<Assessed>>,
+    /// `None` if no model was asked.
+    pub tally: Option<EngineStats>,
+    /// What was truncated of the parts shown.
+    pub cut: CutV1,
+    /// Why the model could not be asked any further.
+    pub failed: Option<String>,
+}
+
+/// What running an assessor needs.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct EvaluationContext<'a> {
+    pub ledger: &'a mut dyn Ledger,
+    pub cancel: &'a Cancel,
+    pub observer: &'a mut dyn FnMut(AssessEvent<'_>),
+}
+
+impl Assessor {
+    /// Provider and model; `rules` for the baseline.
+    pub fn provider_and_model(&self) -> (&str, &str) {
+        match &self.kind {
+            Kind::Rules => ("rules", ""),
+            Kind::Models(described) => described.first().map_or(("", ""), |own| {
+                let id = own.model.id();
+                (&id.provider, &id.model)
+            }),
+        }
+    }
+
+    /// The prompts it uses.
+    pub fn prompts(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Rules => Vec::new(),
+            Kind::Models(_) => [&RELEVANCE, &COMPLIANCE].map(|template| template.name.to_owned()).to_vec(),
+        }
+    }
+
+    /// Whether it asks a model.
+    pub fn asks_models(&self) -> bool {
+        matches!(self.kind, Kind::Models(_))
+    }
+
+    /// Assesses all retrieved requirements. A model that cannot be asked leaves its requirements unanswered; only a failed
+    /// ledger, or a missing exchange when replaying, is an error.
+    pub fn assess(
+        &self,
+        bundles: &[SearchedBundle<'_>],
+        context: &mut EvaluationContext<'_>,
+    ) -> Result<EvaluationResult, EngineError> {
+        let mut done = EvaluationResult {
+            assessed: vec![Vec::new(); bundles.len()],
+            tally: None,
+            cut: CutV1::default(),
+            failed: None,
+        };
+        match &self.kind {
+            Kind::Rules => {
+                for (at, bundle) in bundles.iter().enumerate() {
+                    let words = |text: &str| bundle.corpus.analysis.words(text);
+                    for search in &bundle.requirements {
+                        // Rules read the whole part.
+                        let input = requirement_input(bundle, search, usize::MAX, &mut CutV1::default());
+                        done.assessed[at].push(Ok(baseline::assess(&input, &search.query, &words)));
+                    }
+                }
+            }
+            Kind::Models(described) => {
+                for one in described {
+                    self.ask(one, bundles, context, &mut done)?;
+                }
+            }
+        }
+        for (bundle, assessed) in bundles.iter().zip(&done.assessed) {
+            for (search, assessed) in bundle.requirements.iter().zip(assessed) {
+                let about = about(bundle, search);
+                (context.observer)(AssessEvent::Assessed { model: &self.name, about, assessed });
+            }
+        }
+        Ok(done)
+    }
+
+    fn ask(
+        &self,
+        one: &ModelGroup,
+        bundles: &[SearchedBundle<'_>],
+        context: &mut EvaluationContext<'_>,
+        done: &mut EvaluationResult,
+    ) -> Result<(), EngineError> {
+        let own = |bundle: &SearchedBundle<'_>| one.templates.contains(&bundle.corpus.bundle.template.display_path());
+        let (mut inputs, mut places) = (Vec::new(), Vec::new());
+        for (at, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
+            let most = bundle.corpus.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
+            for (nth, search) in bundle.requirements.iter().enumerate() {
+                inputs.push(requirement_input(bundle, search, most, &mut done.cut));
+                places.push((at, nth));
+            }
+        }
+        let name = self.name.as_str();
+        let observer = &mut *context.observer;
+        let mut on_ask = |event: AskEvent<'_>| match event {
+            AskEvent::Round(questions) => observer(AssessEvent::Round { model: name, questions }),
+            AskEvent::Retrying { wait, why } => observer(AssessEvent::Retrying { model: name, wait, why }),
+            AskEvent::Settled(call) => {
+                let (at, nth) = places[call.input];
+                let about = about(&bundles[at], &bundles[at].requirements[nth]);
+                observer(AssessEvent::Settled { model: name, about, call });
+            }
+        };
+        let mut asking = AskContext { ledger: context.ledger, cancel: context.cancel, observer: &mut on_ask };
+        let assessed = match one.model.assess(&inputs, &mut asking) {
+            Ok((assessed, tally)) => {
+                match &mut done.tally {
+                    Some(sum) => *sum += &tally,
+                    None => done.tally = Some(tally),
+                }
+                assessed
+            }
+            Err(EngineError::Provider { why, .. }) => {
+                (context.observer)(AssessEvent::ModelFailed { model: name, why: &why });
+                done.failed = Some(why.clone());
+                let none = Unanswered { step: StepV1::Relevance, kind: "unreachable", why };
+                vec![Err(none); inputs.len()]
+            }
+            Err(other) => return Err(other),
+        };
+        for ((at, _), assessed) in places.into_iter().zip(assessed) {
+            done.assessed[at].push(assessed);
+        }
+        Ok(())
+    }
+}
+
+fn about<'a>(bundle: &'a SearchedBundle<'_>, search: &'a RequirementSearch<'_>) -> RequirementRef<'a> {
+    let own = bundle.corpus.bundle;
+    let named = BundleRef { bundle_id: &own.record.bundle, template_id: &own.template.id };
+    RequirementRef { bundle: named, requirement_id: search.requirement.id.as_str() }
+}
+
+/// A requirement as given to an assessor, without anything of the record's expected answers.
+fn requirement_input<'a>(
+    bundle: &'a SearchedBundle<'_>,
+    search: &'a RequirementSearch<'_>,
+    most: usize,
+    cut: &mut CutV1,
+) -> RequirementInput<'a> {
+    let mut shown = |hit: &crate::retrieval::Hit| {
+        let part = &bundle.corpus.parts[hit.part];
+        let (text, lost) = truncate_at_whitespace(&part.section.body, most);
+        cut.texts += usize::from(lost > 0);
+        cut.characters += lost;
+        ShownPart { document: part.document.to_owned(), heading: part.full_heading(), text: text.to_owned() }
+    };
+    let GoldenRecord { bundle: id, question_answers, .. } = &bundle.corpus.bundle.record;
+    let words = &bundle.corpus.bundle.template.config.questions;
+    let known = |given: &'a karat_core::assessment::record::QuestionAnswer| GivenAnswer {
+        question: &given.question,
+        words: words.get(&given.question).map_or("", String::as_str),
+        answer: &given.answer,
+    };
+    RequirementInput {
+        id: format!("{id}/{}", search.requirement.id),
+        requirement: search.stated,
+        answers: question_answers.iter().map(known).collect(),
+        parts: search.hits.iter().map(&mut shown).collect(),
+    }
+}

@@ -1,0 +1,281 @@
+//! The log of an assessment: one JSON line per event, written immediately.
+
+mod summary;
+
+pub use summary::summarize;
+
+use super::event::{AssessEvent, BundleRef, RequirementRef};
+use jiff::Timestamp;
+use karat_core::wording::count;
+use karat_format::log::LogLineV1;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const FOLDER: &str = "logs";
+
+/// What all lines of an execution have in common.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct LogContext {
+    pub batch_run_id: String,
+    pub session_id: Option<String>,
+    pub assessment_mode: String,
+}
+
+impl LogContext {
+    /// For an execution that begins now.
+    pub fn new(session_id: Option<String>, assessment_mode: &str) -> Self {
+        let batch_run_id = uuid::Uuid::now_v7().to_string();
+        Self { batch_run_id, session_id, assessment_mode: assessment_mode.to_owned() }
+    }
+}
+
+/// Writes a log. An error does not stop the assessment; it is kept and reported at the end.
+pub struct LogWriter {
+    context: LogContext,
+    file: Option<File>,
+    fault: Option<String>,
+}
+
+impl LogWriter {
+    /// Starts the log of an execution in a store's folder.
+    pub fn begin(store: &Path, context: LogContext) -> Self {
+        let folder = store.join(FOLDER);
+        let path = folder.join(format!("{}.jsonl", context.batch_run_id));
+        let file = std::fs::create_dir_all(&folder)
+            .and_then(|()| OpenOptions::new().create_new(true).append(true).open(&path));
+        match file {
+            Ok(file) => Self { context, file: Some(file), fault: None },
+            Err(error) => Self { context, file: None, fault: Some(format!("{}: {error}", path.display())) },
+        }
+    }
+
+    /// A log that is not written.
+    pub fn disabled(context: LogContext) -> Self {
+        Self { context, file: None, fault: None }
+    }
+
+    /// What all lines have in common.
+    pub fn context(&self) -> &LogContext {
+        &self.context
+    }
+
+    /// Why lines are missing.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Writes a line in a single write, so that lines stay complete if the process is killed.
+    pub fn write(&mut self, event: &str, line: LogLineV1) {
+        let Some(file) = &mut self.file else { return };
+        let line = LogLineV1 {
+            time: Timestamp::now().to_string(),
+            event: event.to_owned(),
+            batch_run_id: self.context.batch_run_id.clone(),
+            session_id: self.context.session_id.clone(),
+            assessment_mode: Some(self.context.assessment_mode.clone()),
+            ..line
+        };
+        let mut text = serde_json::to_string(&line).unwrap_or_default();
+        text.push('\n');
+        if let Err(error) = file.write_all(text.as_bytes()) {
+            self.fault = Some(error.to_string());
+            self.file = None;
+        }
+    }
+}
+
+impl LogWriter {
+    /// Logs an event.
+    pub fn record(&mut self, event: &AssessEvent<'_>) {
+        match event {
+            AssessEvent::Read { document, sections, reused, took } => {
+                let detail = Some(format!("{document}, {}", count(*sections, "section")));
+                let line = LogLineV1 { stage: Some("ingest".into()), cached: *reused, detail, ..with_latency(*took) };
+                self.write("document_read", line);
+            }
+            AssessEvent::Searched { bundle, requirements, took } => {
+                let detail = Some(count(*requirements, "requirement"));
+                let line = LogLineV1 { stage: Some("search".into()), detail, ..with_latency(*took) };
+                self.write("bundle_searched", with_bundle(bundle, line));
+            }
+            AssessEvent::Settled { model, about, call } => {
+                let line = LogLineV1 {
+                    evaluation_model: Some((*model).to_owned()),
+                    stage: Some(call.step.name().to_owned()),
+                    latency_ms: call.latency.map(milliseconds),
+                    cached: call.cached,
+                    requests: Some(call.requests),
+                    tokens_in: Some(call.tokens_in),
+                    tokens_out: Some(call.tokens_out),
+                    usd: call.usd,
+                    error_kind: call.failure.as_ref().map(|(kind, _)| (*kind).to_owned()),
+                    error: call.failure.as_ref().map(|(_, why)| why.clone()),
+                    ..LogLineV1::default()
+                };
+                self.write("call_settled", with_requirement(about, line));
+            }
+            AssessEvent::Retrying { model, wait, why } => {
+                let detail = Some(format!("once more in {} ms: {why}", milliseconds(*wait)));
+                let line = LogLineV1 { evaluation_model: Some((*model).to_owned()), detail, ..LogLineV1::default() };
+                self.write("call_failed_once", line);
+            }
+            AssessEvent::Assessed { model, about, assessed } => {
+                let detail = match assessed {
+                    Ok(opinion) => opinion.verdict.name().to_owned(),
+                    Err(none) => format!("no answer to {}", none.step.name()),
+                };
+                let evaluation_model = Some((*model).to_owned());
+                let line = LogLineV1 { evaluation_model, detail: Some(detail), ..LogLineV1::default() };
+                self.write("assessed", with_requirement(about, line));
+            }
+            AssessEvent::ModelFailed { model, why } => {
+                let line = LogLineV1 {
+                    evaluation_model: Some((*model).to_owned()),
+                    stage: Some("relevance".into()),
+                    error_kind: Some("unreachable".into()),
+                    error: Some((*why).to_owned()),
+                    ..LogLineV1::default()
+                };
+                self.write("model_failed", line);
+            }
+            AssessEvent::Round { .. } => {}
+        }
+    }
+}
+
+fn with_latency(took: Duration) -> LogLineV1 {
+    LogLineV1 { latency_ms: Some(milliseconds(took)), ..LogLineV1::default() }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn with_bundle(bundle: &BundleRef<'_>, line: LogLineV1) -> LogLineV1 {
+    let (bundle_id, template_id) = (Some(bundle.bundle_id.to_owned()), Some(bundle.template_id.to_owned()));
+    LogLineV1 { bundle_id, template_id, ..line }
+}
+
+fn with_requirement(about: &RequirementRef<'_>, line: LogLineV1) -> LogLineV1 {
+    with_bundle(&about.bundle, LogLineV1 { requirement_id: Some(about.requirement_id.to_owned()), ..line })
+}
+
+/// A log file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct LogFile {
+    pub batch_run_id: String,
+    pub path: PathBuf,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum LogError {
+    #[error("there is no log `{wanted}` in {}; {hint}", .folder.display())]
+    Unknown { wanted: String, folder: PathBuf, hint: String },
+    #[error("`{wanted}` is the beginning of several ids: {}; give more of it", .ids.join(", "))]
+    Ambiguous { wanted: String, ids: Vec<String> },
+    #[error("{}: {source}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+/// All logs of a store, oldest first.
+pub fn logs(store: &Path) -> Result<Vec<LogFile>, LogError> {
+    let folder = store.join(FOLDER);
+    let wrong = |source| LogError::Io { path: folder.clone(), source };
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(wrong(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(wrong)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(id) = name.strip_suffix(".jsonl").filter(|_| path.is_file()) {
+            found.push(LogFile { batch_run_id: id.to_owned(), path });
+        }
+    }
+    // Ids start with a timestamp.
+    found.sort_by(|a, b| a.batch_run_id.cmp(&b.batch_run_id));
+    Ok(found)
+}
+
+/// Finds a log by id, unique prefix or `latest`.
+pub fn find(store: &Path, wanted: &str) -> Result<LogFile, LogError> {
+    let mut all = logs(store)?;
+    if wanted == "latest"
+        && let Some(last) = all.pop()
+    {
+        return Ok(last);
+    }
+    let fits = |log: &&LogFile| !wanted.is_empty() && log.batch_run_id.starts_with(wanted);
+    let fitting: Vec<&LogFile> = all.iter().filter(fits).collect();
+    match fitting.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let hint = match all.last() {
+                Some(last) => format!("the latest is {}", last.batch_run_id),
+                None => "`karat assess` writes one".to_owned(),
+            };
+            Err(LogError::Unknown { wanted: wanted.to_owned(), folder: store.join(FOLDER), hint })
+        }
+        several => {
+            let ids = several.iter().map(|log| log.batch_run_id.clone()).collect();
+            Err(LogError::Ambiguous { wanted: wanted.to_owned(), ids })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context(id: &str) -> LogContext {
+        LogContext { batch_run_id: id.into(), session_id: Some("s".into()), assessment_mode: "full".into() }
+    }
+
+    #[test]
+    fn every_line_says_what_it_belongs_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = LogWriter::begin(folder.path(), context("0a"));
+        journal.write("run_began", LogLineV1::default());
+        let settled = LogLineV1 { evaluation_model: Some("m".into()), tokens_in: Some(3), ..LogLineV1::default() };
+        journal.write("call_settled", settled);
+        assert_eq!(journal.fault(), None);
+        let text = std::fs::read_to_string(find(folder.path(), "latest").unwrap().path).unwrap();
+        for line in text.lines() {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!((&value["batch_run_id"], &value["session_id"]), (&"0a".into(), &"s".into()));
+            assert_eq!(value["assessment_mode"], "full");
+        }
+        assert!(text.lines().nth(1).unwrap().contains(r#""evaluation_model":"m""#), "{text}");
+    }
+
+    #[test]
+    fn logs_are_found_by_the_beginning_of_their_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let described =
+            |wanted: &str| find(folder.path(), wanted).map_or_else(|e| e.to_string(), |log| log.batch_run_id);
+        assert!(described("latest").contains("`karat assess` writes one"));
+        for id in ["0a1", "0a2", "0b"] {
+            LogWriter::begin(folder.path(), context(id));
+        }
+        assert_eq!((described("0b").as_str(), described("latest").as_str()), ("0b", "0b"));
+        assert_eq!(described("0a"), "`0a` is the beginning of several ids: 0a1, 0a2; give more of it");
+        assert!(described("1").contains("the latest is 0b") && described("").contains("there is no log"));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FOLDER), "a file is in the way").unwrap();
+        let mut journal = LogWriter::begin(folder.path(), context("0a"));
+        journal.write("run_began", LogLineV1::default());
+        assert!(journal.fault().is_some());
+    }
+}

@@ -1,0 +1,185 @@
+//! Summarises a log: calls, tokens, times and failures by stage and model.
+
+use super::{LogError, LogFile};
+use karat_core::stats::summary::quantile;
+use karat_format::log::{LatencyV1, LogErrorV1, LogLineV1, LogStageV1, LogSummaryV1};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// In the order of execution.
+const STAGES: [&str; 4] = ["ingest", "search", "relevance", "verdict"];
+
+/// Reads a log. Unreadable lines, such as the last one of a killed process, are counted.
+pub fn summarize(log: &LogFile) -> Result<LogSummaryV1, LogError> {
+    let wrong = |source| LogError::Io { path: log.path.clone(), source };
+    let mut reader = BufReader::new(File::open(&log.path).map_err(wrong)?);
+    let mut tally = Tally::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(wrong)?;
+        if read == 0 {
+            break;
+        }
+        match serde_json::from_slice::<LogLineV1>(&line) {
+            Ok(line) => tally.add(line),
+            Err(_) => tally.unreadable += 1,
+        }
+    }
+    Ok(tally.summary(&log.batch_run_id))
+}
+
+type Key = (usize, String, Option<String>);
+
+#[derive(Default)]
+struct Tally {
+    first: Option<LogLineV1>,
+    began: Option<String>,
+    ended: Option<String>,
+    templates: BTreeSet<String>,
+    bundles: BTreeSet<String>,
+    requirements: BTreeSet<(String, String)>,
+    stages: BTreeMap<Key, (LogStageV1, Vec<f64>)>,
+    errors: BTreeMap<(Key, String), LogErrorV1>,
+    unreadable: usize,
+}
+
+impl Tally {
+    fn add(&mut self, line: LogLineV1) {
+        match line.event.as_str() {
+            "run_began" => self.began = Some(line.time.clone()),
+            "run_ended" => self.ended = Some(line.time.clone()),
+            _ => {}
+        }
+        self.templates.extend(line.template_id.clone());
+        self.bundles.extend(line.bundle_id.clone());
+        if let (Some(bundle), Some(requirement)) = (&line.bundle_id, &line.requirement_id) {
+            self.requirements.insert((bundle.clone(), requirement.clone()));
+        }
+        if let Some(stage) = line.stage.clone() {
+            let place = STAGES.iter().position(|own| *own == stage).unwrap_or(STAGES.len());
+            let key = (place, stage.clone(), line.evaluation_model.clone());
+            if matches!(line.event.as_str(), "document_read" | "bundle_searched" | "call_settled" | "model_failed") {
+                self.count(&key, &line);
+            }
+            if let Some(kind) = &line.error_kind {
+                let new = || LogErrorV1 {
+                    stage,
+                    model: line.evaluation_model.clone(),
+                    kind: kind.clone(),
+                    count: 0,
+                    first: line.error.clone().unwrap_or_default(),
+                };
+                self.errors.entry((key, kind.clone())).or_insert_with(new).count += 1;
+            }
+        }
+        self.first.get_or_insert(line);
+    }
+
+    fn count(&mut self, key: &Key, line: &LogLineV1) {
+        let new = || {
+            let stage = LogStageV1 { stage: key.1.clone(), model: key.2.clone(), ..LogStageV1::default() };
+            (stage, Vec::new())
+        };
+        let (stage, times) = self.stages.entry(key.clone()).or_insert_with(new);
+        stage.calls += 1;
+        stage.cached += usize::from(line.cached);
+        stage.requests += u64::from(line.requests.unwrap_or_default());
+        stage.errors += usize::from(line.error_kind.is_some());
+        stage.tokens_in = stage.tokens_in.saturating_add(line.tokens_in.unwrap_or_default());
+        stage.tokens_out = stage.tokens_out.saturating_add(line.tokens_out.unwrap_or_default());
+        if let Some(usd) = line.usd {
+            *stage.usd.get_or_insert(0.0) += usd;
+        }
+        times.extend(line.latency_ms);
+    }
+
+    fn summary(self, batch_run_id: &str) -> LogSummaryV1 {
+        let stage = |(mut stage, times): (LogStageV1, Vec<f64>)| {
+            stage.latency_ms = latency(times);
+            stage
+        };
+        let first = self.first.unwrap_or_default();
+        LogSummaryV1 {
+            batch_run_id: batch_run_id.to_owned(),
+            session_id: first.session_id,
+            assessment_mode: first.assessment_mode.unwrap_or_default(),
+            began: self.began.unwrap_or(first.time),
+            ended: self.ended,
+            templates: self.templates.into_iter().collect(),
+            bundles: self.bundles.len(),
+            requirements: self.requirements.len(),
+            stages: self.stages.into_values().map(stage).collect(),
+            errors: self.errors.into_values().collect(),
+            unreadable_lines: self.unreadable,
+        }
+    }
+}
+
+fn latency(mut times: Vec<f64>) -> Option<LatencyV1> {
+    times.retain(|time| time.is_finite());
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| quantile(&times, share);
+    Some(LatencyV1 { p50: at(0.5)?, p90: at(0.9)?, p99: at(0.99)?, max: *times.last()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_tokens_times_and_failures_add_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.jsonl");
+        let call = |model: &str, ms: f64, rest: &str| {
+            format!(
+                r#"{{"time":"t","event":"call_settled","batch_run_id":"r","bundle_id":"b","requirement_id":"q","template_id":"n","stage":"verdict","evaluation_model":"{model}","latency_ms":{ms},"requests":1,"tokens_in":10,"tokens_out":2{rest}}}"#
+            )
+        };
+        let lines = [
+            r#"{"time":"t0","event":"run_began","batch_run_id":"r","assessment_mode":"full"}"#.to_owned(),
+            r#"{"time":"t","event":"document_read","batch_run_id":"r","stage":"ingest","latency_ms":4}"#.to_owned(),
+            call("a", 10.0, ""),
+            call("a", 30.0, r#","usd":0.5"#),
+            call("b", 5.0, r#","error_kind":"rejected","error":"too long""#),
+            call("b", 7.0, r#","error_kind":"rejected","error":"again""#),
+            r#"{"time":"t","event":"call_settled","batch_run_id":"r","stage":"relevance","evaluation_model":"a","cached":true}"#.to_owned(),
+            r#"{"time":"t9","event":"run_"#.to_owned(),
+        ];
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let summary = summarize(&LogFile { batch_run_id: "r".into(), path }).unwrap();
+        let lines: Vec<String> = summary
+            .stages
+            .iter()
+            .map(|s| {
+                let p50 = s.latency_ms.map(|latency| latency.p50);
+                format!(
+                    "{} {:?} {} {} {} {} {:?} {p50:?}",
+                    s.stage,
+                    s.model.as_deref(),
+                    s.calls,
+                    s.cached,
+                    s.errors,
+                    s.tokens_in,
+                    s.usd
+                )
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "ingest None 1 0 0 0 None Some(4.0)",
+                "relevance Some(\"a\") 1 1 0 0 None None",
+                "verdict Some(\"a\") 2 0 0 20 Some(0.5) Some(20.0)",
+                "verdict Some(\"b\") 2 0 2 20 None Some(6.0)",
+            ]
+        );
+        let error = &summary.errors[0];
+        assert_eq!((error.kind.as_str(), error.count, error.first.as_str()), ("rejected", 2, "too long"));
+        assert_eq!((summary.began.as_str(), summary.ended, summary.unreadable_lines), ("t0", None, 1));
+        assert_eq!((summary.bundles, summary.requirements), (1, 1));
+    }
+}

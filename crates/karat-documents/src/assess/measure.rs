@@ -1,0 +1,185 @@
+//! Scores search results and answers against the records, with intervals and differences.
+
+mod answers;
+mod differences;
+mod retrieved;
+
+use super::evaluate::{Assessor, EvaluationResult};
+use super::search::{SearchCost, SearchedBundle};
+use crate::retrieval::SearchOptions;
+use karat_core::assessment::items::{Item, with_intervals};
+use karat_core::comparison::Rules;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::scorecard::Intervals;
+use karat_core::wording::count;
+use karat_format::assessment::{
+    AssessmentReportV1, BundleV1, CutV1, DocumentV1, IntervalsV1, MeasuredV1, ModelSpentV1, SCHEMA, SearchedV1, StageV1,
+};
+use karat_format::ordered_map::OrderedMap;
+use karat_format::report::EstimateV1;
+
+/// How to measure.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct MeasureOptions<'a> {
+    pub stage: StageV1,
+    /// Clusters, if requested, are bundles.
+    pub intervals: &'a Intervals,
+    pub margin: f64,
+    pub search: SearchOptions,
+    pub embedding: Option<String>,
+    pub reranking: Option<String>,
+}
+
+/// An assessor and its answers.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct EvaluationAnswers<'a> {
+    pub evaluation: &'a Assessor,
+    pub evaluated: EvaluationResult,
+}
+
+/// Scores everything.
+pub fn report(
+    bundles: &[SearchedBundle<'_>],
+    took: &SearchCost,
+    all: &[EvaluationAnswers<'_>],
+    how: &MeasureOptions<'_>,
+    measured: MeasuredV1,
+) -> AssessmentReportV1 {
+    let clusters: Vec<usize> =
+        bundles.iter().enumerate().flat_map(|(at, bundle)| bundle.requirements.iter().map(move |_| at)).collect();
+    let shared = Shared { bundles, clusters: how.intervals.cluster.named().map(|_| clusters), how };
+    let retrieval = (how.stage != StageV1::Assess).then(|| retrieved::retrieval(&shared));
+    let scored: Vec<answers::ScoredAnswers<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
+    let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
+    let comparison = (scored.len() > 1).then(|| differences::side_by_side(&shared, &scored));
+    let mut cut = took.cut.clone();
+    for answers in all.iter().filter(|answers| answers.evaluated.cut != CutV1::default()) {
+        cut.insert(answers.evaluation.name.clone(), answers.evaluated.cut);
+    }
+    let search = SearchedV1 {
+        search_limit: how.search.search_limit,
+        bm25_weight: how.search.bm25_weight,
+        rerank_top_n: how.search.rerank_top_n,
+        min_candidate_length: how.search.min_candidate_length,
+        embedding: how.embedding.clone(),
+        reranking: how.reranking.clone(),
+        searches: took.searches,
+        cut,
+    };
+    let mut report = AssessmentReportV1 {
+        schema: SCHEMA.to_owned(),
+        stage: how.stage,
+        bundles: bundles.iter().map(bundle).collect(),
+        search,
+        intervals: IntervalsV1 {
+            level: Intervals::LEVEL,
+            resamples: how.intervals.resamples,
+            seed: how.intervals.seed,
+            cluster: how.intervals.cluster.named().map(str::to_owned),
+        },
+        retrieval,
+        assessments: OrderedMap(assessments),
+        comparison,
+        warnings: Vec::new(),
+        measured: MeasuredV1 { models: all.iter().filter_map(spent).collect(), ..measured },
+    };
+    report.warnings = warnings(&report, all);
+    let without =
+        bundles.iter().flat_map(|bundle| &bundle.requirements).filter(|search| search.hits.is_empty()).count();
+    if without > 0 {
+        let requirements = count(without, "requirement");
+        report.warnings.push(format!("{requirements}: no part was found, by any word or vector, that is long enough"));
+    }
+    report
+}
+
+struct Shared<'s> {
+    bundles: &'s [SearchedBundle<'s>],
+    /// The bundle of each requirement, if intervals are clustered.
+    clusters: Option<Vec<usize>>,
+    how: &'s MeasureOptions<'s>,
+}
+
+impl Shared<'_> {
+    fn metrics(&self, items: &[Item]) -> OrderedMap<EstimateV1> {
+        let found = with_intervals(items, self.clusters.as_deref(), self.how.intervals);
+        OrderedMap(found.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect())
+    }
+
+    fn rules(&self) -> Rules {
+        let Intervals { seed, resamples, .. } = *self.how.intervals;
+        Rules { margin: self.how.margin, resamples, seed, ..Rules::default() }
+    }
+}
+
+fn bundle(bundles: &SearchedBundle<'_>) -> BundleV1 {
+    let own = bundles.corpus.bundle;
+    let document = |(document, file): (&crate::ingest::Document, &super::DocumentFile)| DocumentV1 {
+        name: document.name.clone(),
+        format: document.format.to_owned(),
+        sections: document.sections.len(),
+        hash: file.hash.clone(),
+    };
+    BundleV1 {
+        bundle_id: own.record.bundle.clone(),
+        template_id: own.template.id.clone(),
+        record: own.record_path.clone(),
+        language: bundles.corpus.analysis.language.code.to_owned(),
+        documents: own.documents.iter().zip(&own.files).map(document).collect(),
+        requirements: bundles.requirements.len(),
+        golden_parts: bundles.requirements.iter().map(|search| search.matches.goldens()).sum(),
+    }
+}
+
+fn spent(answers: &EvaluationAnswers<'_>) -> Option<(String, ModelSpentV1)> {
+    let tally = answers.evaluated.tally.as_ref()?;
+    let spent = ModelSpentV1 {
+        questions: tally.questions,
+        from_ledger: tally.cached,
+        requests: tally.requests,
+        tokens_in: tally.tokens_in,
+        tokens_out: tally.tokens_out,
+        usd: tally.usd,
+    };
+    Some((answers.evaluation.name.clone(), spent))
+}
+
+fn warnings(report: &AssessmentReportV1, all: &[EvaluationAnswers<'_>]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for answers in all {
+        if let Some(why) = &answers.evaluated.failed {
+            warnings.push(format!("{} could not be asked: {why}", answers.evaluation.name));
+        }
+        let adapted = answers.evaluated.tally.as_ref().and_then(|tally| tally.adapted.describe());
+        warnings.extend(adapted.map(|adapted| format!("{}: {adapted}", answers.evaluation.name)));
+    }
+    for (name, assessment) in report.assessments.iter() {
+        let missing: usize = assessment.unanswered.values().sum();
+        if missing > 0 {
+            let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+            let all = missing + assessment.answered;
+            warnings.push(format!(
+                "{name}: {missing} of {all} requirements got no answer ({}), and count as missed",
+                kinds.join(", ")
+            ));
+        }
+    }
+    let n: usize = report.bundles.iter().map(|bundle| bundle.requirements).sum();
+    if n < RELIABLE_N {
+        warnings.push(format!("{}: too few to rely on ({RELIABLE_N} wanted)", count(n, "requirement")));
+    }
+    if report.intervals.cluster.is_some() && report.bundles.len() < RELIABLE_N {
+        warnings.push(format!(
+            "{} drawn whole: intervals from so few clusters are too narrow ({RELIABLE_N} wanted)",
+            count(report.bundles.len(), "bundle")
+        ));
+    }
+    for (who, cut) in &report.search.cut {
+        let texts = count(cut.texts, "text");
+        warnings.push(format!(
+            "{texts} longer than {who} takes: cut at white space, {} characters left out",
+            cut.characters
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,138 @@
+//! Records in folders of their own, and what is said of them.
+
+use super::lint::lint;
+use super::{Bundle, discover, load};
+use crate::ingest::{IngestLimits, ingest};
+use karat_format::diagnostic::Diagnostic;
+use tempfile::TempDir;
+
+pub(super) const CONTRACT: &str = "\
+# Agreement
+
+## 2.1 Encryption
+
+The Processor shall encrypt personal data at rest and in transit, at the address of the Controller.
+
+## 2.2 Security Measures
+
+The Processor shall implement **technical** and organisational measures
+to protect personal data against loss.
+
+## 2.3 Notices
+
+Security notices are sent to the address of the Controller.
+";
+
+pub(super) const TEMPLATE: &str = "\
+requirements:
+  security:
+    title: Security
+    description: Measures that protect personal data are stated.
+  notices:
+    title: Notices
+    description: Where notices are sent is stated.
+questions:
+  sector: Which sector is it?
+";
+
+pub(super) const RECORD: &str = r#"schema_version: "0.4"
+bundle_id: contract
+template_id: privacy
+assumptions:
+  question_answers:
+    sector: energy
+requirements:
+  security:
+    assessment: yes
+    primary_evidence:
+      measures:
+        document: contract.md
+        title: "2.2 Security Measures"
+        text: |
+          The Processor shall implement technical and organisational
+          measures to protect personal data against loss.
+    supporting_evidence: {}
+    rationale: Stated.
+  notices:
+    assessment: partial
+    primary_evidence:
+      address:
+        document: contract.md
+        title: 2.3 Notices
+        text: Security notices are sent to the address of the Controller.
+    supporting_evidence: {}
+    rationale: Half stated.
+"#;
+
+pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, content).unwrap();
+    }
+    folder
+}
+
+pub(super) fn files(record: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("karat.toml", "[suite]\nname = \"s\"\nkind = \"assessment\"\n".to_owned()),
+        ("templates/privacy/config.yml", TEMPLATE.to_owned()),
+        ("bundles/a/contract.md", CONTRACT.to_owned()),
+        ("bundles/a/a.golden-assessment.yml", record.to_owned()),
+    ]
+}
+
+/// The only record of a suite with these files.
+pub(super) fn loaded(files: &[(&str, String)]) -> (TempDir, Result<Bundle, Vec<Diagnostic>>) {
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (*path, content.as_str())).collect();
+    let folder = folder(&files);
+    let places = discover(&[folder.path().display().to_string()], false).unwrap();
+    assert_eq!(places.len(), 1);
+    let bundle = load(&places[0], &mut |name, bytes| ingest(name, bytes, &IngestLimits::default()));
+    (folder, bundle)
+}
+
+/// Diagnostics as text: code, line:column, message, help; another file than the record is named.
+pub(super) fn render_diagnostics(folder: &TempDir, diagnostics: &[Diagnostic]) -> String {
+    let line = |d: &Diagnostic| {
+        let root = folder.path().display().to_string();
+        let file = d.file.replace(&format!("{root}/"), "").replace(&root, ".");
+        let file = if file.ends_with(".golden-assessment.yml") { String::new() } else { format!("{file} ") };
+        let help = d.help.as_ref().or(d.label.as_ref()).map_or_else(String::new, |help| format!(" [{help}]"));
+        let place = if d.line > 0 { format!("{}:{} ", d.line, d.column) } else { String::new() };
+        format!("{file}{place}{}: {}{help}\n", d.code, d.message).replace(&root, ".")
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+/// What is wrong with a suite of these files.
+#[track_caller]
+pub(super) fn refused(files: &[(&str, String)], expect: &str) {
+    let (folder, bundle) = loaded(files);
+    let faults = bundle.map(|bundle| bundle.record).expect_err("it was taken");
+    let found = render_diagnostics(&folder, &faults);
+    assert_lines(&found, expect);
+}
+
+/// What is wrong with a record in which one piece of text is another.
+#[track_caller]
+pub(super) fn changed(from: &str, to: &str, expect: &str) {
+    assert!(RECORD.contains(from), "{from}");
+    refused(&files(&RECORD.replace(from, to)), expect);
+}
+
+#[track_caller]
+pub(super) fn remarked(files: &[(&str, String)], expect: &str) {
+    let (folder, bundle) = loaded(files);
+    let bundle = bundle.unwrap_or_else(|faults| panic!("{}", render_diagnostics(&folder, &faults)));
+    let found: Vec<Diagnostic> = lint(&bundle).into_iter().map(|d| Diagnostic { help: None, ..d }).collect();
+    let found = render_diagnostics(&folder, &found);
+    assert_lines(&found, expect);
+}
+
+/// What was told is what was expected, shown as lines where it is not.
+#[track_caller]
+pub(super) fn assert_lines(found: &str, expect: &str) {
+    assert!(found == expect, "\n{found}\nexpected\n{expect}");
+}

@@ -1,0 +1,235 @@
+//! Reads Word documents: styles, automatic numbers, tables, notes and tracked changes.
+
+mod body;
+mod numbering;
+mod package;
+mod styles;
+#[cfg(test)]
+mod tests;
+mod xml;
+
+use super::clause::{Span, lead};
+use super::outline::{Kind, Outline};
+use super::{DocumentFormat, IngestError, Source, Unit};
+use body::{BodyReader, Item, NoteId, Paragraph, Run, Table, flat};
+use numbering::Numbering;
+use package::Package;
+use std::collections::{BTreeMap, BTreeSet};
+use styles::Styles;
+use xml::{Node, Xml};
+
+pub(super) const FORMAT: DocumentFormat = DocumentFormat {
+    name: "docx",
+    description: "Word documents (Office Open XML)",
+    extensions: &["docx"],
+    unit: Unit::Paragraph,
+    read,
+};
+
+fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
+    source.refuse_other_kinds("docx")?;
+    let mut package = Package::open(source)?;
+    let main = main_part(source, &mut package)?;
+    let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut beside = |name: &str| -> Result<(String, Option<String>), IngestError> {
+        let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let text = package.part(&path)?;
+        Ok((path, text))
+    };
+    let mut reader = BodyReader::default();
+    if let (path, Some(text)) = beside("styles.xml")? {
+        reader.styles = Styles::read(Xml::new(source, &path, &text))?;
+    }
+    if let (path, Some(text)) = beside("numbering.xml")? {
+        reader.numbering = Numbering::read(Xml::new(source, &path, &text))?;
+    }
+    let mut notes = BTreeMap::new();
+    for (name, kind) in [("footnotes.xml", NoteId::Foot as fn(String) -> NoteId), ("endnotes.xml", NoteId::End)] {
+        if let (path, Some(text)) = beside(name)? {
+            let texts = reader.note_texts(Xml::new(source, &path, &text))?;
+            notes.extend(texts.into_iter().map(|(id, text)| (kind(id), text)));
+        }
+    }
+    let Some(text) = package.part(&main)? else {
+        let message = "there is no such part in the archive; is this a Word document? Save it as .docx again";
+        return Err(source.malformed(&main, message));
+    };
+    let mut xml = Xml::new(source, &main, &text);
+    let mut items = Vec::new();
+    loop {
+        match xml.next()? {
+            Node::Open(tag) if tag.name() == "body" => items.extend(reader.blocks(&mut xml)?),
+            Node::End => break,
+            _ => {}
+        }
+    }
+    for (what, n) in reader.counts {
+        (0..n).for_each(|_| outline.count(what));
+    }
+    let items = unfold(items);
+    let body = BodyStyle::from_items(&items);
+    for item in items {
+        match item {
+            Item::Paragraph(paragraph) => push(paragraph, &body, &mut notes, outline),
+            Item::Table(table) => push_table(&table, &mut notes, outline),
+        }
+    }
+    Ok(())
+}
+
+/// The part with the main document, as named by the archive.
+fn main_part(source: &Source<'_>, package: &mut Package<'_>) -> Result<String, IngestError> {
+    let mut main = "word/document.xml".to_owned();
+    let Some(text) = package.part("_rels/.rels")? else { return Ok(main) };
+    let mut xml = Xml::new(source, "_rels/.rels", &text);
+    loop {
+        match xml.next()? {
+            Node::End => return Ok(main),
+            Node::Open(tag) if tag.name() == "Relationship" => {
+                let kind = tag.attribute("Type").unwrap_or_default();
+                if kind.ends_with("/officeDocument")
+                    && let Some(target) = tag.attribute("Target")
+                {
+                    main = target.trim_start_matches('/').to_owned();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Replaces layout tables by their text: those with one column or with headings.
+fn unfold(items: Vec<Item>) -> Vec<Item> {
+    let mut out = Vec::new();
+    for item in items {
+        match item {
+            Item::Table(table) if is_arrangement(&table) => {
+                for cell in table.rows.into_iter().flatten() {
+                    out.extend(unfold(cell));
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn is_arrangement(table: &Table) -> bool {
+    let heads = |item: &Item| match item {
+        Item::Paragraph(paragraph) => paragraph.heading.is_some() && !paragraph.text().trim().is_empty(),
+        Item::Table(table) => is_arrangement(table) && table.rows.iter().flatten().flatten().count() > 0,
+    };
+    table.rows.iter().all(|row| row.len() <= 1) || table.rows.iter().flatten().flatten().any(heads)
+}
+
+/// The prevailing style of the text, and the styles of emphasised lines.
+struct BodyStyle {
+    size: u32,
+    bold: bool,
+    /// Most prominent first.
+    ranks: Vec<(u32, bool)>,
+}
+
+impl BodyStyle {
+    fn from_items(items: &[Item]) -> Self {
+        let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+        let (mut bold, mut all) = (0, 0);
+        let paragraphs = || {
+            items.iter().filter_map(|item| match item {
+                Item::Paragraph(paragraph) => Some(paragraph),
+                Item::Table(_) => None,
+            })
+        };
+        for run in paragraphs().flat_map(|paragraph| &paragraph.runs) {
+            let n = run.text.trim().len();
+            *sizes.entry(run.size).or_default() += n;
+            all += n;
+            bold += if run.bold { n } else { 0 };
+        }
+        let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(20, |(size, _)| size);
+        let mut body = Self { size, bold: bold * 3 > all * 2, ranks: Vec::new() };
+        let mut ranks = BTreeSet::new();
+        for paragraph in paragraphs().filter(|paragraph| paragraph.heading.is_none()) {
+            if lead(&paragraph.label, &body.spans(paragraph), &BTreeSet::new())
+                .is_some_and(|lead| lead.number.is_none())
+            {
+                ranks.extend(prominence(paragraph));
+            }
+        }
+        body.ranks = ranks.into_iter().rev().collect();
+        body
+    }
+
+    fn spans(&self, paragraph: &Paragraph) -> Vec<Span> {
+        paragraph.runs.iter().map(|run| Span { text: run.text.clone(), marked: self.marks(run) }).collect()
+    }
+
+    fn marks(&self, run: &Run) -> bool {
+        // Small bold print is an explanation, not a heading.
+        let set_off = (run.bold && !self.bold) || run.underlined;
+        (set_off && run.size >= self.size) || run.size * 5 >= self.size * 6
+    }
+
+    fn rank(&self, paragraph: &Paragraph) -> Option<u8> {
+        let own = prominence(paragraph)?;
+        let rank = self.ranks.iter().position(|rank| *rank == own)?;
+        u8::try_from(rank + 1).ok()
+    }
+}
+
+fn prominence(paragraph: &Paragraph) -> Option<(u32, bool)> {
+    let run = paragraph.runs.iter().find(|run| !run.text.trim().is_empty())?;
+    Some((run.size, run.bold))
+}
+
+fn push(paragraph: Paragraph, body: &BodyStyle, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline) {
+    let text = paragraph.text();
+    if text.trim().is_empty() {
+        return;
+    }
+    if paragraph.contents {
+        return outline.count("lines of a table of contents left out");
+    }
+    let at = paragraph.ordinal;
+    let label = paragraph.label.clone();
+    let (indent, spans) = (paragraph.indent, body.spans(&paragraph));
+    let kind = match paragraph.heading {
+        Some(level) if !spans.is_empty() => Kind::Styled { level, label, indent, spans },
+        _ => Kind::Text { label, indent, spans, rank: body.rank(&paragraph) },
+    };
+    outline.push(kind, at, at);
+    for (mark, id) in &paragraph.notes {
+        if let Some(text) = notes.remove(id) {
+            outline.footnote(mark, text);
+        }
+    }
+}
+
+fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline) {
+    let mut rows = Vec::new();
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|cell| flat(cell)).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            rows.push(cells.join(" | ").trim_end().to_owned());
+        }
+    }
+    let mut paragraphs = Vec::new();
+    collect(table, &mut paragraphs);
+    let places = || paragraphs.iter().map(|paragraph| paragraph.ordinal);
+    let (Some(first), Some(last)) = (places().min(), places().max()) else { return };
+    outline.push(Kind::Plain(rows.join("\n")), first, last);
+    for (mark, id) in paragraphs.iter().flat_map(|paragraph| &paragraph.notes) {
+        if let Some(text) = notes.remove(id) {
+            outline.footnote(mark, text);
+        }
+    }
+}
+
+fn collect<'t>(table: &'t Table, found: &mut Vec<&'t Paragraph>) {
+    for item in table.rows.iter().flatten().flatten() {
+        match item {
+            Item::Paragraph(paragraph) => found.push(paragraph),
+            Item::Table(table) => collect(table, found),
+        }
+    }
+}

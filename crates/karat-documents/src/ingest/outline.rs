@@ -1,0 +1,346 @@
+//! Builds sections from blocks: detects headings and their nesting.
+
+use super::clause::{self, Lead, Number, Span, lead};
+use super::{IngestError, IngestLimits, Section, SectionId, SectionPlace, Unit, limits};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A block of a document.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) kind: Kind,
+    /// In the format's unit.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// Mark and text of each.
+    pub(super) footnotes: Vec<(String, String)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Heading {
+        /// From 1.
+        level: u8,
+        /// Including its number.
+        text: String,
+    },
+    /// A paragraph in a heading style. Many documents use such styles for whole clauses to number them.
+    Styled {
+        /// From 1.
+        level: u8,
+        label: String,
+        indent: usize,
+        spans: Vec<Span>,
+    },
+    /// A paragraph or list item, which may be or start with a heading.
+    Text {
+        /// The marker or automatic number shown before it.
+        label: String,
+        indent: usize,
+        spans: Vec<Span>,
+        /// Prominence among emphasised blocks, from 1, if known.
+        rank: Option<u8>,
+    },
+    /// Never a heading, whatever it looks like.
+    Plain(String),
+}
+
+const DEEPEST: u8 = 20;
+
+pub(super) struct Outline {
+    name: String,
+    unit: Unit,
+    most: usize,
+    most_copied: usize,
+    blocks: Vec<Block>,
+    notes: Vec<String>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Outline {
+    pub(super) fn new(name: &str, unit: Unit, limits: &IngestLimits) -> Self {
+        let (blocks, notes) = (Vec::new(), Vec::new());
+        let (most, most_copied) = (limits.sections, limits.unpacked_bytes);
+        Self { name: name.to_owned(), unit, most, most_copied, blocks, notes, counts: BTreeMap::new() }
+    }
+
+    pub(super) fn push(&mut self, kind: Kind, first: usize, last: usize) {
+        self.blocks.push(Block { kind, first, last, footnotes: Vec::new() });
+    }
+
+    /// Attaches a note to the last block.
+    pub(super) fn footnote(&mut self, mark: &str, text: String) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.footnotes.push((mark.to_owned(), text));
+        }
+    }
+
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Counts something left out or corrected.
+    pub(super) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    pub(super) fn finish(self) -> Result<(Vec<Section>, Vec<String>), IngestError> {
+        let parents = parents(&self.blocks);
+        // If headings are marked up, sizes say nothing about levels.
+        let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
+        let (most, most_copied) = (self.most, self.most_copied);
+        let mut building = Building { name: self.name, unit: self.unit, most, most_copied, ..Building::default() };
+        for block in self.blocks {
+            building.take(block, &parents, stated)?;
+        }
+        building.close();
+        let mut notes = self.notes;
+        notes.extend(self.counts.into_iter().map(|(what, n)| format!("{what} ({n})")));
+        Ok((building.done, notes))
+    }
+}
+
+fn parents(blocks: &[Block]) -> BTreeSet<String> {
+    let nobody = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for block in blocks {
+        let (Kind::Text { label, spans, .. } | Kind::Styled { label, spans, .. }) = &block.kind else { continue };
+        let lead =
+            lead(label, spans, &nobody).or_else(|| first_line(spans).and_then(|(line, _)| lead(label, &line, &nobody)));
+        if let Some(Lead { number: Some(Number::Decimal(number)), .. }) = lead {
+            found.extend(clause::above(&number).map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// The heading that a paragraph in a heading style is or starts with; `None` if it is a sentence.
+fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
+    const SHORT: usize = 6;
+    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare = text.trim_end_matches(['.', ':']);
+    // A quoted term with its definition is a sentence, not a title.
+    let defined = text.starts_with(['"', '“', '”', '„', '«', '»']);
+    let few = bare.len() == text.len() || (text.split(' ').count() <= SHORT && !defined);
+    // Bullets are not part of a heading.
+    let shown = if label.is_empty() || label == "-" { text.clone() } else { format!("{label} {text}") };
+    let number = || clause::number(&shown).map(|(number, _)| number);
+    let title = bare.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    if few && clause::is_brief(title) {
+        return Some(Lead { number: number(), heading: shown.clone(), rest: String::new() });
+    }
+    lead(label, spans, parents).or_else(|| {
+        let (title, rest) = clause::title_sentence(&text)?;
+        let gap = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
+        Some(Lead { number: number(), heading: format!("{gap}{title}"), rest: rest.to_owned() })
+    })
+}
+
+fn first_line(spans: &[Span]) -> Option<(Vec<Span>, String)> {
+    let at = spans.iter().position(|span| span.text.contains('\n'))?;
+    let (end, rest) = spans[at].text.split_once('\n')?;
+    let mut line = spans[..at].to_vec();
+    line.push(Span { text: end.to_owned(), marked: spans[at].marked });
+    let others = spans[at + 1..].iter().map(|span| span.text.as_str());
+    Some((line, [rest].into_iter().chain(others).collect()))
+}
+
+/// An open heading; what follows is below it.
+#[derive(Debug)]
+struct Open {
+    level: u8,
+    heading: String,
+    number: Option<Number>,
+    stated: bool,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    heading: String,
+    path: Vec<String>,
+    level: u8,
+    number: Option<String>,
+    body: String,
+    /// Whether the body ends with a list item, so that the next one follows without an empty line.
+    listing: bool,
+    footnotes: Vec<(String, String)>,
+    span: Option<(usize, usize)>,
+}
+
+#[derive(Default)]
+struct Building {
+    name: String,
+    unit: Unit,
+    most: usize,
+    open: Vec<Open>,
+    current: Current,
+    done: Vec<Section>,
+    seen: BTreeMap<SectionId, usize>,
+    /// List depth of the heading, subtracted from the depth of items below it.
+    margin: usize,
+    copied: usize,
+    most_copied: usize,
+}
+
+impl Building {
+    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<(), IngestError> {
+        let Block { kind, first, last, footnotes } = block;
+        match kind {
+            Kind::Heading { level, text } => {
+                let number = clause::number(&text).map(|(number, _)| number);
+                self.margin = 0;
+                self.open(level.clamp(1, DEEPEST), text, number, true)?;
+                self.reach(first, last);
+            }
+            Kind::Plain(text) => self.add(&text, false, first, last),
+            Kind::Styled { level, label, indent, spans } => match styled(&label, &spans, parents) {
+                Some(lead) => {
+                    self.margin = 0;
+                    let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
+                    // Numbers are more reliable than styles: 2.1 is below 2, whatever they look like.
+                    let level = match &lead.number {
+                        Some(Number::Decimal(_)) if self.open.iter().any(numbered) => {
+                            self.level(lead.number.as_ref(), None)
+                        }
+                        _ => level.clamp(1, DEEPEST),
+                    };
+                    self.open(level, lead.heading, lead.number, true)?;
+                    self.reach(first, last);
+                    self.add(&lead.rest, false, first, last);
+                }
+                None => self.paragraph(&label, indent, spans, first, last),
+            },
+            Kind::Text { label, indent, spans, rank } => {
+                let mut found = lead(&label, &spans, parents);
+                if found.is_none()
+                    && let Some((line, rest)) = first_line(&spans)
+                {
+                    found = lead(&label, &line, parents).map(|mut lead| {
+                        lead.rest = format!("{}\n{rest}", lead.rest).trim().to_owned();
+                        lead
+                    });
+                }
+                if let Some(lead) = found {
+                    let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
+                    self.margin = if label.is_empty() { 0 } else { indent + 1 };
+                    self.open(level, lead.heading, lead.number, false)?;
+                    self.reach(first, last);
+                    self.add(&lead.rest, false, first, last);
+                } else {
+                    self.paragraph(&label, indent, spans, first, last);
+                }
+            }
+        }
+        self.current.footnotes.extend(footnotes);
+        Ok(())
+    }
+
+    fn paragraph(&mut self, label: &str, indent: usize, spans: Vec<Span>, first: usize, last: usize) {
+        let text: String = spans.into_iter().map(|span| span.text).collect();
+        let (gap, below) = if label.is_empty() { ("", "") } else { (" ", "  ") };
+        // Further lines of an item are indented below its text.
+        let margin = "  ".repeat(indent.saturating_sub(self.margin));
+        let text = text.trim().replace('\n', &format!("\n{margin}{below}"));
+        self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
+    }
+
+    /// The level of a heading that has no markup.
+    fn level(&self, number: Option<&Number>, rank: Option<u8>) -> u8 {
+        let below = |open: Option<&Open>| open.map_or(1, |open| open.level.saturating_add(1));
+        let level = match number {
+            Some(Number::Decimal(_)) => {
+                let depth = number.map_or(1, Number::depth);
+                let numbered = |open: &&Open| matches!(open.number, Some(Number::Decimal(_)));
+                // Numbers determine levels relative to each other; the first is below what precedes it.
+                let (level, own) = match self.open.iter().rev().find(numbered) {
+                    Some(open) => (usize::from(open.level), open.number.as_ref().map_or(1, Number::depth)),
+                    None => (usize::from(below(self.open.last())), 1),
+                };
+                u8::try_from((level + depth).saturating_sub(own)).unwrap_or(DEEPEST)
+            }
+            Some(Number::Word(word)) => {
+                let kind = |word: &str| word.split(' ').next().unwrap_or_default().to_lowercase();
+                let same = |open: &&Open| matches!(&open.number, Some(Number::Word(w)) if kind(w) == kind(word));
+                let sibling = self.open.iter().rev().find(same).map(|open| open.level);
+                // Annexes are beside the body, articles below what contains them.
+                let around = match clause::is_attached(word) {
+                    true => self.open.iter().find(|open| open.stated),
+                    false => self.open.last(),
+                };
+                sibling.or(rank).unwrap_or_else(|| below(around))
+            }
+            Some(Number::Letter(_)) | None => {
+                let like = |open: &&Open| !open.stated && open.number.is_some() == number.is_some();
+                let sibling = self.open.iter().rev().find(like).map(|open| open.level);
+                rank.or(sibling).unwrap_or_else(|| below(self.open.last()))
+            }
+        };
+        level.clamp(1, DEEPEST)
+    }
+
+    fn open(&mut self, level: u8, heading: String, number: Option<Number>, stated: bool) -> Result<(), IngestError> {
+        self.close();
+        if self.done.len() >= self.most {
+            let (what, limit) = ("the number of its sections".to_owned(), self.most.to_string());
+            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit });
+        }
+        // Clause 2.3 is not in clause 1, even if clause 2 has no heading.
+        let lies_in = |open: &Open| match (&open.number, &number) {
+            (Some(Number::Decimal(above)), Some(Number::Decimal(own))) => clause::above(own).any(|n| n == above),
+            _ => true,
+        };
+        self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
+        self.copied += self.open.iter().map(|open| open.heading.len()).sum::<usize>();
+        if self.copied > self.most_copied {
+            let (what, limit) = ("what its sections repeat of the headings above them".to_owned(), self.most_copied);
+            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit: limits::bytes(limit) });
+        }
+        let path = self.open.iter().map(|open| open.heading.clone()).collect();
+        let shown = number.as_ref().map(|number| number.as_str().to_owned());
+        self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };
+        self.open.push(Open { level, heading, number, stated });
+        Ok(())
+    }
+
+    fn reach(&mut self, first: usize, last: usize) {
+        let (from, to) = self.current.span.unwrap_or((first, last));
+        self.current.span = Some((from.min(first), to.max(last)));
+    }
+
+    fn add(&mut self, text: &str, listed: bool, first: usize, last: usize) {
+        let text = text.trim_end().trim_start_matches('\n');
+        if text.is_empty() {
+            return;
+        }
+        self.reach(first, last);
+        let current = &mut self.current;
+        if !current.body.is_empty() {
+            current.body.push_str(if listed && current.listing { "\n" } else { "\n\n" });
+        }
+        current.body.push_str(text);
+        current.listing = listed;
+    }
+
+    fn close(&mut self) {
+        let current = std::mem::take(&mut self.current);
+        let Some((first, last)) = current.span else { return };
+        let mut body = current.body;
+        for (mark, text) in current.footnotes {
+            let gap = if body.is_empty() { "" } else { "\n\n" };
+            body.push_str(&format!("{gap}[{mark}] {}", text.trim()));
+        }
+        let first_id = SectionId::new(&current.path, &current.heading, &body, 0);
+        let before = self.seen.entry(first_id).or_default();
+        let id = SectionId::new(&current.path, &current.heading, &body, *before);
+        *before += 1;
+        self.done.push(Section {
+            id,
+            heading: current.heading,
+            path: current.path,
+            level: current.level,
+            number: current.number,
+            body,
+            place: SectionPlace { unit: self.unit, first, last },
+        });
+    }
+}

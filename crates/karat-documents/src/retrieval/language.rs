@@ -1,0 +1,168 @@
+//! Languages: stemmers and stop words.
+
+use super::split::each_word;
+use super::stop_words;
+use super::{Passage, RetrievalError};
+use frostem::Algorithm as Stemmer;
+use karat_format::document::suggest::nearest;
+
+/// A language.
+#[derive(Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Language {
+    pub code: &'static str,
+    pub name: &'static str,
+    /// Words without content, by which the language is detected too.
+    pub stop_words: &'static [&'static str],
+    /// `None` if words are compared as they are.
+    pub(super) stemmer: Option<Stemmer>,
+}
+
+/// Detects the language.
+pub const AUTO: &str = "auto";
+
+/// For unknown languages: words are compared as they are.
+pub static PLAIN: Language = Language { code: "none", name: "any language", stop_words: &[], stemmer: None };
+
+/// All languages, in listing order.
+pub static LANGUAGES: &[Language] = &[
+    language("en", "English", stop_words::ENGLISH, Stemmer::English),
+    language("sv", "Swedish", stop_words::SWEDISH, Stemmer::Swedish),
+    language("ar", "Arabic", &[], Stemmer::Arabic),
+    language("da", "Danish", stop_words::DANISH, Stemmer::Danish),
+    language("de", "German", stop_words::GERMAN, Stemmer::German),
+    language("el", "Greek", &[], Stemmer::Greek),
+    language("es", "Spanish", stop_words::SPANISH, Stemmer::Spanish),
+    language("fi", "Finnish", stop_words::FINNISH, Stemmer::Finnish),
+    language("fr", "French", stop_words::FRENCH, Stemmer::French),
+    language("hu", "Hungarian", &[], Stemmer::Hungarian),
+    language("it", "Italian", stop_words::ITALIAN, Stemmer::Italian),
+    language("nl", "Dutch", stop_words::DUTCH, Stemmer::Dutch),
+    language("no", "Norwegian", stop_words::NORWEGIAN, Stemmer::Norwegian),
+    language("pt", "Portuguese", stop_words::PORTUGUESE, Stemmer::Portuguese),
+    language("ro", "Romanian", &[], Stemmer::Romanian),
+    language("ru", "Russian", &[], Stemmer::Russian),
+    language("ta", "Tamil", &[], Stemmer::Tamil),
+    language("tr", "Turkish", &[], Stemmer::Turkish),
+];
+
+const fn language(
+    code: &'static str,
+    name: &'static str,
+    stop_words: &'static [&'static str],
+    stemmer: Stemmer,
+) -> Language {
+    Language { code, name, stop_words, stemmer: Some(stemmer) }
+}
+
+/// The least share of stop words by which a language is detected. Running text has a third and more.
+const LEAST_SHARE: f64 = 0.05;
+
+const MOST_WORDS: usize = 20_000;
+
+impl Language {
+    /// Finds a language by code or name; `none` is [`PLAIN`].
+    pub fn by_name(word: &str) -> Option<&'static Self> {
+        let is = |language: &&Self| language.code == word || language.name.eq_ignore_ascii_case(word);
+        LANGUAGES.iter().chain([&PLAIN]).find(is)
+    }
+
+    /// The named language, or the detected one for `None` and `auto`.
+    pub fn resolve(word: Option<&str>, passages: &[Passage]) -> Result<&'static Self, RetrievalError> {
+        match word {
+            None | Some(AUTO) => Ok(Self::detect(passages)),
+            Some(word) => Self::by_name(word).ok_or_else(|| {
+                let known = || LANGUAGES.iter().map(|language| language.code).chain([AUTO, PLAIN.code]);
+                let near = nearest(word, LANGUAGES.iter().map(|language| language.name).chain(known()));
+                let hint = near.map_or_else(
+                    || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                    |near| format!("did you mean `{}`?", Self::by_name(near).map_or(near, |language| language.code)),
+                );
+                RetrievalError::UnknownLanguage { word: word.to_owned(), hint }
+            }),
+        }
+    }
+
+    /// Detects the language of passages by stop words; [`PLAIN`] if there are too few.
+    ///
+    /// Words of several languages count less for each.
+    pub fn detect(passages: &[Passage]) -> &'static Self {
+        let (mut scores, mut seen) = (vec![0.0; LANGUAGES.len()], 0_usize);
+        for passage in passages {
+            if seen >= MOST_WORDS {
+                break;
+            }
+            let mut visit = |word: &str| {
+                seen += 1;
+                let speak = |language: &Self| language.stop_words.contains(&word);
+                let speakers = LANGUAGES.iter().filter(|language| speak(language)).count();
+                for (score, _) in scores.iter_mut().zip(LANGUAGES).filter(|(_, language)| speak(language)) {
+                    *score += 1.0 / speakers as f64;
+                }
+            };
+            each_word(&passage.heading, &mut visit);
+            each_word(&passage.body, &mut visit);
+        }
+        let mut best = (&PLAIN, LEAST_SHARE * seen as f64);
+        for (language, score) in LANGUAGES.iter().zip(scores) {
+            if score > best.1 {
+                best = (language, score);
+            }
+        }
+        best.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_one_code_and_stop_words_as_they_are_read() {
+        let mut codes = std::collections::BTreeSet::new();
+        for language in LANGUAGES {
+            assert!(codes.insert(language.code), "{}", language.code);
+            assert_eq!(Language::by_name(language.code), Some(language));
+            assert_eq!(Language::by_name(&language.name.to_lowercase()), Some(language));
+            for stop_word in language.stop_words {
+                let mut words = Vec::new();
+                each_word(stop_word, &mut |word| words.push(word.to_owned()));
+                assert_eq!(words, [*stop_word], "{}", language.code);
+            }
+        }
+    }
+
+    #[test]
+    fn a_language_is_told_by_its_small_words() {
+        let check = |text: &str, expect: &str| {
+            let passages = [Passage { heading: String::new(), body: text.to_owned() }];
+            assert_eq!(Language::detect(&passages).code, expect, "{text}");
+        };
+        check("The processor shall notify the controller without delay if it becomes aware of a breach.", "en");
+        check("Biträdet ska utan dröjsmål underrätta den ansvarige om det får kännedom om en incident.", "sv");
+        check(
+            "Databehandleren skal uden unødig forsinkelse underrette den ansvarlige, hvis der er sket et brud.",
+            "da",
+        );
+        check("Databehandleren skal ikke gi noe av dette til andre uten å varsle den ansvarlige etter et brudd.", "no");
+        check("Der Auftragnehmer hat den Verantwortlichen unverzüglich zu benachrichtigen, wenn es dazu kommt.", "de");
+        check("Le prestataire ne doit pas communiquer les données à des tiers sans l'accord du client.", "fr");
+        check("Käsittelijän on ilmoitettava siitä rekisterinpitäjälle, jos se saa tietää, että niin ei ole.", "fi");
+        check("De verwerker mag de gegevens niet aan derden geven, tenzij dat door de wet wordt bepaald.", "nl");
+        check("Przetwarzający niezwłocznie zawiadamia administratora", "none");
+        check("", "none");
+        check("12 34 § 5.6", "none");
+    }
+
+    #[test]
+    fn a_language_nobody_knows_is_not_taken_for_another() {
+        let check = |word: &str, expect: &str| {
+            let message = Language::resolve(Some(word), &[]).unwrap_err().to_string();
+            assert!(message.contains(expect), "{message}");
+        };
+        check("swedisch", "did you mean `sv`?");
+        check("klingonska", "there are en, sv");
+        assert_eq!(Language::resolve(Some("none"), &[]).unwrap().code, "none");
+        assert_eq!(Language::resolve(Some("auto"), &[]).unwrap().code, "none");
+    }
+}

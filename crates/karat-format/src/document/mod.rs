@@ -1,0 +1,231 @@
+//! Hand-written input files: parsed with positions, checked against the schema of their Rust type, and decoded.
+//!
+//! All faults of a file are reported at once, and a file with a fault is not used at all. The stages are
+//! [`yaml`], [`toml`] or [`json`] (text to [`Node`]), [`schema`] (node against schema) and [`mod@decode`] (node to Rust value).
+
+pub mod decode;
+pub mod json;
+pub mod lines;
+pub mod schema;
+pub mod source;
+pub mod suggest;
+pub mod toml;
+pub mod yaml;
+
+mod alternatives;
+mod limits;
+mod naming;
+pub mod rows;
+mod salvage;
+#[cfg(test)]
+mod tests;
+
+pub use decode::{Decoded, Document, Syntax, decode, decode_bytes, schema_of};
+pub use lines::{Limits, Line, decode_lines, decode_lines_within};
+pub use source::Source;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The deepest nesting of lists and mappings.
+pub const DEPTH_LIMIT: usize = 128;
+
+/// The most faults of one text, so that they cannot fill the memory.
+const FAULT_LIMIT: usize = 10_000;
+
+/// A value and its position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Byte offsets in the text.
+    pub span: Range<usize>,
+}
+
+/// The data model shared by YAML, TOML and JSON.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    String(String),
+    Array(Vec<Node>),
+    /// A mapping, in file order and without duplicates.
+    Object(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping and its position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Byte offsets in the text.
+    pub span: Range<usize>,
+}
+
+/// One step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment<'a> {
+    /// A key of a mapping.
+    Key(&'a str),
+    /// An index of a list, from 0.
+    Index(usize),
+}
+
+impl<'a> From<&'a str> for Segment<'a> {
+    fn from(key: &'a str) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl From<usize> for Segment<'_> {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// A fault of a text, without a file name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// A short kebab-case name of the kind of fault.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Byte offsets in the text.
+    pub span: Range<usize>,
+    /// A short text beside the underline.
+    pub label: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Fault {
+    /// A fault without label and help.
+    pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), span, label: None, help: None }
+    }
+
+    /// Adds a text beside the underline.
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Adds advice.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The result of a parser: the node as far as it could be read, and all faults.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The value, or `None` where parsing stopped. It may exist despite faults, such as duplicate keys.
+    pub node: Option<Node>,
+    /// The faults, in the order in which they were found.
+    pub faults: Vec<Fault>,
+}
+
+impl Parsed {
+    /// The node, if there are no faults.
+    pub fn into_result(self) -> Result<Node, Vec<Fault>> {
+        match self.node {
+            Some(node) if self.faults.is_empty() => Ok(node),
+            _ => Err(self.faults),
+        }
+    }
+}
+
+impl Node {
+    /// The value at a path.
+    pub fn get(&self, path: &[Segment<'_>]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, segment| node.step(*segment).map(|(_, child)| child))
+    }
+
+    /// The value at a path or the nearest enclosing value that exists.
+    pub fn nearest(&self, path: &[Segment<'_>]) -> &Node {
+        let mut node = self;
+        for segment in path {
+            let Some((_, child)) = node.step(*segment) else { break };
+            node = child;
+        }
+        node
+    }
+
+    /// The span to underline for a path: the value, the key of an empty value, or the nearest enclosing value.
+    pub fn place(&self, path: &[Segment<'_>]) -> Range<usize> {
+        let (mut node, mut key) = (self, None);
+        for segment in path {
+            let Some(step) = node.step(*segment) else { break };
+            (key, node) = step;
+        }
+        match key {
+            Some(key) if node.span.is_empty() => key.span.clone(),
+            _ => node.span.clone(),
+        }
+    }
+
+    fn step(&self, segment: Segment<'_>) -> Option<(Option<&Key>, &Node)> {
+        match (segment, &self.value) {
+            (Segment::Key(name), Value::Object(entries)) => {
+                entries.iter().find(|(key, _)| key.name == name).map(|(key, child)| (Some(key), child))
+            }
+            (Segment::Index(index), Value::Array(items)) => items.get(index).map(|item| (None, item)),
+            _ => None,
+        }
+    }
+
+    /// The value without positions. A number that JSON cannot represent becomes null; the parsers reject such numbers.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Bool(b) => Json::Bool(*b),
+            Value::Int(i) => whole(*i),
+            Value::Float(f) => serde_json::Number::from_f64(*f).map_or(Json::Null, Json::Number),
+            Value::String(s) => Json::String(s.clone()),
+            Value::Array(items) => Json::Array(items.iter().map(Node::to_json).collect()),
+            Value::Object(entries) => {
+                Json::Object(entries.iter().map(|(key, child)| (key.name.clone(), child.to_json())).collect())
+            }
+        }
+    }
+}
+
+fn whole(i: i128) -> serde_json::Value {
+    if let Ok(i) = i64::try_from(i) {
+        return i.into();
+    }
+    if let Ok(u) = u64::try_from(i) {
+        return u.into();
+    }
+    // serde_json has no wider integers; a schema rejects it wherever an integer is expected.
+    serde_json::Number::from_f64(i as f64).map_or(serde_json::Value::Null, serde_json::Value::Number)
+}
+
+/// The entries of a mapping while it is parsed: keeps the first of each key and reports the others as faults.
+#[derive(Default)]
+pub(crate) struct Entries {
+    list: Vec<(Key, Node)>,
+    names: BTreeSet<String>,
+}
+
+impl Entries {
+    pub(crate) fn push(&mut self, key: Key, node: Node) -> Result<(), Fault> {
+        if !self.names.insert(key.name.clone()) {
+            let message = format!("the key `{}` is given twice", source::truncated(&key.name));
+            return Err(Fault::new("duplicate-key", key.span, message)
+                .with_label("given before in the same mapping")
+                .with_help("remove one of the two"));
+        }
+        self.list.push((key, node));
+        Ok(())
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        Value::Object(self.list)
+    }
+}

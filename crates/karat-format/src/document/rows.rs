@@ -1,0 +1,94 @@
+//! Rows of delimited text with their positions.
+
+use super::Fault;
+use std::ops::Range;
+
+/// A row and its position.
+pub struct Row<'a> {
+    text: &'a str,
+    start: usize,
+    /// The line it starts on, from 1.
+    pub line: usize,
+    delimiter: u8,
+    /// Its fields.
+    pub record: &'a ::csv::StringRecord,
+}
+
+/// Passes every row to `each` until that returns false; returns the fault of unreadable text. The delimiter is the first of comma,
+/// semicolon and tab that the first line has.
+pub fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fault> {
+    let delimiter = delimiter(text);
+    let mut reader =
+        ::csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut record = ::csv::StringRecord::new();
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => {
+                let at = error.position().map_or(0, |position| position.byte() as usize);
+                return Some(Fault::new("bad-csv", at..at, format!("this row cannot be read: {error}")));
+            }
+        }
+        let position = record.position();
+        let (start, line) = position.map_or((0, 0), |position| (position.byte() as usize, position.line()));
+        // The reader includes blank lines before a row in it.
+        let skipped = text[start..].find(|c| !matches!(c, '\n' | '\r')).unwrap_or(0);
+        let line = line as usize + text[start..start + skipped].matches('\n').count();
+        if !each(&Row { text, start: start + skipped, line, delimiter, record: &record }) {
+            return None;
+        }
+    }
+}
+
+impl Row<'_> {
+    /// The bytes of a field, quotes included.
+    pub fn span(&self, field: usize) -> Range<usize> {
+        let (mut quoted, mut at, mut begin) = (false, 0, self.start);
+        for (offset, byte) in self.text.as_bytes()[self.start..].iter().enumerate() {
+            let here = self.start + offset;
+            match byte {
+                b'"' => quoted = !quoted,
+                b'\n' | b'\r' if !quoted => return begin..here,
+                byte if *byte == self.delimiter && !quoted => {
+                    if at == field {
+                        return begin..here;
+                    }
+                    at += 1;
+                    begin = here + 1;
+                }
+                _ => {}
+            }
+        }
+        begin..self.text.len()
+    }
+
+    /// The bytes of the whole row.
+    pub fn full_span(&self) -> Range<usize> {
+        self.span(0).start..self.span(self.record.len().saturating_sub(1)).end
+    }
+
+    /// A trimmed field; empty where the row has no such field.
+    pub fn field(&self, at: usize) -> &str {
+        self.record.get(at).unwrap_or_default().trim()
+    }
+
+    /// The fault of a row with another number of fields than the header.
+    pub fn wrong_width(&self, wanted: usize) -> Option<Fault> {
+        let found = self.record.len();
+        let message = format!("this row has {found} fields where the header has {wanted}");
+        let help = "quote fields that hold the delimiter, and close every quote";
+        (found != wanted).then(|| Fault::new("wrong-width", self.full_span(), message).with_help(help))
+    }
+
+    /// Whether all fields are empty.
+    pub fn is_blank(&self) -> bool {
+        self.record.iter().all(|field| field.trim().is_empty())
+    }
+}
+
+/// The first of comma, semicolon and tab that the first line has.
+fn delimiter(text: &str) -> u8 {
+    let header = text.trim_start().lines().next().unwrap_or_default();
+    [b',', b';', b'\t'].into_iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(b',')
+}

@@ -1,0 +1,177 @@
+//! Reads and writes submissions and judgements. A file with any fault is rejected as a whole.
+
+use crate::diagnostic::{Diagnostic, Faults, Level};
+use crate::document::{decode_lines, schema_of, suggest};
+use crate::judgement::JudgementV1;
+use crate::submission::TrialV1;
+use crate::value_diagnostics;
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead, Write};
+
+/// A named stream of lines.
+pub struct NamedLines<'a> {
+    /// The file name for display.
+    pub file: String,
+    /// Its bytes.
+    pub reader: Box<dyn BufRead + 'a>,
+}
+
+/// The most unknown names that get a suggestion.
+const MAX_SUGGESTIONS: usize = 50;
+
+/// Reads submissions. Unknown cases and duplicate trials are faults; all are reported at once.
+pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
+    let schema = schema_of::<TrialV1>();
+    let cases: Option<HashSet<&str>> = suite.map(|suite| suite.cases.iter().map(|c| c.id.as_str()).collect());
+    let mut suggestions = MAX_SUGGESTIONS;
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut places: HashMap<(String, String, u32), String> = HashMap::new();
+    let mut faults = Vec::new();
+    for input in inputs {
+        let file = input.file;
+        faults.extend(decode_lines::<TrialV1>(&file, input.reader, &schema, |number, value, line| {
+            let (trial, found) = value.into_trial();
+            let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
+            let stated = |key: &'static str| line.has(&[key.into()]);
+            let unknown = |known: &&HashSet<&str>| stated("case") && !known.contains(trial.case.as_str());
+            if cases.as_ref().is_some_and(|known| unknown(&known)) {
+                let message = format!("the suite has no case `{}`", trial.case);
+                let mut fault = line.at(&["case".into()], "unknown-case", message);
+                // Finding suggestions is slow in a large suite, and a few are enough.
+                if let (Some(suite), Some(left)) = (suite, suggestions.checked_sub(1)) {
+                    suggestions = left;
+                    let names = suite.cases.iter().map(|c| c.id.as_str());
+                    fault.help =
+                        suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
+                }
+                own.push(fault);
+            }
+            let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
+            let place = format!("{file}:{number}");
+            let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
+            if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
+                let message = format!(
+                    "trial {} of {} on {} is stated already, at {earlier}",
+                    trial.number, trial.tool, trial.case
+                );
+                own.push(line.at(&["trial".into()], "duplicate-trial", message));
+            }
+            trials.push(trial);
+            own
+        }));
+    }
+    refuse(faults)?;
+    Ok(trials)
+}
+
+/// Reads judgements. An unknown golden is a fault; a judgement about a trial that is not given is not.
+pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Judgement>, Faults> {
+    let schema = schema_of::<JudgementV1>();
+    let goldens: Option<HashMap<&str, HashSet<&str>>> = suite.map(|suite| {
+        suite.cases.iter().map(|c| (c.id.as_str(), c.goldens.iter().map(|g| g.id.as_str()).collect())).collect()
+    });
+    let mut judgements = Vec::new();
+    let mut faults = Vec::new();
+    let mut places: HashMap<String, String> = HashMap::new();
+    for input in inputs {
+        let file = input.file;
+        faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
+            let (judgement, found) = value.into_judgement();
+            let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
+            if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
+                match (goldens.get(judgement.case.as_str()), &judgement.decision) {
+                    (None, _) => {
+                        let message = format!("the suite has no case `{}`", judgement.case);
+                        own.push(line.at(&["case".into()], "unknown-case", message));
+                    }
+                    (Some(known), Decision::Pair(pair)) => {
+                        if let Some(golden) = pair.golden.as_ref().filter(|g| !known.contains(g.as_str())) {
+                            let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
+                            own.push(line.at(&["golden".into()], "unknown-golden", message));
+                        }
+                    }
+                    (Some(known), Decision::Unjudged(pair)) => {
+                        if !known.contains(pair.golden.as_str()) {
+                            let message = format!("the case `{}` has no golden `{}`", judgement.case, pair.golden);
+                            own.push(line.at(&["golden".into()], "unknown-golden", message));
+                        }
+                    }
+                    (Some(_), Decision::Audit(_) | Decision::Extra(_)) => {}
+                }
+            }
+            if line.wrong.is_empty()
+                && let Some(earlier) = places.insert(question(&judgement), format!("{file}:{number}"))
+            {
+                let message = format!("{} has decided this already, at {earlier}; nobody votes twice", judgement.judge);
+                own.push(line.at(&["judge".into()], "duplicate-judgement", message));
+            }
+            judgements.push(judgement);
+            own
+        }));
+    }
+    refuse(faults)?;
+    Ok(judgements)
+}
+
+/// A key of the question to a judge, to detect a second answer to the same question.
+fn question(judgement: &Judgement) -> String {
+    let about = match &judgement.decision {
+        Decision::Audit(_) => "audit".to_owned(),
+        // No id contains this character.
+        Decision::Extra(extra) => format!("\u{2}\0{}", extra.finding),
+        Decision::Unjudged(pair) => format!("{}\0{}", pair.golden, pair.finding),
+        Decision::Pair(pair) => {
+            let golden = pair.golden.as_ref().map_or_else(|| "\u{1}".to_owned(), ToString::to_string);
+            format!("{golden}\0{}", pair.finding)
+        }
+    };
+    format!("{}\0{}\0{}\0{}\0{about}", judgement.judge, judgement.case, judgement.tool, judgement.trial)
+}
+
+fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
+    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(()) }
+}
+
+/// Writes trials as a submission.
+pub fn write_trials<'t>(out: &mut dyn Write, trials: impl IntoIterator<Item = &'t Trial>) -> io::Result<()> {
+    for trial in trials {
+        serde_json::to_writer(&mut *out, &TrialV1::from(trial))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// Writes judgements, one a line.
+pub fn write_judgements<'j>(
+    out: &mut dyn Write,
+    judgements: impl IntoIterator<Item = &'j Judgement>,
+) -> io::Result<()> {
+    for judgement in judgements {
+        serde_json::to_writer(&mut *out, &JudgementV1::from(judgement))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without serde's `float_roundtrip` a number may change in the last digit, and a stored run would score differently when replayed.
+    #[test]
+    fn numbers_come_back_as_they_were_written() {
+        let numbers = [51.248178375505404, 0.1 + 0.2, 5e-324, f64::MAX, 0.0];
+        let text: String = (1..)
+            .zip(numbers)
+            .map(|(trial, n)| {
+                format!(r#"{{"case":"c","tool":"t","trial":{trial},"outcome":"crashed","latency_ms":{n:?}}}{}"#, "\n")
+            })
+            .collect();
+        let lines = NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
+        let trials = read_trials(vec![lines], None).unwrap();
+        assert_eq!(trials.iter().filter_map(|trial| trial.latency_ms).collect::<Vec<_>>(), numbers);
+    }
+}

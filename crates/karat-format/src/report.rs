@@ -1,0 +1,468 @@
+//! The report, from which every other output format is generated.
+
+mod corrected;
+mod extras;
+mod measured;
+mod reason;
+mod trial;
+
+pub use corrected::{CorrectedMetricV1, CorrectedToolV1, CorrectedV1};
+pub use extras::{PooledExtraV1, PooledMemberV1};
+pub use measured::{AgreementV1, AnswerFormatV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1, SamplingV1};
+pub use reason::{ExtraReasonV1, MissReasonV1};
+pub use trial::{
+    AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1,
+    TrialResultV1,
+};
+
+use super::comparison::RanksV1;
+use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::golden::{Acceptance, Severity};
+use karat_core::metric::estimate::Estimate;
+use karat_core::metric::table::Direction;
+use karat_core::profile::Method;
+use karat_core::scorecard::{Intervals, Proportions};
+use karat_core::stats::bootstrap::BootstrapKind;
+use karat_core::suite::Verdict;
+use karat_core::trial::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of this version of the format.
+pub const SCHEMA: &str = "karat.report/1";
+
+/// Metrics by id.
+pub type MetricsV1 = BTreeMap<String, EstimateV1>;
+
+/// What `karat score` and `karat run` say: every tool's metrics with intervals, and every case with its matches and misses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "report")]
+pub struct ReportV1 {
+    /// Always `karat.report/1`.
+    pub schema: String,
+    /// What was scored against.
+    pub suite: SuiteV1,
+    /// The rules, fully resolved.
+    pub profile: ProfileV1,
+    /// Where random numbers start from.
+    pub seed: u64,
+    /// How intervals were made.
+    #[serde(default)]
+    pub intervals: IntervalsV1,
+    /// The goldens of every case.
+    pub cases: Vec<CaseInfoV1>,
+    /// The tools, in the order in which they first appear.
+    pub tools: Vec<ToolV1>,
+    /// The tools from best to worst, with the ranks that each may have; absent with one tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<RanksV1>,
+    /// What several tools report, no golden names and nobody has labelled, what most tools report first; the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pooled_extras: Vec<PooledExtraV1>,
+    /// Who decided pairs, and how often.
+    pub judges: Vec<JudgeV1>,
+    /// What can differ between two executions of the same work.
+    pub measured: MeasuredV1,
+    /// What a reader must know before believing a number.
+    pub warnings: Vec<String>,
+}
+
+/// The rules, fully resolved. What drawings need is named; the other values are kept as they were, so that a report stays
+/// readable when profiles gain values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileV1 {
+    /// The profile's name.
+    pub name: String,
+    /// How pairs come about.
+    pub method: Method,
+    /// Whether a case that does not pass makes the command fail.
+    pub expect_pass: bool,
+    /// The metrics shown first, in this order.
+    pub headline: Vec<String>,
+    /// The slice whose plain mean is the headline; absent: the whole suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline_macro_by: Option<String>,
+    /// All other values.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, serde_json::Value>,
+}
+
+/// How intervals were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalsV1 {
+    /// How often they hold the truth.
+    pub level: f64,
+    /// How many samples were drawn.
+    pub resamples: usize,
+    /// How the ends come from the samples: `bca` or `percentile`.
+    pub bootstrap: String,
+    /// Which interval a plain proportion has: `wilson` or `clopper-pearson`.
+    pub proportions: String,
+    /// The field whose values are clusters of cases that are alike, where cases were drawn together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// What is known of cases that are alike; absent where no two cases share a repository and no clusters were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClustersV1>,
+}
+
+/// Cases that are alike, because they share the value of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClustersV1 {
+    /// The field: `repo` unless another was asked for.
+    pub field: String,
+    /// Whether cases with the same value are drawn together.
+    pub used: bool,
+    /// Whether that was asked for with `--cluster`, either way.
+    pub asked: bool,
+    /// How many values of the field there are.
+    pub groups: usize,
+    /// How many cases share their value with another case.
+    pub shared_cases: usize,
+    /// The metric that tools are ranked by, whose variance is meant below.
+    pub metric: String,
+    /// By tool: how many times as large the variance is as if cases were independent; absent where it cannot be computed.
+    pub design_effect: BTreeMap<String, f64>,
+}
+
+impl IntervalsV1 {
+    /// How intervals were made, and what was done about cases that are alike.
+    pub fn new(intervals: &Intervals, clustering: &Clustering) -> Self {
+        Self { cluster: clustering.used_field().map(str::to_owned), ..Self::from(intervals) }
+    }
+
+    /// What was asked for about cases that are alike, for everything else that is made of the same report. A report that does not
+    /// say so had the default.
+    pub fn cluster_by(&self) -> ClusterBy {
+        match (&self.cluster, &self.clusters) {
+            (_, Some(clusters)) if !clusters.asked => ClusterBy::Default,
+            (Some(field), _) => ClusterBy::Field(field.clone()),
+            (None, Some(_)) => ClusterBy::Nothing,
+            (None, None) => ClusterBy::Default,
+        }
+    }
+}
+
+impl Default for IntervalsV1 {
+    fn default() -> Self {
+        Self::from(&Intervals::default())
+    }
+}
+
+impl From<&Intervals> for IntervalsV1 {
+    fn from(intervals: &Intervals) -> Self {
+        let bootstrap = match intervals.kind {
+            BootstrapKind::Bca => "bca",
+            BootstrapKind::Percentile => "percentile",
+        };
+        let proportions = match intervals.proportions {
+            Proportions::Wilson => "wilson",
+            Proportions::ClopperPearson => "clopper-pearson",
+        };
+        Self {
+            level: Intervals::LEVEL,
+            resamples: intervals.resamples,
+            bootstrap: bootstrap.to_owned(),
+            proportions: proportions.to_owned(),
+            cluster: None,
+            clusters: None,
+        }
+    }
+}
+
+/// What was scored against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteV1 {
+    /// What people call it.
+    pub name: String,
+    /// A hash of everything the cases say and hold.
+    pub digest: String,
+    /// How many cases it has.
+    pub cases: usize,
+    /// How many goldens they have.
+    pub issues: usize,
+}
+
+/// A case and its goldens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseInfoV1 {
+    /// The case.
+    pub case: String,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The truth about it as a whole.
+    pub verdict: Verdict,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// What it says of itself: `language`, `difficulty`, `repo`, `meta.NAME`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+    /// What a good tool reports.
+    pub issues: Vec<IssueInfoV1>,
+}
+
+/// A golden, as far as a reader needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IssueInfoV1 {
+    /// The golden.
+    pub id: String,
+    /// Its title or description.
+    pub title: String,
+    /// How bad it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// What kind of issue it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Where it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+    /// What a match with it means.
+    pub acceptance: Acceptance,
+}
+
+/// A number with all that is known about how far to trust it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateV1 {
+    /// The value; null where it is undefined.
+    pub value: Option<f64>,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+    /// The interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci: Option<[f64; 2]>,
+    /// How often such intervals hold the truth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
+    /// How the value or its interval came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Why there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_ci: Option<String>,
+    /// The standard error of a mean of cases, clustered where clusters are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
+    /// How many cases it rests on; of a pooled one, how many items.
+    pub n: usize,
+    /// Cases left out because the metric is undefined on them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// Spread of the suite's mean over trials, dividing by n − 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub std_trials: Option<f64>,
+    /// Spread over cases, dividing by n − 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub std_cases: Option<f64>,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Too few cases to lean on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreliable: bool,
+}
+
+impl From<&Estimate> for EstimateV1 {
+    fn from(e: &Estimate) -> Self {
+        Self {
+            value: e.value,
+            undefined: e.undefined.map(str::to_owned),
+            ci: e.ci,
+            level: e.ci.map(|_| Intervals::LEVEL),
+            method: e.method.as_deref().map(str::to_owned),
+            no_ci: e.no_ci.map(str::to_owned),
+            se: e.se,
+            n: e.n,
+            left_out: e.left_out,
+            std_trials: e.std_trials,
+            std_cases: e.std_cases,
+            direction: e.direction,
+            unreliable: e.unreliable(),
+        }
+    }
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// All metrics of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolV1 {
+    /// The tool.
+    pub tool: String,
+    /// How many trials were planned.
+    pub trials: usize,
+    /// How they ended.
+    pub outcomes: BTreeMap<Outcome, usize>,
+    /// Trials that reported, and said that they could not do all of their work, such as read every file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub incomplete: usize,
+    /// Whether every case passed.
+    pub pass: bool,
+    /// Pooled counts.
+    pub counts: CountsV1,
+    /// Extras that count and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
+    /// `precision_upper`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabelled_extras: usize,
+    /// What one-to-one assignment would make of recorded matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_to_one: Option<CountsV1>,
+    /// Verdicts about whole cases, each weighing 1.
+    pub verdicts: ConfusionV1,
+    /// Means over cases.
+    pub metrics: MetricsV1,
+    /// The same from pooled counts.
+    pub micro: MetricsV1,
+    /// Parts of the suite: dimension, then value.
+    pub by: BTreeMap<String, BTreeMap<String, SliceV1>>,
+    /// The plain mean over the values of each dimension.
+    pub macro_by: BTreeMap<String, MetricsV1>,
+    /// What pooled figures would be without the judge's errors, where people labelled pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedToolV1>,
+    /// Goldens found in some trials and not in others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<FlakyV1>,
+    /// Vulnerable cases that were called so without their target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lucky: Vec<LuckyV1>,
+    /// The points of the reliability diagram of its verdicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<BinV1>,
+    /// What thresholds on its findings would leave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<SweepV1>,
+    /// Every case of the suite.
+    pub cases: Vec<CaseResultV1>,
+}
+
+/// True positives, false positives and misses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CountsV1 {
+    /// Required goldens found.
+    pub tp: usize,
+    /// Findings that report nothing true.
+    pub fp: usize,
+    /// Required goldens missed.
+    pub r#fn: usize,
+}
+
+/// Verdicts against the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfusionV1 {
+    /// Vulnerable, and said so.
+    pub tp: f64,
+    /// Safe, and called vulnerable.
+    pub fp: f64,
+    /// Safe, and said so.
+    pub tn: f64,
+    /// Vulnerable, and called safe.
+    pub r#fn: f64,
+}
+
+/// One part of the suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SliceV1 {
+    /// The metrics over it.
+    pub metrics: MetricsV1,
+    /// How many cases contribute to it.
+    pub cases: usize,
+}
+
+/// A golden found in some trials and not in others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlakyV1 {
+    /// Its case.
+    pub case: String,
+    /// The golden.
+    pub golden: String,
+    /// In how many trials it was found.
+    pub found: usize,
+    /// Of how many.
+    pub trials: usize,
+}
+
+/// A trial that called a vulnerable case so, and did not find its target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LuckyV1 {
+    /// The case.
+    pub case: String,
+    /// The number of the trial.
+    pub trial: u32,
+}
+
+/// A point of a reliability diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BinV1 {
+    /// Where the bin starts.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// The mean confidence in it.
+    pub confidence: f64,
+    /// The share that was right.
+    pub accuracy: f64,
+    /// How much it weighs: so many cases.
+    pub weight: f64,
+}
+
+/// All thresholds on one thing findings state, from the strictest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepV1 {
+    /// What the threshold is laid on: `confidence` or `severity` (info 1, low 2, medium 3, high 4, critical 5).
+    pub by: String,
+    /// Σ (recall gained) · precision.
+    pub average_precision: Option<f64>,
+    /// The strictest threshold with the highest F1.
+    pub best: Option<OperatingV1>,
+    /// Points to draw; of very many, some at equal steps.
+    pub points: Vec<OperatingV1>,
+}
+
+/// What is left at one threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperatingV1 {
+    /// Findings from here on are shown; null: all of them.
+    pub threshold: Option<f64>,
+    /// The precision of those shown.
+    pub precision: f64,
+    /// The share of required goldens they find.
+    pub recall: f64,
+    /// Of the two.
+    pub f1: f64,
+}
+
+/// One tool on one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseResultV1 {
+    /// The case.
+    pub case: String,
+    /// Whether every trial passed.
+    pub pass: bool,
+    /// Means over trials.
+    pub metrics: MetricsV1,
+    /// What it adds to metrics that are sums over cases, by name; what is 0 is left out. `confidence@0.9.right` counts findings of
+    /// that confidence that are right, `severity@4.wrong` those of that severity that are not, and `verdict@0.9.right` verdicts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sums: BTreeMap<String, f64>,
+    /// The trials, by number.
+    pub trials: Vec<TrialResultV1>,
+}
+
+impl CaseResultV1 {
+    /// The trials that enter the metrics.
+    pub fn counted(&self) -> impl Iterator<Item = &TrialResultV1> {
+        self.trials.iter().filter(|trial| trial.counted)
+    }
+}

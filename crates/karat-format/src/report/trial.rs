@@ -1,0 +1,244 @@
+//! One trial: findings, matches, misses and extras.
+
+use super::reason::{ExtraReasonV1, MissReasonV1};
+use karat_core::golden::Severity;
+use karat_core::judgement::{Classification, TypeMatch};
+use karat_core::matching::outcome::Flag;
+use karat_core::suite::Verdict;
+use karat_core::trial::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialResultV1 {
+    /// Which of the repetitions it is.
+    pub trial: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether it enters the metrics; trials that failed may be left out by the profile.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub counted: bool,
+    /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What it said of the case as a whole.
+    pub verdict: Option<Verdict>,
+    /// Whether that is the truth.
+    pub verdict_correct: bool,
+    /// Said vulnerable, rightly, without finding the target.
+    pub lucky_guess: Option<bool>,
+    /// How sure it was.
+    pub confidence: Option<f64>,
+    /// |confidence − correctness of the verdict|, correctness being 1 or 0; absent without a confidence or a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
+    /// Required goldens found.
+    pub tp: usize,
+    /// Findings that report nothing true.
+    pub fp: usize,
+    /// Required goldens missed.
+    pub r#fn: usize,
+    /// The findings, as far as a reader needs them.
+    pub findings: Vec<FindingInfoV1>,
+    /// Required goldens that were found.
+    pub matches: Vec<MatchV1>,
+    /// Required goldens that were not.
+    pub misses: Vec<MissV1>,
+    /// Findings that matched nothing, traps among them.
+    pub extras: Vec<ExtraV1>,
+    /// Further reports of found goldens.
+    pub duplicates: Vec<DuplicateV1>,
+    /// Findings that report acceptable goldens.
+    pub acceptable: Vec<MatchV1>,
+    /// What an audit says of it, where one was heard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditInfoV1>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// What an audit says of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditInfoV1 {
+    /// Who says it, and in which words.
+    #[serde(flatten)]
+    pub judgement: JudgementInfoV1,
+    /// Whether the target was found.
+    pub target_found: bool,
+    /// How well the claimed type fits the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rcir: Option<f64>,
+    /// Attack vector validity, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ava: Option<f64>,
+    /// Fix suggestion validity, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fsv: Option<f64>,
+    /// What it calls every finding, by the finding.
+    pub findings: BTreeMap<String, Classification>,
+}
+
+/// A finding, as far as a reader needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingInfoV1 {
+    /// The finding.
+    pub id: String,
+    /// Its title, message or rule, cut to one readable line.
+    pub title: String,
+    /// The rule that fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_id: Option<String>,
+    /// How bad the tool finds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Where it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+}
+
+/// The parts of a pair's score; one that does not apply to the golden is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartsV1 {
+    /// How near the paths are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<f64>,
+    /// How near the lines are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<f64>,
+    /// The share of the golden's keywords that the finding uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<f64>,
+    /// The share of the golden's prose that the finding covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<f64>,
+    /// The judge's confidence if it matched, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<f64>,
+}
+
+/// A pair that was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CandidateV1 {
+    /// The golden, where the pair is a finding's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub golden: Option<String>,
+    /// The finding, where the pair is a golden's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// The score.
+    pub score: f64,
+    /// The score before a judge was heard, where one was: what candidates that do not count are ranked by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heuristic: Option<f64>,
+    /// What it is made of.
+    pub parts: PartsV1,
+    /// What a judge said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<bool>,
+}
+
+/// A judge's words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgementInfoV1 {
+    /// Who decided.
+    pub judge: String,
+    /// How sure it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// What it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// The key of the exchange it comes from, where a model was asked; `karat judge show` prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<String>,
+}
+
+/// A golden and the finding that reports it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MatchV1 {
+    /// The golden.
+    pub golden: String,
+    /// The finding.
+    pub finding: String,
+    /// The final score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What it is made of.
+    pub parts: PartsV1,
+    /// `score`, `judge`, `key`, `glob_key` or `file_and_rule`.
+    pub decided_by: String,
+    /// The deciding judgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<JudgementInfoV1>,
+    /// The golden's best other candidate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_up: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A golden nobody found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissV1 {
+    /// The golden.
+    pub golden: String,
+    /// Why it was missed, in words.
+    pub why: String,
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<MissReasonV1>,
+    /// Its best candidate: of those that count the one with the highest score, else the one that file, lines and words rank
+    /// highest, whatever a judge said of it.
+    pub best: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A finding that matched nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExtraV1 {
+    /// The finding.
+    pub finding: String,
+    /// Why it matched nothing, in words.
+    pub why: String,
+    /// The same as data; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<ExtraReasonV1>,
+    /// Its best golden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<CandidateV1>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}
+
+/// A further report of a found golden.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DuplicateV1 {
+    /// The finding.
+    pub finding: String,
+    /// The golden, where it is known.
+    pub golden: Option<String>,
+    /// The score of the pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What to know of it.
+    pub flags: Vec<Flag>,
+}

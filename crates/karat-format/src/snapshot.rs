@@ -1,0 +1,82 @@
+//! A suite as it was when a run began, so that the run can be scored even if the suite has changed or is gone.
+
+use super::case::CaseV1;
+use super::config::ConfigV1;
+use karat_core::ids::CaseId;
+use karat_core::lines::Lines;
+use karat_core::path::RepoPath;
+use karat_core::suite::{Case, Change, Suite};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+
+/// The cases and rules of a suite, without its code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotV1 {
+    /// What `karat.toml` said.
+    pub config: ConfigV1,
+    /// What people call it.
+    pub name: String,
+    /// A hash of everything its cases say and hold.
+    pub digest: String,
+    /// The cases, in their order.
+    pub cases: Vec<SnapshotCaseV1>,
+}
+
+/// A case of a snapshot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotCaseV1 {
+    /// The case.
+    pub case: CaseV1,
+    /// First and last line of everything the change touched, by file; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touched: Option<BTreeMap<String, Vec<(u32, u32)>>>,
+    /// A hash of its code, to know the same code again; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+impl SnapshotV1 {
+    /// The suite as it stands.
+    pub fn new(suite: &Suite, config: &ConfigV1, code: &HashMap<CaseId, String>) -> Self {
+        let case = |case: &Case| SnapshotCaseV1 { code: code.get(&case.id).cloned(), ..SnapshotCaseV1::from(case) };
+        Self {
+            config: config.clone(),
+            name: suite.name.clone(),
+            digest: suite.digest.clone(),
+            cases: suite.cases.iter().map(case).collect(),
+        }
+    }
+
+    /// The suite as it stood.
+    pub fn into_suite(self) -> (Suite, ConfigV1) {
+        let cases = self.cases.into_iter().map(SnapshotCaseV1::into_case).collect();
+        (Suite { name: self.name, digest: self.digest, cases }, self.config)
+    }
+}
+
+impl From<&Case> for SnapshotCaseV1 {
+    fn from(case: &Case) -> Self {
+        let lines = |all: &[Lines]| all.iter().map(|lines| (lines.start, lines.end)).collect();
+        let touched = case
+            .change
+            .as_ref()
+            .map(|change| change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect());
+        Self { case: CaseV1::from(case), touched, code: None }
+    }
+}
+
+impl SnapshotCaseV1 {
+    /// The case, and the hash of its code.
+    pub fn code_by_id(&self) -> Option<(CaseId, String)> {
+        Some((CaseId::from(self.case.id.as_str()), self.code.clone()?))
+    }
+
+    fn into_case(self) -> Case {
+        let lines = |all: Vec<(u32, u32)>| all.into_iter().map(|(start, end)| Lines { start, end }).collect();
+        let change = self.touched.map(|touched| Change {
+            touched: touched.into_iter().filter_map(|(path, all)| Some((RepoPath::new(&path)?, lines(all)))).collect(),
+        });
+        // Already checked when the suite was loaded.
+        Case { change, ..self.case.into_case().0 }
+    }
+}

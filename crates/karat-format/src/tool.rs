@@ -1,0 +1,145 @@
+//! `[tools.NAME]` of `karat.toml` and manifest files: the declaration of a system under test.
+
+use super::llm::LlmV1;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A system under test: how it is started or asked, what it may use, and how its output is read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tool")]
+pub struct ToolManifestV1 {
+    /// What it is, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How it comes to findings; `command` where absent.
+    #[serde(default)]
+    pub kind: ToolKindV1,
+    /// The program and its arguments, one word each, with placeholders such as `{checkout}`; no shell reads it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// What it writes: an importer's name, or `karat` for findings in Karat's own form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Exit codes that do not mean failure; 0 alone where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok_exit: Option<Vec<i32>>,
+    /// The longest a trial may take, such as `90s` or `5m`; of an `llm`, the longest one request may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+    /// The model it is to use; `{model}` stands for the one given to every tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Variables to set, with placeholders.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Variables to hand over from the user's environment, such as keys; their values are never stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
+    /// A command that is run once before the first trial, with the network and without any case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+    /// Programs that it calls beside the first words of its commands, so that their absence is seen before a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    /// A command that prints the version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub version: Vec<String>,
+    /// Whether it may use the network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// Whether the network includes the services of this machine, such as a model that runs here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loopback: bool,
+    /// Files and folders it may read though they lie where nothing can be read, such as below the user's home.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expose: Vec<String>,
+    /// Files and folders outside its checkout that it may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// What it may use up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<LimitsV1>,
+    /// How often it runs on each case, where that differs from the others: once is enough for what is deterministic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub trials: Option<u32>,
+    /// A CSV file with `rule_id,category[,cwe]`, to give findings the suite's categories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_map: Option<String>,
+    /// `replay`: the submission with the recorded trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<String>,
+    /// `replay`: the tool's name in that submission, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_as: Option<String>,
+    /// `patterns`: a file with rules instead of the built-in ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
+    /// `llm`: who is asked, and how.
+    #[serde(flatten)]
+    pub llm: LlmV1,
+    /// Where to get it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homepage: Option<String>,
+    /// How to install it, in words a person can type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub install: Option<String>,
+}
+
+/// How a tool comes to findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolKindV1 {
+    /// A program is run.
+    #[default]
+    Command,
+    /// Recorded trials are told again.
+    Replay,
+    /// The built-in rules are held against the changed lines.
+    Patterns,
+    /// A language model is asked.
+    Llm,
+}
+
+impl ToolKindV1 {
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Replay => "replay",
+            Self::Patterns => "patterns",
+            Self::Llm => "llm",
+        }
+    }
+}
+
+/// What a tool may use up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsV1 {
+    /// Memory of all its processes together, such as `4GiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// Processors it may use at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub cpus: Option<u32>,
+    /// Processes at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub processes: Option<u32>,
+    /// The largest file it may write, such as `1GiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_size: Option<String>,
+    /// All files in its folder together, the checkout among them, such as `2GiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// The most it may print, such as `32MiB`; where that is compressed, also once it is unpacked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The most findings it may report for one case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<u32>,
+}

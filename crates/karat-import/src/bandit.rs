@@ -1,0 +1,131 @@
+//! Bandit's JSON output.
+
+use super::json::{self, Loose, record};
+use super::line::Line;
+use super::note_counter::NoteCounter;
+use super::severity;
+use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use karat_core::finding::Finding;
+use karat_core::ids::ToolName;
+use karat_core::path::RepoPath;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// `bandit -f json`.
+pub(super) const IMPORTER: Importer = Importer {
+    name: "bandit",
+    description: "Bandit JSON (bandit -f json); files it could not read are reported as failures",
+    import,
+    finish: None,
+    suite_profile: "karat",
+};
+
+#[derive(Deserialize)]
+#[serde(expecting = "a result")]
+struct Issue {
+    filename: String,
+    test_id: String,
+    #[serde(default)]
+    line_number: Line,
+    #[serde(default)]
+    line_range: Option<Vec<Line>>,
+    #[serde(default)]
+    test_name: Loose<Option<String>>,
+    #[serde(default)]
+    issue_text: Loose<Option<String>>,
+    #[serde(default)]
+    issue_severity: Loose<Option<String>>,
+    #[serde(default)]
+    issue_confidence: Loose<Option<f64>>,
+    #[serde(default)]
+    issue_cwe: Loose<Weakness>,
+}
+
+record! {
+    struct Weakness {
+        id: Option<u32> = "id",
+    }
+}
+
+fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
+    let tool = ToolName::from("bandit");
+    let mut counter = NoteCounter::default();
+    let mut found = Vec::new();
+    let fields = json::for_each_under(input, "results", &["errors"], |issue: Issue| {
+        let mut finding = Finding::new("");
+        finding.rule_id = Some(issue.test_id);
+        finding.title = issue.test_name.0;
+        finding.message = issue.issue_text.0;
+        finding.file = RepoPath::new(&issue.filename);
+        let line = issue.line_number.number(&mut counter);
+        // The range is the whole statement, as in Bandit's SARIF output.
+        let range = issue.line_range.unwrap_or_default();
+        let range: Vec<u32> = range.into_iter().filter_map(|line| line.number(&mut counter)).collect();
+        finding.line_start = range.iter().copied().chain(line).min();
+        finding.line_end = range.iter().copied().chain(line).max();
+        finding.severity = severity::from_word_or_count(issue.issue_severity.0.as_deref(), &mut counter);
+        finding.confidence = issue.issue_confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+        finding.cwe = issue.issue_cwe.0.id.filter(|&number| number > 0).into_iter().collect();
+        found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
+        Ok(())
+    })?;
+    for error in fields.get("errors").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| error.get(name).and_then(Value::as_str);
+        data.failures.push(ToolFailure {
+            tool: Some(tool.clone()),
+            file: text("filename").map(str::to_owned),
+            message: text("reason").unwrap_or("an error without a reason").to_owned(),
+            fatal: false,
+        });
+    }
+    data.add_tools([tool]);
+    data.findings.append(&mut found);
+    counter.add_notes(path, data);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, check_fault, check_text, import_fixture};
+
+    #[test]
+    fn results_become_findings() {
+        check(
+            &import_fixture("bandit", "bandit/report.json"),
+            r#"
+            ran bandit
+            finding bandit: rule="B608" title="hardcoded_sql" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
+            finding bandit: rule="B608" title="hardcoded_sql" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
+            finding bandit: rule="B000" file="app/odd.py" confidence="0.25"
+            finding bandit: rule="B001" file="app/bare.py"
+            partial failure bandit app/broken.py: syntax error while parsing AST from file
+            partial failure bandit -: an error without a reason
+            note bandit/report.json: line number left out, as lines count from 1 (3)
+            note bandit/report.json: unknown severity left out: "UNDEFINED" (1)
+            "#,
+        );
+    }
+
+    #[test]
+    fn a_tool_without_findings_counts_as_run() {
+        check_text("bandit", r#"{"errors":[],"metrics":{},"results":[]}"#, "ran bandit");
+        check_text("bandit", r#"{"errors":"none","results":[]}"#, "ran bandit");
+    }
+
+    #[test]
+    fn faults_have_positions() {
+        let check = |text: &str, expect: &str| check_fault("bandit", text, expect);
+        check("{\"results\":null}", "in:1:15: invalid type: null, expected an array");
+        check("{\"results\":[{\"filename\":\"a.py\"}]}", "missing field `test_id`");
+        check(
+            "{\"results\":[\n\n{\"filename\":[],\"test_id\":\"B1\"}]}",
+            "in:3:13: invalid type: sequence, expected a string",
+        );
+        check(
+            "{\"results\":[{\"filename\":\"a\",\"test_id\":\"B1\",\"line_range\":[\"1\"]}]}",
+            "expected a line number",
+        );
+        check("{\"results\":[", "the file ends in the middle");
+    }
+}

@@ -1,0 +1,318 @@
+//! Any CSV with a header that names its columns.
+
+use super::delimited::{Rows, Width, row_fault};
+use super::note_counter::{NoteCounter, quoted};
+use super::severity;
+use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, tool_name};
+use ::csv::StringRecord;
+use karat_core::finding::Finding;
+use karat_core::ids::{CaseId, FindingId, ToolName};
+use karat_core::path::RepoPath;
+use karat_core::trial::Trial;
+use karat_format::plain_id;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Columns by name, in any order.
+pub(super) const IMPORTER: Importer = Importer {
+    name: "csv",
+    description: "CSV with a header: case, tool, trial, id, rule_id, title, message, file, line_start, line_end, severity, \
+                  confidence, category, cwe, function",
+    import,
+    finish: None,
+    suite_profile: "karat",
+};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Column {
+    Case,
+    Tool,
+    Trial,
+    Id,
+    Rule,
+    Title,
+    Message,
+    File,
+    Start,
+    End,
+    Severity,
+    Confidence,
+    Category,
+    Cwe,
+    Function,
+}
+
+/// Each column with all its names; messages use the first.
+const COLUMNS: [(Column, &[&str]); 15] = [
+    (Column::Case, &["case", "case_id"]),
+    (Column::Tool, &["tool", "tool_name"]),
+    (Column::Trial, &["trial"]),
+    (Column::Id, &["id", "finding_id"]),
+    (Column::Rule, &["rule_id", "rule", "check", "ruleid", "check_id"]),
+    (Column::Title, &["title", "name"]),
+    (Column::Message, &["message", "description", "text"]),
+    (Column::File, &["file", "path", "filename", "filepath", "file_path"]),
+    (Column::Start, &["line_start", "line", "start_line", "startline", "line_number"]),
+    (Column::End, &["line_end", "end_line", "endline"]),
+    (Column::Severity, &["severity", "level"]),
+    (Column::Confidence, &["confidence"]),
+    (Column::Category, &["category"]),
+    (Column::Cwe, &["cwe", "cwes", "cwe_id"]),
+    (Column::Function, &["function", "symbol"]),
+];
+
+fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
+    let mut rows = Rows::new(input, Width::Even)?;
+    let mut counter = NoteCounter::default();
+    let columns = match rows.next_row()? {
+        Some((line, header)) => columns(header, path, line, &mut counter)?,
+        None => {
+            return Err(row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned()));
+        }
+    };
+    let mut trials = Trials::default();
+    let mut found = Vec::new();
+    let (mut known, mut tools) = (BTreeSet::new(), Vec::new());
+    while let Some((line, record)) = rows.next_row()? {
+        let row = Row { path, line, record, columns: &columns };
+        let tool = row.text(Column::Tool).and_then(tool_name);
+        let case = row.text(Column::Case).map(CaseId::from);
+        let trial = row.trial()?;
+        let finding = row.finding(&mut counter)?;
+        if let Some(tool) = tool.as_ref().filter(|tool| !known.contains(*tool)) {
+            known.insert(tool.clone());
+            tools.push(tool.clone());
+        }
+        match (case, tool, trial, finding) {
+            (Some(case), Some(tool), Some(number), finding) => trials.add(case, tool, number, finding, &mut counter),
+            (case, tool, trial, Some(finding)) => {
+                if trial.is_some() {
+                    counter.count("trial left out, as the row does not name case and tool");
+                }
+                found.push(ReportedFinding { tool, case, finding });
+            }
+            (None, Some(_), None, None) => {}
+            _ => counter.count("row left out, as it has no rule_id, title or message"),
+        }
+    }
+    data.add_tools(tools);
+    data.findings.append(&mut found);
+    data.trials.append(&mut trials.list);
+    counter.add_notes(path, data);
+    Ok(())
+}
+
+/// The index of each known column.
+fn columns(
+    header: &StringRecord,
+    path: &Path,
+    line: u64,
+    counter: &mut NoteCounter,
+) -> Result<BTreeMap<Column, usize>, ImportError> {
+    let mut columns = BTreeMap::new();
+    for (index, name) in header.iter().enumerate() {
+        let plain = name.to_ascii_lowercase().replace([' ', '-'], "_");
+        let known = COLUMNS.iter().find(|(_, names)| names.contains(&plain.as_str()));
+        match known {
+            None => counter.count_word("unknown column left out", name),
+            Some((column, names)) => {
+                if columns.insert(*column, index).is_some() {
+                    let message = format!("column {} is given twice ({}); keep one", names[0], names.join(", "));
+                    return Err(row_fault(path, line, message));
+                }
+            }
+        }
+    }
+    if ![Column::Rule, Column::Title, Column::Message].iter().any(|column| columns.contains_key(column)) {
+        let seen: Vec<String> = header.iter().take(20).map(quoted).collect();
+        let message = format!(
+            "the header names none of rule_id, title and message, so that no row says what was found; it has {}",
+            seen.join(", ")
+        );
+        return Err(row_fault(path, line, message));
+    }
+    Ok(columns)
+}
+
+struct Row<'a> {
+    path: &'a Path,
+    line: u64,
+    record: &'a StringRecord,
+    columns: &'a BTreeMap<Column, usize>,
+}
+
+impl Row<'_> {
+    fn text(&self, column: Column) -> Option<&str> {
+        let text = self.record.get(*self.columns.get(&column)?)?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn owned(&self, column: Column) -> Option<String> {
+        self.text(column).map(str::to_owned)
+    }
+
+    /// `None` where the row has no finding.
+    fn finding(&self, counter: &mut NoteCounter) -> Result<Option<Finding>, ImportError> {
+        let mut finding = Finding::new(self.text(Column::Id).and_then(plain_id).unwrap_or_default());
+        finding.rule_id = self.owned(Column::Rule);
+        finding.title = self.owned(Column::Title);
+        finding.message = self.owned(Column::Message);
+        if finding.rule_id.is_none() && finding.title.is_none() && finding.message.is_none() {
+            return Ok(None);
+        }
+        finding.file = self.text(Column::File).and_then(RepoPath::new);
+        finding.line_start = self.line_number(Column::Start, counter)?;
+        finding.line_end = self.line_number(Column::End, counter)?;
+        finding.severity = severity::from_word_or_count(self.text(Column::Severity), counter);
+        finding.confidence = self.confidence(counter);
+        finding.category = self.owned(Column::Category);
+        finding.cwe = self.cwe(counter);
+        finding.function = self.owned(Column::Function);
+        Ok(Some(finding))
+    }
+
+    fn line_number(&self, column: Column, counter: &mut NoteCounter) -> Result<Option<u32>, ImportError> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        let digits = text.strip_suffix(".0").unwrap_or(text);
+        match digits.parse::<i64>() {
+            Ok(number) => match u32::try_from(number) {
+                Ok(number) if number > 0 => Ok(Some(number)),
+                _ => {
+                    counter.count("line number left out, as lines count from 1");
+                    Ok(None)
+                }
+            },
+            Err(_) => Err(self.fault(format!("the line is {}; expected a number", quoted(text)))),
+        }
+    }
+
+    fn trial(&self) -> Result<Option<u32>, ImportError> {
+        let Some(text) = self.text(Column::Trial) else { return Ok(None) };
+        match text.parse() {
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => Err(self.fault(format!("the trial is {}; expected a number from 1", quoted(text)))),
+        }
+    }
+
+    fn confidence(&self, counter: &mut NoteCounter) -> Option<f64> {
+        let text = self.text(Column::Confidence)?;
+        let number = match text.strip_suffix('%') {
+            Some(percent) => percent.trim_end().parse::<f64>().ok().map(|percent| percent / 100.0),
+            None => text.parse().ok(),
+        };
+        let within = number.filter(|number| (0.0..=1.0).contains(number));
+        if within.is_none() {
+            counter.count_word("confidence left out, as it is not a number from 0 to 1", text);
+        }
+        within
+    }
+
+    fn cwe(&self, counter: &mut NoteCounter) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for part in self.text(Column::Cwe).into_iter().flat_map(|text| text.split([',', ';', '|'])) {
+            match super::cwe::from_text(part) {
+                Some(number) if !numbers.contains(&number) => numbers.push(number),
+                Some(_) => {}
+                None if part.trim().is_empty() => {}
+                None => counter.count_word("unknown CWE left out", part.trim()),
+            }
+        }
+        numbers
+    }
+
+    fn fault(&self, message: String) -> ImportError {
+        row_fault(self.path, self.line, message)
+    }
+}
+
+/// Trials in the order of their first rows.
+#[derive(Default)]
+struct Trials {
+    list: Vec<Trial>,
+    index: BTreeMap<(CaseId, ToolName, u32), usize>,
+    /// Ids already used, by trial.
+    taken: BTreeSet<(usize, FindingId)>,
+}
+
+impl Trials {
+    /// A row without a finding means that the trial ran.
+    fn add(&mut self, case: CaseId, tool: ToolName, number: u32, finding: Option<Finding>, counter: &mut NoteCounter) {
+        let at = *self.index.entry((case, tool, number)).or_insert_with_key(|(case, tool, number)| {
+            self.list.push(Trial::reported(case.clone(), tool.clone(), *number));
+            self.list.len() - 1
+        });
+        let (Some(mut finding), Some(trial)) = (finding, self.list.get_mut(at)) else { return };
+        let mut next = trial.findings.len() + 1;
+        if !finding.id.as_str().is_empty() && self.taken.contains(&(at, finding.id.clone())) {
+            counter.count_word("finding id given again in its trial, so another was made up", finding.id.as_str());
+            finding.id = FindingId::new("");
+        }
+        while finding.id.as_str().is_empty() || self.taken.contains(&(at, finding.id.clone())) {
+            finding.id = FindingId::new(format!("f{next}"));
+            next += 1;
+        }
+        self.taken.insert((at, finding.id.clone()));
+        trial.findings.push(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, check_fault, check_text, import_fixture};
+
+    #[test]
+    fn columns_go_by_name() {
+        check(
+            &import_fixture("csv", "csv/semicolons.csv"),
+            r#"
+            ran acme
+            finding acme sqli: rule="R1" title="Query, built by hand" message="two\nlines; with \"quotes\"" file="app/db.py" start="12" end="14" severity="high" confidence="0.8" category="injection" function="q" cwe=[89, 564]
+            finding -: message="only text" severity="low"
+            finding -: rule="R2"
+            note csv/semicolons.csv: confidence left out, as it is not a number from 0 to 1: "very" (1)
+            note csv/semicolons.csv: line number left out, as lines count from 1 (2)
+            note csv/semicolons.csv: row left out, as it has no rule_id, title or message (1)
+            note csv/semicolons.csv: unknown column left out: "Author" (1)
+            note csv/semicolons.csv: unknown severity left out: "shrug" (1)
+            "#,
+        );
+    }
+
+    #[test]
+    fn rows_that_name_their_trial_become_trials() {
+        check_text(
+            "csv",
+            "\u{feff}case\ttool\ttrial\tid\ttitle\n\
+             a\tx\t1\t\tone\na\tx\t2\t\t\na\tx\t1\tf1\ttwo\na\tx\t1\tf1\tthree\n\t\t1\t\tfour\n",
+            r#"
+            ran x
+            finding -: title="four"
+            trial a x 1 reported
+            f1: title="one"
+            f2: title="two"
+            f3: title="three"
+            trial a x 2 reported
+            note in: finding id given again in its trial, so another was made up: "f1" (2)
+            note in: trial left out, as the row does not name case and tool (1)
+            "#,
+        );
+    }
+
+    #[test]
+    fn a_header_alone_is_no_fault() {
+        check_text("csv", "rule,tool\n,acme\n", "ran acme");
+        check_text("csv", "rule\n", "");
+    }
+
+    #[test]
+    fn faults_have_lines() {
+        let check = |text: &str, expect: &str| check_fault("csv", text, expect);
+        check("", "in:1:1: the file is empty");
+        check("a,b\n", "the header names none of rule_id, title and message");
+        check("rule,check\n", "column rule_id is given twice");
+        check("rule,line\nx,1\ny\n", "in:3:1: this row has 1 fields where the first row has 2");
+        check("rule,line\n\"x\ny\",1\nz,two\n", "in:4:1: the line is \"two\"; expected a number");
+        check("rule,trial\nx,0\n", "in:2:1: the trial is \"0\"");
+    }
+}

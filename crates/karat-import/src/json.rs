@@ -1,0 +1,230 @@
+//! Streams JSON and explains what is wrong with it.
+//!
+//! No function here holds a document; all give errors with line and column.
+
+mod lenient;
+mod nested;
+
+pub(crate) use lenient::record;
+pub use lenient::{Lenient, Loose, Object};
+pub use nested::{for_each_or_under, for_each_within};
+
+use crate::{ImportError, Input, MAX_RESULTS, check_count, input};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufReader, Cursor, Read};
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Reads a whole document, for formats that are small by nature.
+pub fn read<T: DeserializeOwned>(input: Input<'_>) -> Result<T, ImportError> {
+    read_seed(input, PhantomData::<T>)
+}
+
+/// Reads a document through a seed, which may process it while it is read.
+pub fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S) -> Result<S::Value, ImportError> {
+    let path = input.path;
+    let mut deserializer = serde_json::Deserializer::from_reader(buffered(input)?);
+    let value = seed.deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
+    deserializer.end().map_err(|error| fault(path, error))?;
+    Ok(value)
+}
+
+/// Reads an array element by element. An `Err` of `each` becomes an error with the element's position.
+pub fn for_each<T: DeserializeOwned>(
+    input: Input<'_>,
+    each: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    read_seed(input, Elements { each, element: PhantomData })
+}
+
+/// Reads consecutive documents, such as JSON lines, one by one. An `Err` of `each` becomes an error with the number of the
+/// document.
+pub fn for_each_document<T: DeserializeOwned>(
+    input: Input<'_>,
+    mut each: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    let path = input.path;
+    let mut deserializer = serde_json::Deserializer::from_reader(buffered(input)?);
+    for number in 1.. {
+        // `end` succeeds only if nothing but white space is left.
+        match deserializer.end() {
+            Ok(()) => break,
+            Err(error) if error.is_io() => return Err(fault(path, error)),
+            Err(_) => (),
+        }
+        check_count(MAX_RESULTS, number).map_err(|message| malformed(path, message))?;
+        let document = T::deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
+        each(document).map_err(|message| malformed(path, format!("document {number}: {message}")))?;
+    }
+    Ok(())
+}
+
+/// Reads the array `name` of a top-level object element by element. Returns the other fields that are listed in `keep`, whether
+/// they come before or after the array.
+pub fn for_each_under<T: DeserializeOwned>(
+    input: Input<'_>,
+    name: &str,
+    keep: &[&str],
+    each: impl FnMut(T) -> Result<(), String>,
+) -> Result<BTreeMap<String, Value>, ImportError> {
+    read_seed(input, Under { name, keep, each, element: PhantomData })
+}
+
+/// An error about a whole file.
+pub fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
+    ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message: message.into() }
+}
+
+/// Explains an error of the JSON parser, with its position.
+pub fn fault(path: &Path, error: serde_json::Error) -> ImportError {
+    let (line, column) = (error.line(), error.column());
+    if error.is_io() {
+        return input::read_error(path, io::Error::from(error));
+    }
+    let place = format!(" at line {line} column {column}");
+    let text = error.to_string();
+    let text = truncated(text.strip_suffix(&place).unwrap_or(&text));
+    let message = if error.is_eof() {
+        format!("the file ends in the middle of its JSON ({text}); copy the whole file, or run the tool to its end")
+    } else if text == "recursion limit exceeded" {
+        "nested too deep; no known format does that".to_owned()
+    } else if error.is_syntax() {
+        format!("not valid JSON: {text}")
+    } else {
+        text
+    };
+    ImportError::Malformed { path: input::display_path(path), line, column, message }
+}
+
+/// Checks the first character, since an error about it can be clearer than the parser's.
+fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, ImportError> {
+    let mut reader = BufReader::with_capacity(64 * 1024, input.reader);
+    let mut space = Vec::new();
+    let mut byte = [0];
+    let first = loop {
+        match reader.read(&mut byte) {
+            Ok(0) => break None,
+            // White space is kept, up to a point, so that lines and columns stay right.
+            Ok(_) if byte[0].is_ascii_whitespace() && space.len() < 1 << 20 => space.push(byte[0]),
+            Ok(_) => break Some(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            Err(error) => return Err(input::read_error(input.path, error)),
+        }
+    };
+    let message = match first {
+        Some(first @ (b'{' | b'[')) => {
+            space.push(first);
+            return Ok(BufReader::with_capacity(64 * 1024, Box::new(Cursor::new(space).chain(reader))));
+        }
+        Some(b'<') => "this is XML or HTML, not JSON; ask the tool for its JSON output".to_owned(),
+        Some(first) => {
+            format!("expected JSON, which starts with `{{` or `[`, and found `{}`", first.escape_ascii())
+        }
+        None => "the file is empty; expected JSON".to_owned(),
+    };
+    let line = 1 + space.iter().filter(|&&byte| byte == b'\n').count();
+    let column = 1 + space.iter().rev().take_while(|&&byte| byte != b'\n').count();
+    Err(ImportError::Malformed { path: input::display_path(input.path), line, column, message })
+}
+
+/// Keeps messages that quote the input readable.
+fn truncated(text: &str) -> String {
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// One element, passed to a closure as soon as it is read.
+struct Checked<'a, F, T> {
+    check: &'a mut F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Checked<'_, F, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        (self.check)(T::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// An array, read element by element.
+struct Elements<F, T> {
+    each: F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Elements<F, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<F, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        let mut count = 0;
+        while seq.next_element_seed(Checked { check: &mut self.each, element: PhantomData })?.is_some() {
+            count += 1;
+            check_count(MAX_RESULTS, count).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// An object with one array that is read element by element.
+struct Under<'a, F, T> {
+    name: &'a str,
+    keep: &'a [&'a str],
+    each: F,
+    element: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Under<'_, F, T> {
+    type Value = BTreeMap<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Under<'_, F, T> {
+    type Value = BTreeMap<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with an array `{}`", self.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = BTreeMap::new();
+        let mut seen = false;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.name {
+                seen = true;
+                map.next_value_seed(Elements { each: &mut self.each, element: PhantomData })?;
+            } else if self.keep.contains(&key.as_str()) {
+                fields.insert(key, map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        if !seen {
+            return Err(A::Error::custom(format!("there is no array `{}`; is this the right format?", self.name)));
+        }
+        Ok(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests;

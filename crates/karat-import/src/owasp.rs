@@ -1,0 +1,105 @@
+//! OWASP Benchmark: which of its test cases are truly vulnerable.
+
+use super::delimited::{Rows, Width, row_fault};
+use super::input::display_path;
+use super::note_counter::quoted;
+use super::{ImportError, ImportedData, Importer, Input};
+use karat_core::suite::{Case, Verdict};
+use std::collections::BTreeMap;
+
+/// `expectedresults-*.csv`: one test a row, with its category, verdict and CWE number.
+pub(super) const IMPORTER: Importer = Importer {
+    name: "owasp",
+    description: "OWASP Benchmark expectedresults-*.csv: cases with a verdict, a category and a CWE, no goldens",
+    import,
+    finish: None,
+    suite_profile: "owasp",
+};
+
+const EXPECTED: &str = "`test name,category,real vulnerability,cwe`";
+
+fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
+    let mut rows = Rows::new(input, Width::Any)?;
+    let mut first_seen: BTreeMap<String, u64> = BTreeMap::new();
+    let mut cases = Vec::new();
+    while let Some((line, row)) = rows.next_row()? {
+        let first = row.get(0).unwrap_or_default();
+        // The header is a comment that also contains the version, with more fields than the rows.
+        if first.starts_with('#') || (cases.is_empty() && first.eq_ignore_ascii_case("test name")) {
+            continue;
+        }
+        let (Some(category), Some(real), Some(cwe), 4) = (row.get(1), row.get(2), row.get(3), row.len()) else {
+            let message = format!("this row has {} fields; expected 4, as in {EXPECTED}", row.len());
+            return Err(row_fault(path, line, message));
+        };
+        if first.is_empty() {
+            return Err(row_fault(path, line, format!("this row names no test; expected {EXPECTED}")));
+        }
+        let verdict = match real.to_ascii_lowercase().as_str() {
+            "true" => Verdict::Vulnerable,
+            "false" => Verdict::Safe,
+            _ => {
+                let message = format!("real vulnerability is {}; expected true or false", quoted(real));
+                return Err(row_fault(path, line, message));
+            }
+        };
+        let Some(cwe) = super::cwe::from_text(cwe) else {
+            let message = format!("cwe is {}; expected a number such as 89", quoted(cwe));
+            return Err(row_fault(path, line, message));
+        };
+        if let Some(earlier) = first_seen.insert(first.to_owned(), line) {
+            let message = format!("test {} is given again; it was first given on line {earlier}", quoted(first));
+            return Err(row_fault(path, line, message));
+        }
+        let mut case = Case::new(first);
+        if !category.is_empty() {
+            case.categories.push(category.to_owned());
+        }
+        case.cwe.push(cwe);
+        case.verdict = verdict;
+        cases.push(case);
+    }
+    if cases.is_empty() {
+        data.notes.push(format!("{}: no tests in this file; expected rows of {EXPECTED}", display_path(path)));
+    }
+    data.cases.append(&mut cases);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, check_fault, import_fixture};
+
+    #[test]
+    fn tests_become_cases() {
+        let data = import_fixture("owasp", "owasp/expectedresults-tiny.csv");
+        check(
+            &data,
+            "case BenchTest00001 vulnerable [pathtraver] cwe [22]
+             case BenchTest00002 safe [sqli] cwe [89]
+             case BenchTest00003 vulnerable [weak crypto, really] cwe [327]",
+        );
+    }
+
+    #[test]
+    fn an_empty_file_is_said_to_be_empty() {
+        let data = import_fixture("owasp", "owasp/empty.csv");
+        check(
+            &data,
+            "note owasp/empty.csv: no tests in this file; expected rows of `test name,category,real vulnerability,cwe`",
+        );
+    }
+
+    #[test]
+    fn faults_have_lines() {
+        let header = "# test name, category, real vulnerability, cwe, Benchmark version: 1.2, 2016-06-1\n";
+        let check = |rows: &str, expect: &str| check_fault("owasp", &format!("{header}{rows}"), expect);
+        check("T1,a,true,1\nT2,a,true\n", "in:3:1: this row has 3 fields; expected 4, as in");
+        check("T1,a,true,1,5\n", "in:2:1: this row has 5 fields");
+        check("T1,a,yes,1\n", "in:2:1: real vulnerability is \"yes\"; expected true or false");
+        check("T1,a,true,\n", "in:2:1: cwe is \"\"");
+        check(",a,true,1\n", "in:2:1: this row names no test");
+        check("T1,a,true,1\n\nT1,a,false,1\n", "test \"T1\" is given again; it was first given on line 2");
+    }
+}

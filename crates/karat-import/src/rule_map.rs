@@ -1,0 +1,225 @@
+//! A table from a tool's rules to categories and CWE numbers, for tools whose vocabulary is not the suite's.
+
+use super::{ImportError, input};
+use karat_core::finding::Finding;
+use karat_core::wording::count;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// Categories and CWE numbers by rule.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuleMap {
+    exact: HashMap<String, Entry>,
+    folded: HashMap<String, Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    category: String,
+    cwe: Vec<u32>,
+}
+
+impl RuleMap {
+    /// Reads a CSV file with the header `rule_id,category` or `rule_id,category,cwe`.
+    pub fn read(path: &Path) -> Result<Self, ImportError> {
+        let opened = input::open(path)?;
+        let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(opened.reader);
+        let columns = Columns::of(reader.headers().map_err(|error| csv_fault(path, error))?)
+            .map_err(|message| at(path, 1, message))?;
+        let mut map = Self::default();
+        let mut faults = Faults::default();
+        let mut lines: HashMap<String, u64> = HashMap::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| csv_fault(path, error))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            if record.iter().all(str::is_empty) {
+                continue;
+            }
+            match columns.entry(&record) {
+                Err(message) => faults.add(line, message),
+                Ok((rule, entry)) => match map.exact.get(rule) {
+                    Some(earlier) if *earlier != entry => {
+                        let first = lines.get(rule).copied().unwrap_or_default();
+                        faults.add(line, format!("rule {rule:?} was given another category on line {first}"));
+                    }
+                    _ => {
+                        lines.entry(rule.to_owned()).or_insert(line);
+                        map.folded.entry(rule.to_lowercase()).or_insert_with(|| entry.clone());
+                        map.exact.insert(rule.to_owned(), entry);
+                    }
+                },
+            }
+        }
+        faults.into_result(path).map(|()| map)
+    }
+
+    /// Sets the category of a finding by its rule, and adds the rule's CWE numbers. Returns whether the map has the rule.
+    pub fn apply(&self, finding: &mut Finding) -> bool {
+        let entry = finding.rule_id.as_deref().and_then(|rule| {
+            let rule = rule.trim();
+            self.exact.get(rule).or_else(|| self.folded.get(&rule.to_lowercase()))
+        });
+        let Some(entry) = entry else { return false };
+        if !entry.category.is_empty() {
+            finding.category = Some(entry.category.clone());
+        }
+        finding.cwe.extend(&entry.cwe);
+        finding.cwe.sort_unstable();
+        finding.cwe.dedup();
+        true
+    }
+
+    /// The number of rules.
+    pub fn len(&self) -> usize {
+        self.exact.len()
+    }
+
+    /// Whether there are no rules.
+    pub fn is_empty(&self) -> bool {
+        self.exact.is_empty()
+    }
+}
+
+/// The indexes of the columns.
+struct Columns {
+    rule: usize,
+    category: usize,
+    cwe: Option<usize>,
+}
+
+impl Columns {
+    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+        let names: BTreeMap<String, usize> =
+            header.iter().enumerate().map(|(index, name)| (name.trim().to_lowercase(), index)).collect();
+        let needed = |name: &str| {
+            names.get(name).copied().ok_or_else(|| {
+                format!("there is no column `{name}`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`")
+            })
+        };
+        Ok(Self { rule: needed("rule_id")?, category: needed("category")?, cwe: names.get("cwe").copied() })
+    }
+
+    fn entry<'r>(&self, record: &'r csv::StringRecord) -> Result<(&'r str, Entry), String> {
+        let rule = record.get(self.rule).unwrap_or_default();
+        let category = record.get(self.category).unwrap_or_default();
+        let cwe = self.cwe.and_then(|column| record.get(column)).unwrap_or_default();
+        if rule.is_empty() {
+            return Err("the rule id is missing".to_owned());
+        }
+        if category.is_empty() && cwe.is_empty() {
+            return Err(format!("rule {rule:?} has neither a category nor a CWE number"));
+        }
+        Ok((rule, Entry { category: category.to_owned(), cwe: numbers(cwe)? }))
+    }
+}
+
+/// `89`, `CWE-89`, or several of them, separated by blanks, `;`, `|` or `,`.
+fn numbers(text: &str) -> Result<Vec<u32>, String> {
+    let parts = text.split([' ', ';', '|', ',']).filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let digits = part.get(..4).filter(|start| start.eq_ignore_ascii_case("cwe-")).map_or(part, |_| &part[4..]);
+            digits.parse().map_err(|_| format!("{part:?} is no CWE number; expected one such as 89 or CWE-89"))
+        })
+        .collect()
+}
+
+/// All faults of a file, so that they can be fixed at once.
+#[derive(Default)]
+struct Faults {
+    first: Option<(u64, String)>,
+    others: Vec<String>,
+    more: usize,
+}
+
+impl Faults {
+    fn add(&mut self, line: u64, message: String) {
+        if self.first.is_none() {
+            self.first = Some((line, message));
+        } else if self.others.len() < 20 {
+            self.others.push(format!("line {line}: {message}"));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn into_result(self, path: &Path) -> Result<(), ImportError> {
+        let Some((line, mut message)) = self.first else { return Ok(()) };
+        for other in &self.others {
+            message.push_str("\n  ");
+            message.push_str(other);
+        }
+        if self.more > 0 {
+            message.push_str(&format!("\n  and {}", count(self.more, "more fault")));
+        }
+        Err(at(path, line, message))
+    }
+}
+
+fn at(path: &Path, line: u64, message: String) -> ImportError {
+    ImportError::Malformed { path: input::display_path(path), line: line as usize, column: 1, message }
+}
+
+fn csv_fault(path: &Path, error: csv::Error) -> ImportError {
+    let line = error.position().map_or(0, csv::Position::line);
+    let message = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => input::read_error(path, error),
+        _ => at(path, line, message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<RuleMap, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map.csv");
+        std::fs::write(&path, text).unwrap();
+        let folder = format!("{}/", folder.path().display());
+        RuleMap::read(&path).map_err(|error| error.to_string().replace(&folder, ""))
+    }
+
+    fn applied(map: &RuleMap, rule: &str) -> (Option<String>, Vec<u32>) {
+        let mut finding = Finding::new("f");
+        finding.rule_id = Some(rule.to_owned());
+        finding.category = Some("own".to_owned());
+        finding.cwe = vec![20];
+        map.apply(&mut finding);
+        (finding.category, finding.cwe)
+    }
+
+    #[test]
+    fn rules_get_their_category() {
+        let map = read(
+            "\u{feff}rule_id, category ,cwe\r\nB608,sqli,CWE-89;20\r\n\r\nb608,other,\r\nX1,\"a, b\"\r\nY1,,7\r\n",
+        )
+        .unwrap();
+        let check = |rule: &str, category: &str, cwe: &[u32]| {
+            assert_eq!(applied(&map, rule), (Some(category.to_owned()), cwe.to_vec()), "{rule}");
+        };
+        check("B608", "sqli", &[20, 89]);
+        check("b608", "other", &[20]);
+        check(" x1 ", "a, b", &[20]);
+        check("Y1", "own", &[7, 20]);
+        check("unknown", "own", &[20]);
+    }
+
+    #[test]
+    fn faults_are_named_with_their_lines() {
+        let check = |text: &str, expect: &str| assert_eq!(read(text).unwrap_err(), expect, "{text}");
+        check(
+            "rule,category\na,b\n",
+            "map.csv:1:1: there is no column `rule_id`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`",
+        );
+        check(
+            "rule_id,category,cwe\n,x\na,b\na,c\nd,e,many\nf\n",
+            "map.csv:2:1: the rule id is missing\n  line 4: rule \"a\" was given another category on line 3\n  \
+             line 5: \"many\" is no CWE number; expected one such as 89 or CWE-89\n  \
+             line 6: rule \"f\" has neither a category nor a CWE number",
+        );
+        check("\0\0\0\0", "map.csv: this is not text: there are zero bytes in it; is it the right file?");
+        assert!(RuleMap::read(Path::new("no/such/map.csv")).unwrap_err().to_string().starts_with("no/such/map.csv: "));
+    }
+}

@@ -1,0 +1,93 @@
+//! CWE numbers, in the many ways tools write them.
+
+use crate::cwe::{from_text, numbers};
+use crate::json::{Lenient, Loose};
+use serde::de::SeqAccess;
+
+/// The CWE number in a text that is known to be about one, so a plain `89` counts.
+pub(super) fn parse_cwes(text: &str) -> Vec<u32> {
+    let mut found: Vec<u32> = numbers(text).collect();
+    if found.is_empty() {
+        found.extend(from_text(text));
+    }
+    found
+}
+
+/// The CWE numbers among tags, most of which are about other things.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TagCwes(pub(super) Vec<u32>);
+
+impl Lenient for TagCwes {
+    fn from_text(text: String) -> Self {
+        Self(numbers(&text).collect())
+    }
+
+    fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Loose(tag)) = array.next_element::<Loose<Option<String>>>()? {
+            all.extend(tag.iter().flat_map(|tag| numbers(tag)));
+        }
+        Ok(Self(all))
+    }
+}
+
+/// A field of CWE numbers: a number, a text, or an array of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FieldCwes(pub(super) Vec<u32>);
+
+impl Lenient for FieldCwes {
+    fn from_number(value: f64) -> Self {
+        Self(Option::<u32>::from_number(value).filter(|&number| number > 0).into_iter().collect())
+    }
+
+    fn from_text(text: String) -> Self {
+        Self(parse_cwes(&text))
+    }
+
+    fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Loose(SingleCwe(numbers))) = array.next_element()? {
+            all.extend(numbers);
+        }
+        Ok(Self(all))
+    }
+}
+
+/// An element of such an array.
+#[derive(Default)]
+struct SingleCwe(Vec<u32>);
+
+impl Lenient for SingleCwe {
+    fn from_number(value: f64) -> Self {
+        Self(FieldCwes::from_number(value).0)
+    }
+
+    fn from_text(text: String) -> Self {
+        Self(parse_cwes(&text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_however_they_are_written() {
+        let check = |text: &str, expect: &[u32]| assert_eq!(numbers(text).collect::<Vec<_>>(), expect, "{text}");
+        check("external/cwe/cwe-089", &[89]);
+        check("CWE-89", &[89]);
+        check("CWE-89: Improper Neutralization", &[89]);
+        check("cwe:89", &[89]);
+        check("CWE_89, CWE 20", &[89, 20]);
+        check("cwe89", &[89]);
+        check("security", &[]);
+        check("external/cwe", &[]);
+        check("xcwe-1", &[]);
+        check("cwe-0", &[]);
+        check("cwe-12x", &[]);
+        check("cwe-99999999999999999999", &[]);
+        check("é-cwe-7-é", &[7]);
+        assert_eq!(parse_cwes(" 89 "), [89]);
+        assert_eq!(parse_cwes("0"), [0u32; 0]);
+    }
+}

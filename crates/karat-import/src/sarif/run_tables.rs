@@ -1,0 +1,224 @@
+//! What all results of a run share, and the conversion of a result into a finding.
+
+use super::enums::{Kind, Level};
+use super::message;
+use super::model::{Artifact, Artifacts, Bases, Component, Location, LogicalLocation, Region, Rule, SarifResult, Tool};
+use super::offsets::{LineTable, Unit};
+use super::rules::Rules;
+use super::uris::UriResolver;
+use crate::Sources;
+use karat_core::finding::Finding;
+use karat_core::golden::Severity;
+use karat_core::path::RepoPath;
+use std::collections::HashMap;
+
+/// The name under which a result carries its identity key.
+pub(super) const KEY: &str = "karatIdentity/v2";
+
+/// What all results of a run share.
+#[derive(Debug, Default)]
+pub(super) struct RunTables {
+    pub(super) rules: Rules,
+    uris: UriResolver,
+    artifacts: Vec<Artifact>,
+    /// Line tables of embedded files, by path.
+    embedded: HashMap<String, usize>,
+    logical: Vec<LogicalLocation>,
+    unit: Unit,
+}
+
+/// The parts of a run from which the tables are built.
+#[derive(Debug, Default)]
+pub(super) struct RunParts {
+    pub(super) tool: Tool,
+    pub(super) taxonomies: Vec<Component>,
+    pub(super) artifacts: Artifacts,
+    pub(super) bases: Bases,
+    pub(super) logical: Vec<LogicalLocation>,
+    pub(super) column_kind: Option<String>,
+}
+
+/// A finding, and what could not be determined.
+pub(super) struct ResolvedFinding {
+    pub(super) finding: Finding,
+    /// Whether it has offsets into an unknown text.
+    pub(super) has_unknown_lines: bool,
+    /// Bytes copied from the tables, which the size of the file does not bound.
+    pub(super) copied: u64,
+}
+
+impl RunTables {
+    pub(super) fn new(parts: RunParts) -> Self {
+        let uris = UriResolver::new(&parts.bases.0);
+        let artifacts = parts.artifacts.0;
+        let mut embedded = HashMap::new();
+        for (index, artifact) in artifacts.iter().enumerate().filter(|(_, a)| a.contents.lines.is_some()) {
+            embedded.extend(uris.path(&artifact.location, &artifacts).map(|path| (path, index)));
+        }
+        let unit = match parts.column_kind.as_deref() {
+            Some("unicodeCodePoints") => Unit::Point,
+            _ => Unit::Utf16,
+        };
+        let rules = Rules::new(parts.tool, parts.taxonomies);
+        Self { rules, uris, artifacts, embedded, logical: parts.logical, unit }
+    }
+
+    /// Converts a result into a finding; `None` when it is empty.
+    pub(super) fn finding(&self, mut item: SarifResult, sources: Sources<'_>) -> Option<ResolvedFinding> {
+        let rule = self.rules.find(&item);
+        let location = place(&mut item);
+        let mut finding = Finding::new("");
+        finding.severity = Some(severity(&item, rule));
+        finding.cwe = self.cwe(&item, rule);
+        finding.confidence = item.properties.confidence.filter(|value| (0.0..=1.0).contains(value));
+        let own_category = item.properties.category.take();
+        finding.category = own_category.or_else(|| rule?.1.properties.category.clone()).filter(|text| !blank(text));
+        finding.title = rule.and_then(|(_, rule)| title(rule));
+        finding.rule_id = rule_id(&mut item, rule);
+        finding.fingerprints = std::mem::take(&mut item.partial_fingerprints.0);
+        // The key is written among the partial fingerprints, so those win.
+        let written = finding.fingerprints.remove(KEY);
+        finding.fingerprints.append(&mut item.fingerprints.0);
+        let other = finding.fingerprints.remove(KEY);
+        finding.identity_key = [written, other].into_iter().flatten().find(|key| !blank(key));
+        let (has_unknown_lines, path) = self.locate(&mut finding, location.as_deref(), &item, sources);
+        let templated = item.message.id.is_some();
+        finding.message = message::render(item.message, rule);
+        if [&finding.title, &finding.message, &finding.rule_id].into_iter().all(Option::is_none) {
+            return None;
+        }
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let message = if templated { length(&finding.message) } else { 0 };
+        let texts = [&finding.title, &finding.category, &finding.function, &finding.rule_id].map(length);
+        let copied = texts.iter().sum::<usize>() + 4 * finding.cwe.len() + message + path;
+        Some(ResolvedFinding { finding, has_unknown_lines, copied: copied as u64 })
+    }
+
+    /// The path of a location, for notifications.
+    pub(super) fn path(&self, location: &Location) -> Option<String> {
+        self.uris.path(&location.physical.as_ref()?.artifact, &self.artifacts)
+    }
+
+    /// Sets the location of a finding. Returns whether its lines stay unknown, and the length of its path.
+    fn locate(
+        &self,
+        finding: &mut Finding,
+        location: Option<&Location>,
+        item: &SarifResult,
+        sources: Sources<'_>,
+    ) -> (bool, usize) {
+        finding.function = location.and_then(|location| self.function(location));
+        let physical = location.and_then(|location| location.physical.as_deref());
+        let artifact = physical.map(|physical| &physical.artifact).or(item.target.as_deref());
+        let path = artifact.and_then(|artifact| self.uris.path(artifact, &self.artifacts));
+        finding.file = path.as_deref().and_then(RepoPath::new);
+        let mut has_unknown_lines = false;
+        if let Some(region) = physical.map(|physical| &physical.region) {
+            let start = region.start_line.filter(|&line| line > 0);
+            finding.line_start = start;
+            finding.line_end = start.map(|start| region.end_line.map_or(start, |end| end.max(start)));
+            if start.is_none() && (region.char_offset.is_some() || region.byte_offset.is_some()) {
+                let index = artifact.and_then(|artifact| artifact.index).map(|index| index as usize);
+                let lines = self.lines(region, index, path.as_deref(), finding.file.as_ref(), sources);
+                has_unknown_lines = lines.is_none();
+                finding.line_start = lines.map(|(start, _)| start);
+                finding.line_end = lines.map(|(_, end)| end);
+            }
+        }
+        (has_unknown_lines, path.map_or(0, |path| path.len()))
+    }
+
+    /// The lines of a region that has offsets only.
+    fn lines(
+        &self,
+        region: &Region,
+        index: Option<usize>,
+        path: Option<&str>,
+        file: Option<&RepoPath>,
+        sources: Sources<'_>,
+    ) -> Option<(u32, u32)> {
+        let by_index = index.filter(|&index| self.artifacts.get(index).is_some_and(|a| a.contents.lines.is_some()));
+        let artifact =
+            by_index.or_else(|| self.embedded.get(path?).copied()).and_then(|index| self.artifacts.get(index));
+        let utf8 =
+            |artifact: &Artifact| artifact.encoding.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("utf-8"));
+        let count = |table: &LineTable, bytes_known: bool| match (region.char_offset, region.byte_offset) {
+            (Some(offset), _) => Some(table.lines(self.unit, offset, region.char_length)),
+            (None, Some(offset)) if bytes_known => Some(table.lines(Unit::Byte, offset, region.byte_length)),
+            _ => None,
+        };
+        if let Some((artifact, table)) =
+            artifact.and_then(|artifact| Some((artifact, artifact.contents.lines.as_ref()?)))
+        {
+            return count(table, utf8(artifact));
+        }
+        count(&LineTable::new(&sources(file?)?)?, true)
+    }
+
+    fn function(&self, location: &Location) -> Option<String> {
+        let callable = |logical: &&LogicalLocation| {
+            logical.kind.as_deref().is_none_or(|kind| matches!(kind, "function" | "member"))
+        };
+        let full = |logical: &'_ LogicalLocation| {
+            let shared = logical.index.and_then(|index| self.logical.get(index as usize));
+            let own = (logical.name.is_some() || logical.qualified.is_some()).then(|| logical.clone());
+            own.or_else(|| shared.cloned())
+        };
+        let found = location.logical.iter().filter_map(full).find(|logical| callable(&logical))?;
+        found.qualified.or(found.name).filter(|name| !blank(name))
+    }
+
+    fn cwe(&self, item: &SarifResult, rule: Option<(&Component, &Rule)>) -> Vec<u32> {
+        let mut numbers = self.rules.weaknesses(item.taxa.iter());
+        let rule = rule.map(|(_, rule)| rule);
+        for properties in [Some(&item.properties), rule.map(|rule| &rule.properties)].into_iter().flatten() {
+            numbers.extend(properties.tags.0.iter().chain(&properties.cwe.0));
+        }
+        let related = rule.into_iter().flat_map(|rule| &rule.relationships).map(|relationship| &relationship.target);
+        numbers.extend(self.rules.weaknesses(related));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// Without locations of its own, a result lies at its first related location or the first step of its code flow.
+fn place(item: &mut SarifResult) -> Option<Box<Location>> {
+    let own = item.locations.0.take();
+    own.or_else(|| item.related.0.take()).or_else(|| item.flows.0.take())
+}
+
+fn rule_id(item: &mut SarifResult, rule: Option<(&Component, &Rule)>) -> Option<String> {
+    let own = item.rule_id.take().filter(|id| !blank(id));
+    let referred = own.or_else(|| item.rule.take()?.id).filter(|id| !blank(id));
+    referred.or_else(|| rule?.1.id.clone())
+}
+
+fn title(rule: &Rule) -> Option<String> {
+    let short = rule.short.text.as_ref().or(rule.short.markdown.as_ref());
+    short.filter(|text| !blank(text)).or(rule.name.as_ref()).filter(|text| !blank(text)).cloned()
+}
+
+/// A security score is more precise than the level, which says how loudly to report.
+fn severity(item: &SarifResult, rule: Option<(&Component, &Rule)>) -> Severity {
+    let score = item.properties.security_severity.or_else(|| rule?.1.properties.security_severity);
+    match score {
+        Some(score) if score >= 9.0 => return Severity::Critical,
+        Some(score) if score >= 7.0 => return Severity::High,
+        Some(score) if score >= 4.0 => return Severity::Medium,
+        Some(score) if score > 0.0 => return Severity::Low,
+        _ => (),
+    }
+    let remark = (item.kind == Some(Kind::Remark)).then_some(Level::None);
+    let default = || rule.and_then(|(_, rule)| rule.configuration.level);
+    match item.level.or(remark).or_else(default).unwrap_or(Level::Warning) {
+        Level::Error => Severity::High,
+        Level::Warning => Severity::Medium,
+        Level::Note => Severity::Low,
+        Level::None => Severity::Info,
+    }
+}
+
+fn blank(text: &str) -> bool {
+    text.trim().is_empty()
+}

@@ -1,0 +1,184 @@
+//! Findings of scanners that give each an identity key.
+
+use super::json::{self, Lenient, Loose};
+use super::line::Line;
+use super::note_counter::NoteCounter;
+use super::severity;
+use super::{ImportError, ImportedData, Importer, Input, ReportedFinding};
+use karat_core::finding::{Finding, MergedReport};
+use karat_core::path::RepoPath;
+use serde::Deserialize;
+
+/// An array of findings, or an object that contains it.
+pub(super) const IMPORTER: Importer = Importer {
+    name: "scan-findings",
+    description: "scan findings with location and details.identityKeyV2, ruleId and anchorNodeId",
+    import,
+    finish: None,
+    suite_profile: "karat",
+};
+
+#[derive(Deserialize)]
+#[serde(expecting = "a finding")]
+struct ScanFinding {
+    #[serde(default)]
+    id: Loose<Name>,
+    #[serde(default, rename = "type")]
+    kind: Loose<Option<String>>,
+    #[serde(default)]
+    severity: Loose<Option<String>>,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    summary: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    location: Option<Location>,
+    #[serde(default)]
+    details: Option<Details>,
+    #[serde(default)]
+    source: Loose<Option<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    #[serde(default, alias = "filePath", alias = "path", alias = "file")]
+    filepath: Option<String>,
+    #[serde(default, alias = "start_line")]
+    start_line: Line,
+    #[serde(default, alias = "end_line")]
+    end_line: Line,
+    #[serde(default, alias = "chunk_index")]
+    chunk_index: Loose<Option<u32>>,
+    #[serde(default, alias = "chunk_start")]
+    chunk_start: Line,
+    #[serde(default, alias = "chunk_end")]
+    chunk_end: Line,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    #[serde(default, alias = "identity_key_v2")]
+    identity_key_v2: Option<String>,
+    #[serde(default, alias = "identity_key")]
+    identity_key: Loose<Option<String>>,
+    #[serde(default, alias = "dedupe_key")]
+    dedupe_key: Loose<Option<String>>,
+    #[serde(default, alias = "rule_id")]
+    rule_id: Option<String>,
+    #[serde(default, alias = "anchor_node_id")]
+    anchor_node_id: Option<String>,
+    #[serde(default, alias = "merged_rule_ids")]
+    merged_rule_ids: Loose<Vec<Option<String>>>,
+    #[serde(default)]
+    cwe: Loose<Name>,
+    #[serde(default)]
+    confidence: Loose<Option<f64>>,
+}
+
+/// A name that some writers put as a number.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Name(Option<String>);
+
+impl Lenient for Name {
+    fn from_text(text: String) -> Self {
+        Self(Some(text))
+    }
+
+    fn from_number(number: f64) -> Self {
+        Self(Some(number.to_string()))
+    }
+}
+
+fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
+    let mut counter = NoteCounter::default();
+    let mut found = Vec::new();
+    json::for_each_or_under(input, "findings", |scanned: ScanFinding| {
+        match finding(scanned, &mut counter) {
+            Some(finding) => found.push(ReportedFinding { tool: None, case: None, finding }),
+            None => counter.count("finding left out, as it has no title, summary, message or rule"),
+        }
+        Ok(())
+    })?;
+    data.findings.append(&mut found);
+    counter.add_notes(path, data);
+    Ok(())
+}
+
+fn finding(scanned: ScanFinding, counter: &mut NoteCounter) -> Option<Finding> {
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let details = scanned.details.unwrap_or_default();
+    let location = scanned.location.unwrap_or_default();
+    let mut finding = Finding::new(scanned.id.0.0.unwrap_or_default());
+    finding.rule_id = filled(details.rule_id);
+    finding.title = filled(scanned.title).or(filled(scanned.summary));
+    finding.message = filled(scanned.message);
+    if finding.rule_id.is_none() && finding.title.is_none() && finding.message.is_none() {
+        return None;
+    }
+    finding.file = location.filepath.as_deref().and_then(RepoPath::new);
+    finding.line_start = location.start_line.number(counter);
+    finding.line_end = location.end_line.number(counter);
+    finding.severity = severity::from_word_or_count(scanned.severity.0.as_deref(), counter);
+    finding.confidence = details.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+    finding.category = filled(scanned.kind.0);
+    finding.cwe = details.cwe.0.0.as_deref().and_then(super::cwe::from_text).into_iter().collect();
+    finding.anchor = filled(details.anchor_node_id);
+    finding.chunk = location.chunk_index.0;
+    finding.chunk_start = location.chunk_start.number(counter);
+    finding.chunk_end = location.chunk_end.number(counter);
+    finding.source = filled(scanned.source.0);
+    finding.identity_key = filled(details.identity_key_v2);
+    for (name, key) in [("identityKey", details.identity_key.0), ("dedupeKey", details.dedupe_key.0)] {
+        if let Some(key) = filled(key) {
+            finding.fingerprints.insert(name.to_owned(), key);
+        }
+    }
+    for rule in details.merged_rule_ids.0.into_iter().filter_map(filled) {
+        if Some(&rule) != finding.rule_id.as_ref() {
+            finding.merged.push(MergedReport {
+                rule_id: Some(rule),
+                line_start: finding.line_start,
+                line_end: finding.line_end,
+                anchor: finding.anchor.clone(),
+            });
+        }
+    }
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, check_fault, check_text, import_fixture};
+
+    #[test]
+    fn findings_keep_their_identity() {
+        check(
+            &import_fixture("scan-findings", "scan-findings/scan.json"),
+            r#"
+            finding -: rule="missing_auth" title="No check of the caller" file="app/api/route.ts" start="4" end="21" severity="high" category="authz" anchor="node:4:8" chunk="0" chunk_start="1" chunk_end="40" source="static" key="v2|app/api/route.ts|missing_auth|anchor:node:4:8" fingerprints={"identityKey": "old"} merged=weak_auth@Some(4)-Some(21)
+            finding -: title="T" message="M"
+            finding -: rule="only_rule" file="x.ts"
+            note scan-findings/scan.json: finding left out, as it has no title, summary, message or rule (2)
+            note scan-findings/scan.json: line number left out, as lines count from 1 (2)
+            note scan-findings/scan.json: unknown severity left out: "spicy" (1)
+            "#,
+        );
+        check_text("scan-findings", r#"[{"summary":"s"}]"#, r#"finding -: title="s""#);
+        check_text("scan-findings", r#"{"findings":[],"version":2}"#, "");
+    }
+
+    #[test]
+    fn faults_have_positions() {
+        let check = |text: &str, expect: &str| check_fault("scan-findings", text, expect);
+        check("{}", "there is no array `findings`");
+        check("[\n3]", "in:2:2: invalid type: integer `3`, expected a finding");
+        check("[{\"details\":{\"identityKeyV2\":5}}]", "in:1:31: invalid type: integer `5`, expected a string");
+        check("[{\"location\":{\"startLine\":\"5\"}}]", "expected a line number");
+        check("[{\"summary\":", "the file ends in the middle");
+    }
+}

@@ -1,0 +1,191 @@
+//! Slither's JSON output.
+
+use super::json::{self, Loose, record};
+use super::line::Line;
+use super::note_counter::NoteCounter;
+use super::severity;
+use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use karat_core::finding::Finding;
+use karat_core::ids::ToolName;
+use karat_core::path::RepoPath;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// `slither --json`.
+pub(super) const IMPORTER: Importer = Importer {
+    name: "slither",
+    description: "Slither JSON (slither --json); a run without success is reported as a failure",
+    import,
+    finish: None,
+    suite_profile: "karat",
+};
+
+#[derive(Deserialize)]
+#[serde(expecting = "a detection")]
+struct Detection {
+    check: String,
+    #[serde(default)]
+    impact: Loose<Option<String>>,
+    #[serde(default)]
+    confidence: Loose<Option<f64>>,
+    #[serde(default)]
+    description: Loose<Option<String>>,
+    #[serde(default)]
+    id: Loose<Option<String>>,
+    #[serde(default)]
+    elements: Option<Vec<Element>>,
+}
+
+#[derive(Deserialize)]
+struct Element {
+    #[serde(default, rename = "type")]
+    kind: Loose<Option<String>>,
+    #[serde(default)]
+    name: Loose<Option<String>>,
+    #[serde(default)]
+    source_mapping: Option<SourceMapping>,
+    #[serde(default)]
+    type_specific_fields: Loose<TypeSpecific>,
+}
+
+#[derive(Deserialize)]
+struct SourceMapping {
+    #[serde(default)]
+    filename_relative: Option<String>,
+    #[serde(default)]
+    filename_absolute: Loose<Option<String>>,
+    #[serde(default)]
+    filename_short: Loose<Option<String>>,
+    #[serde(default)]
+    lines: Option<Vec<Line>>,
+    #[serde(default)]
+    is_dependency: Loose<Option<bool>>,
+}
+
+record! {
+    struct TypeSpecific {
+        parent: Parent = "parent",
+    }
+}
+
+record! {
+    struct Parent {
+        kind: Option<String> = "type",
+        name: Option<String> = "name",
+    }
+}
+
+fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
+    let tool = ToolName::from("slither");
+    let mut counter = NoteCounter::default();
+    let mut found = Vec::new();
+    let fields =
+        json::for_each_within(input, ("results", "detectors"), &["success", "error"], |detection: Detection| {
+            let finding = finding(detection, &mut counter);
+            found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
+            Ok(())
+        })?;
+    let error_text = fields.get("error").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    match fields.get("success").and_then(Value::as_bool) {
+        Some(true) => {}
+        Some(false) => {
+            let message = error_text.unwrap_or("it says that it had no success, and not why").to_owned();
+            data.failures.push(ToolFailure { tool: Some(tool.clone()), file: None, message, fatal: true });
+        }
+        None => return Err(json::malformed(path, "there is no `success`; is this the output of slither --json?")),
+    }
+    data.add_tools([tool]);
+    data.findings.append(&mut found);
+    counter.add_notes(path, data);
+    Ok(())
+}
+
+fn finding(detection: Detection, counter: &mut NoteCounter) -> Finding {
+    let mut finding = Finding::new("");
+    finding.rule_id = Some(detection.check);
+    finding.message = detection.description.0.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    finding.severity = severity::from_word_or_count(detection.impact.0.as_deref(), counter);
+    finding.confidence = detection.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+    if let Some(id) = detection.id.0 {
+        finding.fingerprints.insert("slither".to_owned(), id);
+    }
+    let elements = detection.elements.unwrap_or_default();
+    let has_lines = |element: &&Element| {
+        element.source_mapping.as_ref().is_some_and(|map| map.lines.as_ref().is_some_and(|lines| !lines.is_empty()))
+    };
+    let is_own =
+        |element: &&Element| element.source_mapping.as_ref().is_none_or(|map| map.is_dependency.0 != Some(true));
+    // A location in the project's own code is better than one in a library.
+    let place = elements.iter().filter(has_lines).find(is_own).or_else(|| elements.iter().find(has_lines));
+    if let Some(map) = place.or(elements.first()).and_then(|element| element.source_mapping.as_ref()) {
+        let file =
+            map.filename_relative.as_ref().or(map.filename_absolute.0.as_ref()).or(map.filename_short.0.as_ref());
+        finding.file = file.and_then(|file| RepoPath::new(file));
+        let lines: Vec<u32> = map.lines.iter().flatten().filter_map(|line| line.number(counter)).collect();
+        finding.line_start = lines.iter().copied().min();
+        finding.line_end = lines.iter().copied().max();
+    }
+    finding.function = place.and_then(function).or_else(|| elements.iter().find_map(function));
+    finding
+}
+
+/// The function that an element is or lies in.
+fn function(element: &Element) -> Option<String> {
+    let parent = &element.type_specific_fields.0.parent;
+    if element.kind.0.as_deref() == Some("function") {
+        element.name.0.clone()
+    } else if parent.kind.as_deref() == Some("function") {
+        parent.name.clone()
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, check_fault, check_text, import_fixture};
+
+    #[test]
+    fn detections_become_findings() {
+        check(
+            &import_fixture("slither", "slither/report.json"),
+            r#"
+            ran slither
+            finding slither: rule="reentrancy-eth" message="Reentrancy in Bank.pay()" file="src/Bank.sol" start="10" end="14" severity="high" function="pay" fingerprints={"slither": "aa11"}
+            finding slither: rule="timestamp" message="Uses a timestamp" file="src/Clock.sol" start="7" end="7" severity="low" function="tick"
+            finding slither: rule="solc-version" message="Old compiler" severity="info"
+            finding slither: rule="odd" file="abs/x.sol" confidence="0.5"
+            note slither/report.json: line number left out, as lines count from 1 (2)
+            note slither/report.json: unknown severity left out: "Cosmic" (1)
+            "#,
+        );
+        check_text("slither", r#"{"success":true,"error":null,"results":{}}"#, "ran slither");
+    }
+
+    #[test]
+    fn no_success_is_fatal() {
+        check_text(
+            "slither",
+            r#"{"success":false,"error":" solc not found\n","results":null}"#,
+            "ran slither
+             fatal failure slither -: solc not found",
+        );
+        check_text(
+            "slither",
+            r#"{"success":false}"#,
+            "ran slither
+             fatal failure slither -: it says that it had no success, and not why",
+        );
+    }
+
+    #[test]
+    fn faults_have_positions() {
+        let check = |text: &str, expect: &str| check_fault("slither", text, expect);
+        check("{}", "there is no `success`");
+        check("{\"results\":{\"detectors\":[{}]}}", "in:1:27: missing field `check`");
+        check("{\"results\":{\"detectors\":3}}", "invalid type: integer `3`, expected an array");
+        check("{\"results\":[]}", "invalid type: sequence, expected an object with an array `detectors`");
+        check("{\"success\":true,\"results\":{\"det", "the file ends in the middle");
+    }
+}

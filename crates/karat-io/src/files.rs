@@ -1,0 +1,244 @@
+//! Access to files of a suite, in a folder on disk or inside the binary. Nothing outside that root can be reached.
+
+use crate::regular_file;
+use include_dir::{Dir, DirEntry};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// A root folder. All paths given to it are relative, with forward slashes.
+#[derive(Clone, Debug)]
+pub enum Files {
+    /// A folder on disk.
+    Disk(PathBuf),
+    /// A folder inside the binary, with its display name.
+    Embedded(&'static str, &'static Dir<'static>),
+}
+
+impl Files {
+    /// The path for display.
+    pub fn display(&self, path: &str) -> String {
+        match self {
+            Self::Disk(root) if path.is_empty() => root.display().to_string(),
+            Self::Disk(root) => root.join(path).display().to_string(),
+            Self::Embedded(name, _) if path.is_empty() => format!("{name} (built in)"),
+            Self::Embedded(name, _) => format!("{name} (built in)/{path}"),
+        }
+    }
+
+    /// The bytes of a file; `None` where there is none.
+    pub fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
+        match self {
+            Self::Disk(root) => {
+                let Some(full) = resolve(root, path)? else { return Ok(None) };
+                absent_as_none(regular_file::read(&full))
+            }
+            Self::Embedded(_, dir) => Ok(dir.get_file(path).map(|file| file.contents().to_vec())),
+        }
+    }
+
+    /// The path of a file on disk; `None` where it is outside the root, missing, or inside the binary.
+    pub fn on_disk(&self, path: &str) -> Option<PathBuf> {
+        match self {
+            Self::Disk(root) => resolve(root, path).ok().flatten(),
+            Self::Embedded(..) => None,
+        }
+    }
+
+    /// A file as a stream; `None` where there is none.
+    pub fn open(&self, path: &str) -> io::Result<Option<Box<dyn io::BufRead>>> {
+        match self {
+            Self::Disk(root) => {
+                let Some(full) = resolve(root, path)? else { return Ok(None) };
+                let file = absent_as_none(regular_file::open(&full))?;
+                Ok(file.map(|file| Box::new(io::BufReader::with_capacity(1 << 16, file)) as Box<dyn io::BufRead>))
+            }
+            Self::Embedded(_, dir) => {
+                Ok(dir.get_file(path).map(|file| Box::new(file.contents()) as Box<dyn io::BufRead>))
+            }
+        }
+    }
+
+    /// Whether a path is a link to something outside the root, which reads as absent.
+    pub fn links_outside(&self, path: &str) -> bool {
+        match self {
+            Self::Disk(root) => root.join(path).symlink_metadata().is_ok() && matches!(resolve(root, path), Ok(None)),
+            Self::Embedded(..) => false,
+        }
+    }
+
+    /// Whether a folder exists.
+    pub fn has_folder(&self, path: &str) -> bool {
+        match self {
+            Self::Disk(root) => root.join(path).is_dir(),
+            Self::Embedded(_, dir) => path.is_empty() || dir.get_dir(path).is_some(),
+        }
+    }
+
+    /// The names of the folders directly inside a folder, sorted.
+    pub fn folders(&self, path: &str) -> io::Result<Vec<String>> {
+        let mut names = match self {
+            Self::Disk(root) => {
+                let mut names = Vec::new();
+                let Some(entries) = absent_as_none(std::fs::read_dir(root.join(path)))? else { return Ok(names) };
+                for entry in entries {
+                    let entry = entry?;
+                    if entry.path().is_dir() {
+                        names.push(entry.file_name().to_string_lossy().into_owned());
+                    }
+                }
+                names
+            }
+            Self::Embedded(_, dir) => {
+                let dir = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
+                let folders = dir.into_iter().flat_map(Dir::dirs);
+                folders.filter_map(|d| d.path().file_name()).map(|n| n.to_string_lossy().into_owned()).collect()
+            }
+        };
+        names.sort();
+        Ok(names)
+    }
+
+    /// The entries of a folder, sorted. Links to files in the root count as files; no other link is followed. A pipe, a socket
+    /// or a device is listed as a file, but cannot be read.
+    pub fn entries(&self, path: &str) -> io::Result<Entries> {
+        let mut found = Entries::default();
+        match self {
+            Self::Disk(root) => {
+                let real_root = root.canonicalize()?;
+                for entry in std::fs::read_dir(root.join(path))? {
+                    let entry = entry?;
+                    let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
+                    if kind.is_dir() {
+                        found.folders.push(name);
+                    } else if !kind.is_symlink() {
+                        found.files.push(name);
+                    } else {
+                        match entry.path().canonicalize() {
+                            Ok(target) if target.starts_with(&real_root) && !target.is_dir() => found.files.push(name),
+                            // The target of such a link is listed itself.
+                            Ok(target) if target.starts_with(&real_root) => {}
+                            _ => found.refused.push(name),
+                        }
+                    }
+                }
+            }
+            Self::Embedded(_, dir) => {
+                let dir = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
+                for entry in dir.into_iter().flat_map(Dir::entries) {
+                    let name = entry.path().file_name().map(|name| name.to_string_lossy().into_owned());
+                    match entry {
+                        DirEntry::Dir(_) => found.folders.extend(name),
+                        DirEntry::File(_) => found.files.extend(name),
+                    }
+                }
+            }
+        }
+        for names in [&mut found.files, &mut found.folders, &mut found.refused] {
+            names.sort();
+        }
+        Ok(found)
+    }
+
+    /// Every file below a folder, relative to it, sorted. Links out of that folder are listed, not followed. A pipe, a socket
+    /// or a device is listed as a file, but cannot be read.
+    pub fn walk(&self, path: &str) -> io::Result<Walk> {
+        let mut walk = Walk::default();
+        match self {
+            Self::Disk(root) => {
+                let base = root.join(path);
+                if !base.is_dir() {
+                    return Ok(walk);
+                }
+                if self.links_outside(path) {
+                    walk.refused.push(String::new());
+                    return Ok(walk);
+                }
+                // A link may lead to another part of the suite, where goldens are.
+                let real_base = base.canonicalize()?;
+                let mut open = vec![base.clone()];
+                while let Some(folder) = open.pop() {
+                    for entry in std::fs::read_dir(&folder)? {
+                        let entry = entry?;
+                        let full = entry.path();
+                        let name = relative(&base, &full);
+                        let kind = entry.file_type()?;
+                        if kind.is_symlink() {
+                            match full.canonicalize() {
+                                // A link to a folder may form a cycle, so only files are followed.
+                                Ok(target) if target.starts_with(&real_base) && !target.is_dir() => {
+                                    walk.files.push(name)
+                                }
+                                _ => walk.refused.push(name),
+                            }
+                        } else if kind.is_dir() {
+                            if entry.file_name() != ".git" {
+                                open.push(full);
+                            }
+                        } else {
+                            walk.files.push(name);
+                        }
+                    }
+                }
+            }
+            Self::Embedded(_, dir) => {
+                let base = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
+                let mut open: Vec<&Dir<'_>> = base.into_iter().collect();
+                while let Some(folder) = open.pop() {
+                    for entry in folder.entries() {
+                        match entry {
+                            DirEntry::Dir(inner) => open.push(inner),
+                            DirEntry::File(file) => walk.files.push(relative(Path::new(path), file.path())),
+                        }
+                    }
+                }
+            }
+        }
+        walk.files.sort();
+        walk.refused.sort();
+        Ok(walk)
+    }
+}
+
+/// The names of a folder's entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// Files.
+    pub files: Vec<String>,
+    /// Folders.
+    pub folders: Vec<String>,
+    /// Links that lead out of the root or to nothing.
+    pub refused: Vec<String>,
+}
+
+/// The files below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walk {
+    /// Relative paths with forward slashes.
+    pub files: Vec<String>,
+    /// Links that lead out of the folder, to folders or to nothing.
+    pub refused: Vec<String>,
+}
+
+fn relative(base: &Path, full: &Path) -> String {
+    let parts = full.strip_prefix(base).unwrap_or(full).components();
+    parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect::<Vec<_>>().join("/")
+}
+
+/// The full path of a file below the root; `None` where the path leaves the root, by name or by a link.
+fn resolve(root: &Path, path: &str) -> io::Result<Option<PathBuf>> {
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !plain {
+        return Ok(None);
+    }
+    let full = root.join(path);
+    let Some(real) = absent_as_none(full.canonicalize())? else { return Ok(None) };
+    Ok(real.starts_with(root.canonicalize()?).then_some(full))
+}
+
+fn absent_as_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,258 @@
+//! Adapts requests to what a provider accepts. Models and servers differ in the parameters and answer formats they support; what
+//! one refuses is left out from then on, and becomes part of the ledger keys.
+
+use super::http::HttpFailure;
+use super::provider::SendError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// How requests differ from the configuration because the provider refused something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Adaptation {
+    dropped: BTreeSet<String>,
+    format: AnswerFormat,
+    limit: TokenLimit,
+}
+
+/// How a provider is made to answer in the right format, strictest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormat {
+    /// By the JSON Schema of the answer, or by a tool with that schema.
+    #[default]
+    Schema,
+    /// As any JSON object, described by the prompt.
+    JsonObject,
+    /// By the prompt alone.
+    Text,
+}
+
+/// The parameter that limits the answer's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum TokenLimit {
+    #[default]
+    MaxTokens,
+    MaxCompletionTokens,
+    Absent,
+}
+
+/// The part of a request that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusedPart {
+    /// A parameter of the configuration.
+    Parameter(String),
+    /// The answer format.
+    AnswerFormat,
+    /// The limit on the answer's length.
+    TokenLimit,
+}
+
+/// The names by which an error message may refer to parts of a request.
+pub struct PartNames<'a> {
+    /// The configured parameters, as they are sent.
+    pub parameters: Vec<&'a str>,
+    /// The answer format.
+    pub format: &'a [&'a str],
+    /// The limit on the answer's length.
+    pub limit: &'a [&'a str],
+}
+
+/// The key of [`ProviderId::parameters`](super::provider::ProviderId::parameters) that says how requests were adapted.
+const ADAPTED: &str = "adapted";
+
+/// With more configured parameters than this, the ledger is searched for one or two refused ones only.
+const MAX_COMBINED: usize = 6;
+
+impl Adaptation {
+    pub(super) fn format(&self) -> AnswerFormat {
+        self.format
+    }
+
+    /// The parameter that limits the answer's length, if it is sent.
+    pub(super) fn limit(&self) -> Option<&'static str> {
+        match self.limit {
+            TokenLimit::MaxTokens => Some("max_tokens"),
+            TokenLimit::MaxCompletionTokens => Some("max_completion_tokens"),
+            TokenLimit::Absent => None,
+        }
+    }
+
+    /// Whether a parameter is sent.
+    pub fn sends(&self, parameter: &str) -> bool {
+        !self.dropped.contains(parameter)
+    }
+
+    /// The same without the refused part; `None` where there is no alternative. `formats` are those of the provider.
+    pub fn without(&self, refused: &RefusedPart, formats: &[AnswerFormat]) -> Option<Self> {
+        let mut next = self.clone();
+        match refused {
+            RefusedPart::Parameter(name) => next.dropped.insert(name.clone()).then_some(next),
+            RefusedPart::AnswerFormat => {
+                next.format = *formats.iter().find(|format| **format > self.format)?;
+                Some(next)
+            }
+            RefusedPart::TokenLimit => {
+                next.limit = match self.limit {
+                    TokenLimit::MaxTokens => TokenLimit::MaxCompletionTokens,
+                    TokenLimit::MaxCompletionTokens => TokenLimit::Absent,
+                    TokenLimit::Absent => return None,
+                };
+                Some(next)
+            }
+        }
+    }
+
+    /// Leaves out what either adaptation leaves out.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.dropped.extend(other.dropped.iter().cloned());
+        self.format = self.format.max(other.format);
+        self.limit = self.limit.max(other.limit);
+    }
+
+    /// The parameters as they are sent, with a record of what is left out.
+    pub(super) fn parameters(&self, configured: &Value) -> Value {
+        let mut sent = configured.clone();
+        let mut dropped: Vec<&str> = self.dropped.iter().map(String::as_str).collect();
+        // The name of the limit does not change the answer; its absence may.
+        dropped.extend((self.limit == TokenLimit::Absent).then_some("max_tokens"));
+        if let Value::Object(entries) = &mut sent {
+            entries.retain(|name, _| self.sends(name));
+            if !dropped.is_empty() || self.format != AnswerFormat::Schema {
+                entries.insert(ADAPTED.to_owned(), json!({ "dropped": dropped, "answer_format": self.format }));
+            }
+        }
+        sent
+    }
+
+    /// Every possible adaptation of requests with these parameters that leads to a different ledger key.
+    pub(super) fn all(configured: &Value, formats: &[AnswerFormat]) -> Vec<Self> {
+        let names: Vec<&String> = configured.as_object().into_iter().flat_map(|entries| entries.keys()).collect();
+        let names = &names[..names.len().min(12)];
+        let is_likely = |set: &u32| names.len() <= MAX_COMBINED || set.count_ones() <= 2;
+        let mut all = Vec::new();
+        for set in (0..1_u32 << names.len()).filter(is_likely) {
+            let chosen = names.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+            let dropped: BTreeSet<String> = chosen.map(|(_, name)| (*name).clone()).collect();
+            for format in formats {
+                for limit in [TokenLimit::MaxTokens, TokenLimit::Absent] {
+                    all.push(Self { dropped: dropped.clone(), format: *format, limit });
+                }
+            }
+        }
+        all
+    }
+}
+
+/// How the requests of an exchange differed from the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct AdaptationRecord {
+    /// Parameters that the provider refused.
+    pub dropped: BTreeSet<String>,
+    /// The answer format that was used.
+    pub answer_format: AnswerFormat,
+}
+
+impl AdaptationRecord {
+    /// Reads the record from the parameters of an exchange; the default where nothing was adapted.
+    pub fn from_parameters(parameters: &Value) -> Self {
+        parameters.get(ADAPTED).and_then(|stated| Self::deserialize(stated).ok()).unwrap_or_default()
+    }
+
+    /// Whether sampling was left to the provider's default.
+    pub fn samples_by_default(&self) -> bool {
+        self.dropped.contains("temperature")
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.dropped.extend(other.dropped);
+        self.answer_format = self.answer_format.max(other.answer_format);
+    }
+
+    /// A note for readers of a report, if a parameter was refused.
+    pub fn describe(&self) -> Option<String> {
+        let names: Vec<String> = self.dropped.iter().map(|name| format!("`{name}`")).collect();
+        let sampling = if self.samples_by_default() { ", so that sampling was the provider's default" } else { "" };
+        (!names.is_empty()).then(|| format!("the provider refused {}{sampling}", names.join(", ")))
+    }
+}
+
+/// Turns a failure into [`SendError::Refused`] if the server's message names a part of the request. The status alone does not
+/// tell: some servers answer 500 to an unknown parameter.
+pub fn classify_refusal(failure: HttpFailure, parts: &PartNames<'_>) -> SendError {
+    match find_refused_part(&failure, parts) {
+        Some(refused) => SendError::Refused { refused, otherwise: Box::new(failure.error) },
+        None => failure.error,
+    }
+}
+
+fn find_refused_part(failure: &HttpFailure, parts: &PartNames<'_>) -> Option<RefusedPart> {
+    let is_about_the_request = match failure.status {
+        // Authentication, addresses, rates and time-outs.
+        401 | 403 | 404 | 407 | 408 | 409 | 413 | 425 | 429 => false,
+        status => status >= 400,
+    };
+    if !is_about_the_request {
+        return None;
+    }
+    let words = failure.words.to_lowercase();
+    let named = |name: &str| {
+        let first = name.split('.').next().unwrap_or_default();
+        part_of_name(first, parts)
+    };
+    if let Some(refused) = failure.parameters.iter().find_map(|name| named(name)) {
+        return Some(refused).filter(|refused| *refused != RefusedPart::TokenLimit || !is_about_length(&words));
+    }
+    if failure.status >= 500 && !OBJECTIONS.iter().any(|objection| words.contains(objection)) {
+        return None;
+    }
+    let names = parts.parameters.iter().chain(parts.format).chain(parts.limit);
+    let first = names.filter_map(|name| Some((position(&words, name)?, *name))).min()?;
+    part_of_name(first.1, parts).filter(|refused| *refused != RefusedPart::TokenLimit || !is_about_length(&words))
+}
+
+fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
+    match name {
+        name if parts.parameters.contains(&name) => Some(RefusedPart::Parameter(name.to_owned())),
+        name if parts.format.contains(&name) => Some(RefusedPart::AnswerFormat),
+        name if parts.limit.contains(&name) => Some(RefusedPart::TokenLimit),
+        _ => None,
+    }
+}
+
+/// Words by which servers object to a parameter.
+const OBJECTIONS: &[&str] = &[
+    "support",
+    "should be",
+    "must be",
+    "may not",
+    "not permitted",
+    "not allowed",
+    "not accept",
+    "forbidden",
+    "deprecated",
+    "invalid",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "incompatible",
+];
+
+/// Whether a limit is refused because of its value or the length of the prompt.
+fn is_about_length(words: &str) -> bool {
+    ["too large", "too long", "context length", "context window", "exceed", "at most", "reduce"]
+        .iter()
+        .any(|complaint| words.contains(complaint))
+}
+
+/// The position of a name as a whole word.
+fn position(words: &str, name: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    words.match_indices(name).map(|(at, _)| at).find(|at| {
+        !words[..*at].chars().next_back().is_some_and(is_part)
+            && !words[at + name.len()..].chars().next().is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+use super::*;
+use crate::http::parse_error_body;
+
+const FORMAT: &[&str] = &["response_format", "json_schema", "json_object", "schema"];
+const LIMIT: &[&str] = &["max_tokens", "max_completion_tokens"];
+
+/// What a server's words are taken to refuse of a request with `temperature`, `top_p` and `seed`.
+#[track_caller]
+fn check(status: u16, body: &str, expect: Option<RefusedPart>) {
+    let (words, parameters) = parse_error_body(body);
+    let error = SendError::Rejected { why: words.clone() };
+    let failure = HttpFailure { status, error, parameters, words };
+    let parts = PartNames { parameters: vec!["temperature", "top_p", "seed"], format: FORMAT, limit: LIMIT };
+    assert_eq!(find_refused_part(&failure, &parts), expect, "{status} {body}");
+}
+
+fn parameter(name: &str) -> Option<RefusedPart> {
+    Some(RefusedPart::Parameter(name.to_owned()))
+}
+
+#[test]
+fn refused_parts_are_recognised() {
+    check(
+        400,
+        r#"{"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "type": "invalid_request_error", "param": "temperature", "code": "unsupported_value"}}"#,
+        parameter("temperature"),
+    );
+    check(
+        400,
+        r#"{"type": "error", "error": {"type": "invalid_request_error", "message": "`temperature` is deprecated for this model."}}"#,
+        parameter("temperature"),
+    );
+    check(
+        400,
+        r#"{"error": {"message": "`temperature` and `top_p` cannot both be specified for this model."}}"#,
+        parameter("temperature"),
+    );
+    check(
+        400,
+        r#"{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "param": "max_tokens"}}"#,
+        Some(RefusedPart::TokenLimit),
+    );
+    check(400, r#"{"error": {"message": "response_format is not supported"}}"#, Some(RefusedPart::AnswerFormat));
+    check(
+        400,
+        r#"{"error": {"message": "Invalid schema", "param": "response_format.json_schema"}}"#,
+        Some(RefusedPart::AnswerFormat),
+    );
+    check(
+        422,
+        r#"{"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": {"temperature": 0}}]}"#,
+        parameter("seed"),
+    );
+    check(501, "Unsupported: seed", parameter("seed"));
+    // As LiteLLM's proxy and the server of llama-cpp-python have it.
+    check(
+        400,
+        r#"{"error": {"message": "litellm.UnsupportedParamsError: gpt-5 doesn't support temperature=0.0 while reasoning is active. Only temperature=1 is supported", "param": null, "code": "400"}}"#,
+        parameter("temperature"),
+    );
+    check(
+        500,
+        r#"{"error": {"message": "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}", "type": "internal_server_error", "param": null}}"#,
+        Some(RefusedPart::AnswerFormat),
+    );
+}
+
+#[test]
+fn other_failures_are_not_refusals() {
+    // A status that is about keys, addresses, rates or size, whatever the words.
+    for status in [301, 401, 403, 404, 408, 413, 429] {
+        check(status, r#"{"error": {"message": "temperature is not supported", "param": "temperature"}}"#, None);
+    }
+    check(500, "<h1>Internal error</h1>", None);
+    check(503, r#"{"error": {"message": "overloaded"}}"#, None);
+    // A server that fails while it speaks of something else.
+    check(500, "out of memory at a temperature of 90 degrees", None);
+    check(400, r#"{"error": {"message": "invalid value for 'temperature_scale' and 'my-seed'"}}"#, None);
+    let long = r#"{"error": {"message": "'max_tokens' is too large: 1024. This model's maximum context length is 512 tokens.", "param": "max_tokens"}}"#;
+    check(400, long, None);
+    check(400, r#"{"error": {"message": "prompt is too long; reduce max_tokens"}}"#, None);
+}
+
+#[test]
+fn refused_parts_are_left_out_one_by_one() {
+    let formats = [AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text];
+    let all = Adaptation::default();
+    let without = |from: &Adaptation, refused: RefusedPart| from.without(&refused, &formats);
+    let cool = without(&all, RefusedPart::Parameter("temperature".into())).unwrap();
+    assert!(!cool.sends("temperature") && cool.sends("seed"));
+    assert_eq!(without(&cool, RefusedPart::Parameter("temperature".into())), None);
+    let object = without(&cool, RefusedPart::AnswerFormat).unwrap();
+    let text = without(&object, RefusedPart::AnswerFormat).unwrap();
+    assert_eq!((object.format(), text.format()), (AnswerFormat::JsonObject, AnswerFormat::Text));
+    assert_eq!(without(&text, RefusedPart::AnswerFormat), None);
+    let renamed = without(&all, RefusedPart::TokenLimit).unwrap();
+    let unlimited = without(&renamed, RefusedPart::TokenLimit).unwrap();
+    assert_eq!((all.limit(), renamed.limit()), (Some("max_tokens"), Some("max_completion_tokens")));
+    assert_eq!((unlimited.limit(), without(&unlimited, RefusedPart::TokenLimit)), (None, None));
+    let mut merged = object.clone();
+    merged.merge(&renamed);
+    assert_eq!((merged.format(), merged.limit()), (object.format(), renamed.limit()));
+}
+
+#[test]
+fn adapted_parameters_are_recorded_and_enumerable() {
+    let configured = json!({ "temperature": 0.0, "seed": 7 });
+    let formats = [AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text];
+    let mut adaptation = Adaptation::default();
+    assert_eq!(adaptation.parameters(&configured), configured);
+    // The other name of the limit is the same limit.
+    adaptation = adaptation.without(&RefusedPart::TokenLimit, &formats).unwrap();
+    assert_eq!(adaptation.parameters(&configured), configured);
+    adaptation = adaptation.without(&RefusedPart::Parameter("temperature".into()), &formats).unwrap();
+    adaptation = adaptation.without(&RefusedPart::AnswerFormat, &formats).unwrap();
+    let sent = adaptation.parameters(&configured);
+    assert_eq!(sent, json!({ "seed": 7, "adapted": { "dropped": ["temperature"], "answer_format": "json_object" } }));
+    let adapted = AdaptationRecord::from_parameters(&sent);
+    assert!(adapted.samples_by_default() && adapted.answer_format == AnswerFormat::JsonObject);
+    assert_eq!(AdaptationRecord::from_parameters(&configured), AdaptationRecord::default());
+    let all: Vec<Value> =
+        Adaptation::all(&configured, &formats).iter().map(|one| one.parameters(&configured)).collect();
+    assert_eq!((all.len(), &all[0]), (2 * 2 * 3 * 2, &configured));
+    assert!(all.contains(&sent));
+    // What was never configured is not what was refused.
+    assert!(!all.contains(&json!({ "seed": 7 })));
+}

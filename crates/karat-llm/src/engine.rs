@@ -1,0 +1,543 @@
+//! Sends many questions to a provider concurrently. Every question ends answered, refused or unjudged; none is lost or sent twice.
+//!
+//! The caller's thread takes questions in, looks them up in the ledger, stores what comes back and emits events. The requests run
+//! on a runtime beside it, as many at once as the judge allows. The number of questions in progress is limited, so memory use does
+//! not grow with their number.
+
+mod budget;
+mod options;
+mod rate_limit;
+mod request;
+mod warm_up;
+
+pub use options::{EngineOptions, Prices, StartMode};
+
+use super::adaptation::{Adaptation, AdaptationRecord};
+use super::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
+use super::prompt::{Prompt, Question};
+use super::provider::Provider;
+use karat_io::cancel::Cancel;
+use request::{Message, Request, SharedState};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Sends questions to a provider.
+pub struct Engine {
+    provider: Arc<dyn Provider>,
+    options: EngineOptions,
+    runtime: OnceLock<Runtime>,
+    /// Set if all calls share one budget and rate.
+    shared: Option<Arc<SharedState>>,
+    /// Parameters under which earlier exchanges may be stored, besides the current ones.
+    adapted: OnceLock<Vec<Value>>,
+}
+
+/// Progress of a call to [`Engine::ask`].
+#[derive(Debug)]
+pub enum EngineEvent<'a> {
+    /// A request failed and will be retried.
+    Retrying {
+        /// The id of the question.
+        question: &'a str,
+        /// How often it has failed.
+        failures: u32,
+        /// The delay before the retry.
+        wait: Duration,
+        /// The error of the last request.
+        why: &'a str,
+    },
+    /// A question is done and, where it is to be stored, stored.
+    Settled {
+        /// The position of the question, from 0.
+        index: usize,
+        /// The question with its outcome.
+        exchange: Box<Exchange>,
+    },
+}
+
+/// Counts over all questions of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineStats {
+    /// All questions.
+    pub questions: u64,
+    /// Questions answered from the ledger or by an equal question just before.
+    pub cached: u64,
+    /// Questions without a decision, apart from refused ones.
+    pub unjudged: u64,
+    /// Questions that the model or a filter refused to answer.
+    pub refused: u64,
+    /// Requests that were made; where several calls share an engine, those of concurrent calls are included.
+    pub requests: u64,
+    /// Prompt tokens of this call.
+    pub tokens_in: u64,
+    /// Answer tokens of this call.
+    pub tokens_out: u64,
+    /// The cost of this call, where prices are known.
+    pub usd: Option<f64>,
+    /// Questions that were in flight when an earlier process was stopped, and may have been paid for twice.
+    pub sent_before: u64,
+    /// What the provider refused in any of the requests.
+    pub adapted: AdaptationRecord,
+}
+
+impl std::ops::AddAssign<&EngineStats> for EngineStats {
+    fn add_assign(&mut self, other: &EngineStats) {
+        self.questions += other.questions;
+        self.cached += other.cached;
+        self.unjudged += other.unjudged;
+        self.refused += other.refused;
+        self.requests += other.requests;
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+        if let Some(usd) = other.usd {
+            *self.usd.get_or_insert(0.0) += usd;
+        }
+        self.sent_before += other.sent_before;
+        self.adapted.merge(other.adapted.clone());
+    }
+}
+
+/// Why the engine stopped. Earlier answers are stored.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the variants")]
+pub enum EngineError {
+    #[error(
+        "the ledger holds no answer of {model} ({provider}) to the question {question}: nothing is recorded under {key}, \
+         and --judge-cache only asks nobody. Record it with --judge-cache read-write, or bring the store that has it"
+    )]
+    NotRecorded { question: String, key: LedgerKey, provider: String, model: String },
+    #[error("{provider} cannot be asked: {why}. What was answered before is kept")]
+    Provider { provider: String, why: String },
+    #[error("the ledger: {0}")]
+    Ledger(LedgerError),
+    #[error("no threads to ask with: {0}")]
+    Runtime(std::io::Error),
+}
+
+/// How often the engine checks for cancellation.
+const TICK: Duration = Duration::from_millis(25);
+
+/// Exchanges stored together, since a store makes many durable at the cost of one.
+const MAX_BATCH: usize = 256;
+
+impl Engine {
+    /// Starts no thread and makes no connection before the first request.
+    pub fn new(provider: Box<dyn Provider>, options: EngineOptions) -> Self {
+        Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None, adapted: OnceLock::new() }
+    }
+
+    /// Makes all calls share one budget, rate and concurrency limit, whichever threads they are made from. Otherwise each call
+    /// has its own.
+    pub fn shared(mut self) -> Self {
+        self.shared = Some(self.new_shared_state());
+        self
+    }
+
+    /// The provider.
+    pub fn provider(&self) -> &dyn Provider {
+        &*self.provider
+    }
+
+    /// The prices of tokens, where known.
+    pub fn prices(&self) -> Option<Prices> {
+        self.options.prices
+    }
+
+    /// The ledger key of a question.
+    pub fn key(&self, question: &Question) -> LedgerKey {
+        LedgerKey::new(self.provider.id(), question.template, &self.prompt(question))
+    }
+
+    /// Asks all questions and returns the exchanges in the same order.
+    pub fn ask_all(
+        &self,
+        questions: Vec<Question>,
+        ledger: &mut dyn Ledger,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Exchange>, EngineStats), EngineError> {
+        let mut exchanges: Vec<Option<Exchange>> = vec![None; questions.len()];
+        let mut collect = |event: EngineEvent<'_>| {
+            if let EngineEvent::Settled { index, exchange } = event
+                && let Some(slot) = exchanges.get_mut(index)
+            {
+                *slot = Some(*exchange);
+            }
+        };
+        let stats = self.ask(questions, ledger, cancel, &mut collect)?;
+        Ok((exchanges.into_iter().flatten().collect(), stats))
+    }
+
+    /// Asks questions as the iterator yields them, and calls `observer` for each as soon as it is done.
+    pub fn ask(
+        &self,
+        questions: impl IntoIterator<Item = Question>,
+        ledger: &mut dyn Ledger,
+        cancel: &Cancel,
+        observer: &mut dyn FnMut(EngineEvent<'_>),
+    ) -> Result<EngineStats, EngineError> {
+        let (sender, receiver) = channel();
+        let state = self.shared.clone().unwrap_or_else(|| self.new_shared_state());
+        let earlier_requests = state.budget.calls();
+        let mut session = AskSession {
+            engine: self,
+            state,
+            ledger,
+            observer,
+            sender,
+            pending: BTreeMap::new(),
+            waiting: 0,
+            memo: BTreeMap::new(),
+            stats: EngineStats::default(),
+        };
+        let result = session.run(&mut questions.into_iter().fuse().enumerate(), &receiver, cancel);
+        session.abort_requests();
+        result?;
+        session.stats.requests = session.state.budget.calls() - earlier_requests;
+        Ok(session.stats)
+    }
+
+    fn new_shared_state(&self) -> Arc<SharedState> {
+        Arc::new(SharedState::new(Arc::clone(&self.provider), self.options.clone()))
+    }
+
+    fn prompt(&self, question: &Question) -> Prompt {
+        let prompt = question.prompt();
+        Prompt { max_tokens: self.options.max_tokens.unwrap_or(prompt.max_tokens), ..prompt }
+    }
+
+    /// All parameters that requests may have been adapted to, the configured ones first. Which of them a provider accepts is
+    /// learned by sending requests, but the ledger must be read without.
+    fn possible_parameters(&self) -> &[Value] {
+        self.adapted.get_or_init(|| {
+            let (configured, formats) = (&self.provider.id().parameters, self.provider.formats());
+            match formats {
+                // A provider with a single answer format reads from a file and refuses nothing.
+                [_] => vec![configured.clone()],
+                _ => Adaptation::all(configured, formats).iter().map(|one| one.parameters(configured)).collect(),
+            }
+        })
+    }
+
+    fn runtime(&self) -> Result<&Runtime, EngineError> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).thread_name("karat-judge").enable_all().build();
+        let runtime = runtime.map_err(EngineError::Runtime)?;
+        Ok(self.runtime.get_or_init(|| runtime))
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Does not wait for requests that are still in flight.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A question that waits for an answer.
+struct Waiter {
+    index: usize,
+    question: String,
+}
+
+/// A request in flight.
+struct Pending {
+    handle: JoinHandle<()>,
+    /// The exchange without an outcome.
+    blank: Box<Exchange>,
+    /// The question, and equal questions that came since.
+    waiters: Vec<Waiter>,
+}
+
+/// The state of one call, on the caller's thread.
+struct AskSession<'a> {
+    engine: &'a Engine,
+    state: Arc<SharedState>,
+    ledger: &'a mut dyn Ledger,
+    observer: &'a mut dyn FnMut(EngineEvent<'_>),
+    sender: Sender<Message>,
+    /// By the key with the configured parameters.
+    pending: BTreeMap<LedgerKey, Pending>,
+    /// The number of waiters of all pending requests.
+    waiting: usize,
+    /// Answers that are not stored in the ledger, for equal questions that come later.
+    memo: BTreeMap<LedgerKey, Exchange>,
+    stats: EngineStats,
+}
+
+impl AskSession<'_> {
+    fn run(
+        &mut self,
+        questions: &mut dyn Iterator<Item = (usize, Question)>,
+        receiver: &Receiver<Message>,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        // More than can be in flight, so that slots are not idle while exchanges are being stored.
+        let window = self.engine.options.concurrency * 4 + 64;
+        let mut more = true;
+        while more || !self.pending.is_empty() {
+            let stopped = cancel.is_cancelled();
+            let room = window.saturating_sub(self.waiting);
+            if more && (room * 2 >= window || stopped) {
+                let batch: Vec<(usize, Question)> = (&mut *questions).take(room.max(1)).collect();
+                more = !batch.is_empty();
+                self.admit(batch, stopped)?;
+            }
+            if stopped {
+                self.cancel_pending(receiver)?;
+            } else {
+                self.collect(receiver)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers questions from the ledger where possible, and starts requests for the rest.
+    fn admit(&mut self, batch: Vec<(usize, Question)>, stopped: bool) -> Result<(), EngineError> {
+        let provider = self.engine.provider.id();
+        let prepare = |(index, question): (usize, Question)| {
+            let prompt = self.engine.prompt(&question);
+            let parts = KeyParts::new(provider, question.template, &prompt);
+            let key = parts.with(&provider.parameters);
+            let check = question.form.map(|form| form.check);
+            let request = Request { question: question.id.clone(), prompt, key: parts, check };
+            (Waiter { index, question: question.id }, question.template.name, request, key)
+        };
+        let prepared: Vec<_> = batch.into_iter().map(prepare).collect();
+        let known = match self.engine.options.cache.reads() {
+            true => self.look_up(&prepared.iter().map(|(_, _, request, _)| &request.key).collect::<Vec<_>>())?,
+            false => vec![None; prepared.len()],
+        };
+        for ((waiter, template, request, key), known) in prepared.into_iter().zip(known) {
+            self.stats.questions += 1;
+            if let Some(exchange) = known.or_else(|| self.memo.get(&key).cloned()) {
+                self.settle_one(waiter, exchange, true);
+            } else if let Some(pending) = self.pending.get_mut(&key) {
+                pending.waiters.push(waiter);
+                self.waiting += 1;
+            } else if self.engine.options.cache == CacheMode::Only {
+                let (provider, model) = (provider.provider.clone(), provider.model.clone());
+                return Err(EngineError::NotRecorded { question: waiter.question, key, provider, model });
+            } else {
+                let blank = Box::new(blank(key.clone(), provider.clone(), template, &request.prompt));
+                if stopped {
+                    self.settle_one(waiter, cancelled(*blank), false);
+                    continue;
+                }
+                let work = Arc::clone(&self.state).answer(request, (*blank).clone(), self.sender.clone());
+                let handle = self.engine.runtime()?.spawn(work);
+                self.waiting += 1;
+                self.pending.insert(key, Pending { handle, blank, waiters: vec![waiter] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up exchanges under the current parameters, then under all others they may have been adapted to.
+    fn look_up(&mut self, parts: &[&KeyParts]) -> Result<Vec<Option<Exchange>>, EngineError> {
+        let current = self.state.adaptation().parameters(&self.engine.provider.id().parameters);
+        let mut get = |keys: &[LedgerKey]| {
+            let keys: Vec<&LedgerKey> = keys.iter().collect();
+            self.ledger.get_many(&keys).map_err(EngineError::Ledger)
+        };
+        let keys: Vec<LedgerKey> = parts.iter().map(|parts| parts.with(&current)).collect();
+        let mut known = get(&keys)?;
+        let others: Vec<&Value> =
+            self.engine.possible_parameters().iter().filter(|parameters| **parameters != current).collect();
+        let missing: Vec<usize> = (0..known.len()).filter(|at| known[*at].is_none()).collect();
+        if others.is_empty() || missing.is_empty() {
+            return Ok(known);
+        }
+        let keys: Vec<LedgerKey> =
+            missing.iter().flat_map(|at| others.iter().map(|parameters| parts[*at].with(parameters))).collect();
+        let found = get(&keys)?;
+        for (at, found) in missing.into_iter().zip(found.chunks(others.len())) {
+            known[at] = found.iter().flatten().next().cloned();
+        }
+        Ok(known)
+    }
+
+    /// Waits for messages and handles all that have arrived.
+    fn collect(&mut self, receiver: &Receiver<Message>) -> Result<(), EngineError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        match receiver.recv_timeout(TICK) {
+            Ok(first) => {
+                let batch: Vec<Message> = std::iter::once(first).chain(receiver.try_iter()).take(MAX_BATCH).collect();
+                self.handle_messages(batch, false)
+            }
+            Err(RecvTimeoutError::Timeout) => self.settle_silent_requests(receiver),
+            // This side holds a sender itself.
+            Err(RecvTimeoutError::Disconnected) => Ok(()),
+        }
+    }
+
+    /// Stores results and then emits events for them.
+    fn handle_messages(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
+        let mut done = Vec::new();
+        let mut sending = Vec::new();
+        let mut fatal = None;
+        for message in batch {
+            match message {
+                Message::Retrying { question, failures, wait, why } => {
+                    (self.observer)(EngineEvent::Retrying { question: &question, failures, wait, why: &why });
+                }
+                Message::Sending(key, permit) => sending.push((key, permit)),
+                Message::Done(key, exchange) => done.push((key, *exchange)),
+                Message::Fatal(why) => fatal = Some(why),
+            }
+        }
+        if self.engine.options.cache.writes() {
+            let final_ones: Vec<&Exchange> =
+                done.iter().map(|(_, exchange)| exchange).filter(|exchange| exchange.is_final()).collect();
+            if !final_ones.is_empty() {
+                self.ledger.put(&final_ones).map_err(EngineError::Ledger)?;
+            }
+            let settled: Vec<&LedgerKey> = done.iter().map(|(key, _)| key).collect();
+            if !settled.is_empty() {
+                self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
+            }
+        }
+        self.permit_sending(sending, stopped)?;
+        for (key, exchange) in done {
+            self.settle(&key, exchange);
+        }
+        let fatal = fatal.or_else(|| self.state.warm_up.give_up_reason());
+        match fatal {
+            Some(why) => Err(EngineError::Provider { provider: self.engine.provider.id().provider.clone(), why }),
+            None => Ok(()),
+        }
+    }
+
+    /// Marks requests as sent in the ledger and permits them to be sent, unless the call was cancelled.
+    fn permit_sending(
+        &mut self,
+        sending: Vec<(LedgerKey, oneshot::Sender<()>)>,
+        stopped: bool,
+    ) -> Result<(), EngineError> {
+        if sending.is_empty() || stopped {
+            return Ok(());
+        }
+        let keys: Vec<&LedgerKey> = sending.iter().map(|(key, _)| key).collect();
+        self.stats.sent_before += self.ledger.mark_sent(&keys).map_err(EngineError::Ledger)?;
+        for (_, permit) in sending {
+            // Fails for a request that was aborted meanwhile.
+            let _ = permit.send(());
+        }
+        Ok(())
+    }
+
+    /// Settles all questions that wait for an exchange.
+    fn settle(&mut self, key: &LedgerKey, exchange: Exchange) {
+        let Some(pending) = self.pending.remove(key) else { return };
+        self.waiting -= pending.waiters.len();
+        self.stats.tokens_in = self.stats.tokens_in.saturating_add(exchange.tokens_in);
+        self.stats.tokens_out = self.stats.tokens_out.saturating_add(exchange.tokens_out);
+        if let Some(usd) = exchange.usd {
+            *self.stats.usd.get_or_insert(0.0) += usd;
+        }
+        if !self.engine.options.cache.writes() && exchange.is_final() {
+            // Later questions need the decision only.
+            let memo = Exchange { system: String::new(), user: String::new(), ..exchange.clone() };
+            self.memo.insert(key.clone(), memo);
+        }
+        let mut cached = false;
+        let final_ones = exchange.is_final();
+        for waiter in pending.waiters {
+            self.settle_one(waiter, exchange.clone(), cached);
+            cached = final_ones;
+        }
+    }
+
+    fn settle_one(&mut self, waiter: Waiter, exchange: Exchange, cached: bool) {
+        self.stats.cached += u64::from(cached);
+        if !exchange.replies.is_empty() {
+            self.stats.adapted.merge(AdaptationRecord::from_parameters(&exchange.provider.parameters));
+        }
+        match exchange.outcome {
+            ExchangeOutcome::Decided(_) => {}
+            ExchangeOutcome::Unjudged { .. } => self.stats.unjudged += 1,
+            ExchangeOutcome::Refused { .. } => self.stats.refused += 1,
+        }
+        let exchange = Box::new(Exchange { question: waiter.question, cached, ..exchange });
+        (self.observer)(EngineEvent::Settled { index: waiter.index, exchange });
+    }
+
+    /// After cancellation: stores what has come back and settles the rest as cancelled.
+    fn cancel_pending(&mut self, receiver: &Receiver<Message>) -> Result<(), EngineError> {
+        self.abort_requests();
+        let messages = receiver.try_iter().collect();
+        self.handle_messages(messages, true)?;
+        self.waiting = 0;
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            for waiter in pending.waiters {
+                self.settle_one(waiter, cancelled((*pending.blank).clone()), false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles requests whose task ended without a message, which only a bug could cause.
+    fn settle_silent_requests(&mut self, receiver: &Receiver<Message>) -> Result<(), EngineError> {
+        let finished = self.pending.iter().filter(|(_, pending)| pending.handle.is_finished());
+        let finished: Vec<LedgerKey> = finished.map(|(key, _)| key.clone()).collect();
+        // A finished task has sent its message before, so what is not in the channel by now never will be.
+        self.handle_messages(receiver.try_iter().collect(), false)?;
+        for key in finished {
+            if let Some(pending) = self.pending.get(&key) {
+                let why = "asking ended without an answer, which is a defect of Karat".to_owned();
+                let outcome = ExchangeOutcome::Unjudged { reason: FailureReason::Unanswered, why };
+                let exchange = Exchange { outcome, ..(*pending.blank).clone() };
+                self.settle(&key, exchange);
+            }
+        }
+        Ok(())
+    }
+
+    fn abort_requests(&mut self) {
+        for pending in self.pending.values() {
+            pending.handle.abort();
+        }
+    }
+}
+
+/// An exchange without replies and outcome.
+fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, prompt: &Prompt) -> Exchange {
+    Exchange {
+        key,
+        question: String::new(),
+        provider,
+        template: template.to_owned(),
+        system: prompt.system.clone(),
+        user: prompt.user.clone(),
+        replies: Vec::new(),
+        tokens_in: 0,
+        tokens_out: 0,
+        usd: None,
+        attempts: 0,
+        cached: false,
+        outcome: ExchangeOutcome::Unjudged { reason: FailureReason::Unanswered, why: String::new() },
+    }
+}
+
+fn cancelled(blank: Exchange) -> Exchange {
+    let outcome = ExchangeOutcome::Unjudged {
+        reason: FailureReason::Cancelled,
+        why: "it was stopped before an answer came".to_owned(),
+    };
+    Exchange { outcome, ..blank }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! Carries one question from its first request to its outcome: retries, adaptation to the provider, and one repair request.
+
+use super::budget::Budget;
+use super::options::EngineOptions;
+use super::rate_limit::{self, RateLimiter};
+use super::warm_up::WarmUp;
+use crate::adaptation::Adaptation;
+use crate::answer::{self, AnswerFault};
+use crate::ledger::{Exchange, ExchangeOutcome, FailureReason, KeyParts, LedgerKey};
+use crate::prompt::{AnswerCheck, Prompt};
+use crate::provider::{Provider, Reply, SendError, StopReason};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+
+/// What all questions of one call share.
+pub(super) struct SharedState {
+    pub(super) budget: Budget,
+    provider: Arc<dyn Provider>,
+    options: EngineOptions,
+    slots: Semaphore,
+    rate_limiter: RateLimiter,
+    pub(super) warm_up: WarmUp,
+    /// What the provider has refused so far.
+    adaptation: Mutex<Adaptation>,
+}
+
+/// A question that is ready to be sent.
+pub(super) struct Request {
+    /// The question's id.
+    pub(super) question: String,
+    pub(super) prompt: Prompt,
+    pub(super) key: KeyParts,
+    /// What the answer must satisfy beyond its schema.
+    pub(super) check: Option<Arc<dyn AnswerCheck>>,
+}
+
+/// A message to the caller's thread.
+pub(super) enum Message {
+    Retrying {
+        question: String,
+        failures: u32,
+        wait: Duration,
+        why: String,
+    },
+    /// A request is about to be sent for the first time and waits for permission.
+    Sending(LedgerKey, oneshot::Sender<()>),
+    /// A question is done. The key is the one it was registered under, not necessarily the one of the exchange.
+    Done(LedgerKey, Box<Exchange>),
+    Fatal(String),
+}
+
+/// Why there is no reply.
+enum Failed {
+    Outcome {
+        reason: FailureReason,
+        why: String,
+        /// The message of the last failed request, without our own words around it.
+        message: String,
+    },
+    Fatal(String),
+}
+
+impl SharedState {
+    pub(super) fn new(provider: Arc<dyn Provider>, options: EngineOptions) -> Self {
+        Self {
+            budget: Budget::new(options.prices, options.budget_usd, options.budget_calls),
+            slots: Semaphore::new(options.concurrency.max(1)),
+            rate_limiter: RateLimiter::new(options.requests_per_minute),
+            warm_up: WarmUp::new(options.start),
+            adaptation: Mutex::default(),
+            provider,
+            options,
+        }
+    }
+
+    /// What the provider has refused so far.
+    pub(super) fn adaptation(&self) -> Adaptation {
+        self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers a question and reports the result to `sender`. `exchange` is filled in on the way.
+    pub(super) async fn answer(self: Arc<Self>, request: Request, mut exchange: Exchange, sender: Sender<Message>) {
+        let key = exchange.key.clone();
+        let outcome = match self.decide(&request, &mut exchange, &sender).await {
+            Ok(outcome) => Ok(outcome),
+            Err(Failed::Outcome { reason, why, .. }) => Ok(ExchangeOutcome::Unjudged { reason, why }),
+            Err(Failed::Fatal(why)) => Err(why),
+        };
+        let message = match outcome {
+            Ok(outcome) => Message::Done(key, Box::new(self.redact_exchange(Exchange { outcome, ..exchange }))),
+            Err(why) => Message::Fatal(why),
+        };
+        // Nobody receives it when the caller has given up.
+        let _ = sender.send(message);
+    }
+
+    /// Removes the provider's key. Answers are parsed by now, so this cannot make them unreadable.
+    fn redact_exchange(&self, exchange: Exchange) -> Exchange {
+        let outcome = self.redact(&exchange.outcome).unwrap_or_else(|| ExchangeOutcome::Unjudged {
+            reason: FailureReason::Unreadable,
+            why: "the answer cannot be kept".to_owned(),
+        });
+        let replies = self.redact(&exchange.replies).unwrap_or_default();
+        Exchange { outcome, replies, ..exchange }
+    }
+
+    fn redact<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
+        let mut value = serde_json::to_value(value).ok()?;
+        self.provider.redact(&mut value);
+        serde_json::from_value(value).ok()
+    }
+
+    async fn decide(
+        &self,
+        request: &Request,
+        exchange: &mut Exchange,
+        sender: &Sender<Message>,
+    ) -> Result<ExchangeOutcome, Failed> {
+        let turn = self.warm_up.enter().await;
+        if let Some(why) = self.warm_up.give_up_reason() {
+            return Err(Failed::Fatal(why));
+        }
+        let reply = self.request_reply(request, &request.prompt, exchange, sender).await;
+        match &reply {
+            Ok(_) => self.warm_up.record_reply(),
+            Err(Failed::Outcome { reason: FailureReason::Rejected, message, .. }) => {
+                self.warm_up.record_failed_question(message, false);
+            }
+            Err(Failed::Outcome { reason: FailureReason::Unanswered, message, .. }) => {
+                self.warm_up.record_failed_question(message, true);
+            }
+            Err(_) => {}
+        }
+        drop(turn);
+        let outcome = self.parse_or_repair(request, reply?, exchange, sender).await;
+        match &outcome {
+            Err(Failed::Outcome { reason: FailureReason::Unreadable, why, .. }) => self.warm_up.record_unreadable(why),
+            Ok(_) => self.warm_up.record_readable(),
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// The outcome of a reply, after one repair request where it cannot be read.
+    async fn parse_or_repair(
+        &self,
+        request: &Request,
+        reply: Reply,
+        exchange: &mut Exchange,
+        sender: &Sender<Message>,
+    ) -> Result<ExchangeOutcome, Failed> {
+        let fault = match parse_reply(&reply, request) {
+            Ok(outcome) => return Ok(outcome),
+            Err(fault) => fault,
+        };
+        let answer = reply.structured.as_ref().map_or_else(|| reply.text.clone(), ToString::to_string);
+        let repair = request.prompt.to_repair_prompt(&answer, &fault.to_string());
+        let reply = self.request_reply(request, &repair, exchange, sender).await?;
+        parse_reply(&reply, request).map_err(|again| Failed::Outcome {
+            reason: FailureReason::Unreadable,
+            why: format!("the answer could not be read: {fault}; and after asking for a better one: {again}"),
+            message: String::new(),
+        })
+    }
+
+    /// A reply to a prompt, however many requests that takes. What the provider refuses is left out, now and from then on.
+    async fn request_reply(
+        &self,
+        request: &Request,
+        prompt: &Prompt,
+        exchange: &mut Exchange,
+        sender: &Sender<Message>,
+    ) -> Result<Reply, Failed> {
+        let question = &request.question;
+        let mut failures = 0;
+        // An adaptation on trial, and the message of the refusal that led to it.
+        let mut trial: Option<(Adaptation, String)> = None;
+        // The slot is kept while adapting: the other requests in the queue would be refused in the same way meanwhile.
+        let mut slot = None;
+        loop {
+            let trial_adaptation = trial.as_ref().map(|(adaptation, _)| adaptation);
+            let (adaptation, result) =
+                self.send(question, prompt, trial_adaptation, &mut slot, exchange, sender).await?;
+            let mut error = match result {
+                Ok(reply) => {
+                    self.adopt(trial);
+                    let parameters = adaptation.parameters(&self.provider.id().parameters);
+                    exchange.key = request.key.with(&parameters);
+                    exchange.provider.parameters = parameters;
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            self.warm_up.record_failed_request();
+            if let SendError::Refused { refused, otherwise } = error {
+                let message = otherwise.to_string();
+                // Another message than before means that the adaptation helped. The same message may be about something
+                // else, so the adaptation is adopted only if an answer comes.
+                if trial.as_ref().is_some_and(|(_, before)| *before != message) {
+                    self.adopt(trial.take());
+                }
+                if let Some(next) = adaptation.without(&refused, self.provider.formats()) {
+                    trial = Some((next, message));
+                    continue;
+                }
+                error = *otherwise;
+            }
+            trial = None;
+            slot = None;
+            let (retry_after, why) = match error {
+                SendError::Retry { after, why } => (after, why),
+                SendError::Rejected { why } => {
+                    return Err(Failed::Outcome { reason: FailureReason::Rejected, why: why.clone(), message: why });
+                }
+                SendError::Fatal { why } => return Err(Failed::Fatal(why)),
+                // A refusal within a refusal; no provider makes one.
+                SendError::Refused { .. } => return Err(Failed::Fatal(error.to_string())),
+            };
+            failures += 1;
+            let options = &self.options;
+            if failures > options.retries || !self.warm_up.may_retry() {
+                return Err(Failed::Outcome {
+                    reason: FailureReason::Unanswered,
+                    why: format!("{failures} requests failed, the last one: {why}"),
+                    message: why,
+                });
+            }
+            let wait = rate_limit::retry_delay(
+                &exchange.key,
+                options.seed,
+                failures,
+                options.backoff,
+                options.longest_wait,
+                retry_after,
+            );
+            let _ = sender.send(Message::Retrying { question: question.to_owned(), failures, wait, why });
+            // No slot is held while waiting, so others go first.
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Uses a successful adaptation for all requests from now on.
+    fn adopt(&self, trial: Option<(Adaptation, String)>) {
+        if let Some((adaptation, _)) = trial {
+            self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&adaptation);
+        }
+    }
+
+    /// Sends one request within concurrency, budget and rate, and returns the adaptation it was sent with. Without one on trial
+    /// that is decided last, since other requests may learn what the provider refuses meanwhile.
+    async fn send<'s>(
+        &'s self,
+        question: &str,
+        prompt: &Prompt,
+        trial: Option<&Adaptation>,
+        slot: &mut Option<SemaphorePermit<'s>>,
+        exchange: &mut Exchange,
+        sender: &Sender<Message>,
+    ) -> Result<(Adaptation, Result<Reply, SendError>), Failed> {
+        if slot.is_none() {
+            // The semaphore is never closed.
+            *slot = self.slots.acquire().await.ok();
+        }
+        let reservation = self.budget.reserve(prompt).await.ok_or_else(|| Failed::Outcome {
+            reason: FailureReason::Budget,
+            why: "the budget is spent".to_owned(),
+            message: String::new(),
+        })?;
+        self.rate_limiter.wait_turn().await;
+        if exchange.attempts == 0 && self.options.cache.writes() {
+            let (permit, permitted) = oneshot::channel();
+            let _ = sender.send(Message::Sending(exchange.key.clone(), permit));
+            permitted.await.map_err(|_| Failed::Outcome {
+                reason: FailureReason::Cancelled,
+                why: "it was stopped before it was sent".to_owned(),
+                message: String::new(),
+            })?;
+        }
+        exchange.attempts += 1;
+        let timeout = self.options.timeout;
+        let adaptation = trial.cloned().unwrap_or_else(|| self.adaptation());
+        let result = tokio::time::timeout(timeout, self.provider.send(question, prompt, &adaptation)).await;
+        let result = result.unwrap_or_else(|_| {
+            Err(SendError::Retry { after: None, why: format!("no answer within {} s", timeout.as_secs_f64()) })
+        });
+        if let Ok(reply) = &result {
+            reservation.spend(reply.tokens_in, reply.tokens_out);
+            exchange.tokens_in = exchange.tokens_in.saturating_add(reply.tokens_in);
+            exchange.tokens_out = exchange.tokens_out.saturating_add(reply.tokens_out);
+            exchange.usd = self.budget.cost(exchange.tokens_in, exchange.tokens_out);
+            exchange.replies.push(reply.clone());
+        }
+        Ok((adaptation, result))
+    }
+}
+
+/// The outcome of a reply. An answer must fit its schema and then pass the question's own check.
+fn parse_reply(reply: &Reply, request: &Request) -> Result<ExchangeOutcome, AnswerFault> {
+    if let StopReason::Refused(why) = &reply.stop {
+        return Ok(ExchangeOutcome::Refused { why: why.clone() });
+    }
+    let answer = answer::parse_reply(reply, &request.prompt.schema)?;
+    if let Some(check) = &request.check {
+        check.check(&answer).map_err(AnswerFault::Unfit)?;
+    }
+    Ok(ExchangeOutcome::Decided(answer))
+}

@@ -1,0 +1,75 @@
+//! The identity of a judge.
+
+use super::ledger::sorted;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+
+/// Everything that a judge's decisions about pairs depend on. The store holds its JSON; the judge's configured name is no part of
+/// it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgeId {
+    /// The provider's name.
+    pub provider: String,
+    /// The model, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// All other parameters of a request, or a hash of the judge's data.
+    pub parameters: Value,
+    /// The hash of the prompt template for pairs, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+/// The BLAKE3 hash, in hex, of a [`JudgeId`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JudgeKey(String);
+
+impl JudgeId {
+    /// The key under which the judge is stored.
+    pub fn key(&self) -> JudgeKey {
+        let all = json!({
+            "provider": self.provider, "model": self.model, "parameters": self.parameters, "prompt": self.prompt,
+        });
+        JudgeKey(blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string())
+    }
+}
+
+impl JudgeKey {
+    /// The key as it is stored.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JudgeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_depends_on_every_field_but_not_on_key_order() {
+        let id = |parameters: Value| JudgeId {
+            provider: "openai".into(),
+            model: Some("m".into()),
+            parameters,
+            prompt: Some("p".into()),
+        };
+        let plain = id(json!({ "a": 1, "b": 2 }));
+        assert_eq!(plain.key(), id(json!({ "b": 2, "a": 1 })).key());
+        let others = [
+            id(json!({ "a": 2, "b": 2 })),
+            JudgeId { provider: "anthropic".into(), ..plain.clone() },
+            JudgeId { model: None, ..plain.clone() },
+            JudgeId { prompt: Some("q".into()), ..plain.clone() },
+        ];
+        for other in others {
+            assert_ne!(plain.key(), other.key(), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The ledger stores every exchange with a model under a hash of everything its answer depends on.
+
+use super::prompt::{Prompt, Template};
+use super::provider::{ProviderId, Reply};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The BLAKE3 hash, in hex, of everything a decision depends on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LedgerKey(String);
+
+/// The inputs of a key without the parameters, which are known only once a provider has accepted them.
+pub(super) struct KeyParts {
+    before: String,
+    after: String,
+}
+
+impl KeyParts {
+    pub(super) fn new(provider: &ProviderId, template: &Template, prompt: &Prompt) -> Self {
+        // Keys are sorted, and `parameters` comes between these two.
+        let before = json!({ "max_tokens": prompt.max_tokens, "model": provider.model });
+        let after = json!({
+            "provider": provider.provider,
+            "schema": sorted(&prompt.schema),
+            "system": prompt.system,
+            "template": template.hash(),
+            "user": prompt.user,
+        });
+        Self { before: sorted(&before).to_string(), after: sorted(&after).to_string() }
+    }
+
+    /// The key of a request with these parameters.
+    pub(super) fn with(&self, parameters: &Value) -> LedgerKey {
+        let (before, after) = (&self.before[..self.before.len() - 1], &self.after[1..]);
+        let all = format!("{before},\"parameters\":{},{after}", sorted(parameters));
+        LedgerKey(blake3::hash(all.as_bytes()).to_hex().to_string())
+    }
+}
+
+impl LedgerKey {
+    /// The key of a prompt to a model.
+    pub fn new(provider: &ProviderId, template: &Template, prompt: &Prompt) -> Self {
+        KeyParts::new(provider, template, prompt).with(&provider.parameters)
+    }
+
+    /// The key as it is stored.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LedgerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The value with the keys of all objects sorted, as a canonical form.
+pub fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Object(entries) => {
+            let ordered: BTreeMap<&String, Value> = entries.iter().map(|(key, value)| (key, sorted(value))).collect();
+            Value::Object(ordered.into_iter().map(|(key, value)| (key.clone(), value)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// One question with its replies and outcome. The store holds its JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// The key it is stored under.
+    pub key: LedgerKey,
+    /// The caller's id of the question. Not stored, since equal questions may have other ids.
+    #[serde(skip)]
+    pub question: String,
+    /// The provider with the parameters that were sent.
+    #[serde(flatten)]
+    pub provider: ProviderId,
+    /// The template of the prompt.
+    pub template: String,
+    /// The system prompt.
+    pub system: String,
+    /// The user prompt.
+    pub user: String,
+    /// All replies; that to a repair request comes last.
+    pub replies: Vec<Reply>,
+    /// Prompt tokens of all requests.
+    pub tokens_in: u64,
+    /// Answer tokens of all replies.
+    pub tokens_out: u64,
+    /// The cost, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// The number of requests.
+    pub attempts: u32,
+    /// Whether no request was needed this time.
+    #[serde(skip)]
+    pub cached: bool,
+    /// The outcome.
+    pub outcome: ExchangeOutcome,
+}
+
+/// The outcome of a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExchangeOutcome {
+    /// A decision that fits the schema of the answer.
+    Decided(Value),
+    /// No decision.
+    Unjudged {
+        /// The kind of reason.
+        reason: FailureReason,
+        /// The reason as a message.
+        why: String,
+    },
+    /// The model or a filter refused to answer.
+    Refused {
+        /// Its message.
+        why: String,
+    },
+}
+
+/// Why a question has no decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureReason {
+    /// The budget is spent.
+    Budget,
+    /// The call was cancelled.
+    Cancelled,
+    /// No answer came after all retries.
+    Unanswered,
+    /// No answer could be parsed.
+    Unreadable,
+    /// The provider rejected the request.
+    Rejected,
+}
+
+impl Exchange {
+    /// Whether the outcome is worth storing. Questions that failed for lack of an answer are not stored, so they are asked again
+    /// another time.
+    pub fn is_final(&self) -> bool {
+        match &self.outcome {
+            ExchangeOutcome::Decided(_) | ExchangeOutcome::Refused { .. } => true,
+            ExchangeOutcome::Unjudged { reason, .. } => *reason == FailureReason::Unreadable,
+        }
+    }
+
+    /// The decision, if there is one.
+    pub fn decision(&self) -> Option<&Value> {
+        match &self.outcome {
+            ExchangeOutcome::Decided(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Storage of exchanges.
+pub trait Ledger {
+    /// The exchanges under these keys, in the same order.
+    fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError>;
+
+    /// Stores exchanges durably. Existing entries are not replaced.
+    fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError>;
+
+    /// Marks questions as about to be sent. Returns how many of them were marked before and never settled: an earlier process was
+    /// stopped after sending them, and may have paid for answers that were lost.
+    fn mark_sent(&mut self, _keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
+        Ok(0)
+    }
+
+    /// Removes the marks of questions that are settled.
+    fn forget_sent(&mut self, _keys: &[&LedgerKey]) -> Result<(), LedgerError> {
+        Ok(())
+    }
+}
+
+/// An error of the storage behind a ledger.
+pub type LedgerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A ledger in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryLedger(BTreeMap<LedgerKey, Exchange>);
+
+impl MemoryLedger {
+    /// All exchanges, by key.
+    pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
+        self.0.values()
+    }
+}
+
+impl FromIterator<Exchange> for MemoryLedger {
+    fn from_iter<T: IntoIterator<Item = Exchange>>(exchanges: T) -> Self {
+        Self(exchanges.into_iter().map(|exchange| (exchange.key.clone(), exchange)).collect())
+    }
+}
+
+impl Ledger for MemoryLedger {
+    fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
+        Ok(keys.iter().map(|key| self.0.get(*key).cloned()).collect())
+    }
+
+    fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
+        for exchange in exchanges {
+            self.0.entry(exchange.key.clone()).or_insert_with(|| (*exchange).clone());
+        }
+        Ok(())
+    }
+}
+
+/// How the ledger is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheMode {
+    /// Use stored exchanges and store new ones.
+    #[default]
+    ReadWrite,
+    /// Use stored exchanges, but store nothing.
+    Read,
+    /// Use stored exchanges only; a missing one is an error.
+    Only,
+    /// Neither use nor store exchanges.
+    Off,
+}
+
+impl CacheMode {
+    /// All modes with their command-line names.
+    pub const NAMES: &[(&str, Self)] =
+        &[("read-write", Self::ReadWrite), ("read", Self::Read), ("only", Self::Only), ("off", Self::Off)];
+
+    /// The mode of a command-line name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode)
+    }
+
+    /// Whether stored exchanges are used.
+    pub fn reads(self) -> bool {
+        self != Self::Off
+    }
+
+    pub(super) fn writes(self) -> bool {
+        self == Self::ReadWrite
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MATCH, question};
+
+    fn provider(parameters: Value) -> ProviderId {
+        ProviderId { provider: "anthropic".into(), model: "m".into(), parameters }
+    }
+
+    #[test]
+    fn a_key_depends_on_everything_that_an_answer_depends_on() {
+        let prompt = question("1", "f").prompt();
+        let key = |provider: &ProviderId, prompt: &Prompt| LedgerKey::new(provider, &MATCH, prompt).to_string();
+        let plain = key(&provider(json!({"a": 1, "b": [{"c": 2, "d": 3}]})), &prompt);
+        assert_eq!(plain, key(&provider(json!({"b": [{"d": 3, "c": 2}], "a": 1})), &prompt), "the order of keys");
+        let mut others = vec![plain];
+        others.push(key(&provider(json!({"a": 2})), &prompt));
+        others.push(key(&ProviderId { model: "n".into(), ..provider(json!({})) }, &prompt));
+        others.push(key(&ProviderId { provider: "openai".into(), ..provider(json!({})) }, &prompt));
+        let id = provider(json!({}));
+        others.push(key(&id, &prompt));
+        others.push(key(&id, &Prompt { system: "s".into(), ..prompt.clone() }));
+        others.push(key(&id, &Prompt { user: "u".into(), ..prompt.clone() }));
+        others.push(key(&id, &Prompt { max_tokens: 7, ..prompt.clone() }));
+        others.push(key(&id, &Prompt { schema: std::sync::Arc::new(json!({})), ..prompt.clone() }));
+        let distinct: std::collections::BTreeSet<&String> = others.iter().collect();
+        assert_eq!(distinct.len(), others.len(), "{others:#?}");
+    }
+
+    /// Changing this would lose everything that was recorded.
+    #[test]
+    fn a_key_is_the_hash_of_one_object() {
+        let prompt = question("1", "f").prompt();
+        let provider = provider(json!({ "temperature": 0.0, "api": { "b": 1, "a": "\"" } }));
+        let all = json!({
+            "provider": provider.provider,
+            "model": provider.model,
+            "parameters": provider.parameters,
+            "template": MATCH.hash(),
+            "system": prompt.system,
+            "user": prompt.user,
+            "schema": *prompt.schema,
+            "max_tokens": prompt.max_tokens,
+        });
+        let expect = blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string();
+        assert_eq!(LedgerKey::new(&provider, &MATCH, &prompt).as_str(), expect);
+    }
+
+    /// Stores of earlier versions must stay readable.
+    #[test]
+    fn the_stored_form_stays() {
+        let stored = r#"{"key":"k","provider":"openai","model":"m","parameters":{"temperature":0.0},"template":"pair/v1","system":"s","user":"u","replies":[{"text":"t","structured":{"match":true},"tokens_in":3,"tokens_out":4,"stop":"length"},{"text":"","tokens_in":0,"tokens_out":0,"stop":{"refused":"no"}}],"tokens_in":3,"tokens_out":4,"usd":0.5,"attempts":2,"outcome":{"unjudged":{"reason":"unreadable","why":"w"}}}"#;
+        let exchange: Exchange = serde_json::from_str(stored).unwrap();
+        assert_eq!(serde_json::to_string(&exchange).unwrap(), stored);
+        for outcome in [r#"{"decided":{"match":true}}"#, r#"{"refused":{"why":"w"}}"#] {
+            let outcome_value: ExchangeOutcome = serde_json::from_str(outcome).unwrap();
+            assert_eq!(serde_json::to_string(&outcome_value).unwrap(), outcome);
+        }
+    }
+
+    #[test]
+    fn modes_have_names() {
+        for (name, mode) in CacheMode::NAMES {
+            assert_eq!(CacheMode::from_name(name), Some(*mode));
+        }
+        assert_eq!(CacheMode::from_name("write"), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! Calls language models for judges, `llm` tools, assessors and retrieval.
+//!
+//! The [`engine`] fills a [`prompt::Question`] into its template, looks it up in the [`ledger`], sends it as a request to a
+//! [`provider`] within rate and budget, and returns an [`ledger::Exchange`] whose answer fits the schema.
+
+pub mod adaptation;
+pub mod answer;
+mod anthropic;
+pub mod engine;
+pub mod http;
+pub mod judge_id;
+pub mod ledger;
+mod openai;
+pub mod prompt;
+pub mod provider;
+pub mod providers;
+mod scripted;
+#[cfg(test)]
+mod testing;
+pub mod timed_provider;
+pub mod vendor;

@@ -1,0 +1,346 @@
+//! Renders an assessment report for a terminal; submodules render the other formats.
+
+pub mod csv;
+mod detail;
+pub mod html;
+pub mod markdown;
+
+use super::grid::{self, Cell};
+use super::number::{p_value, signed, span, three, title};
+use super::terminal::{BOLD, DIM, GREEN, RED, TerminalStyle, WARNING, indented, paint};
+use anstyle::Style;
+use karat_core::assessment::part_match::Category;
+use karat_core::assessment::record::Compliance;
+use karat_core::assessment::scores::Stage;
+use karat_core::wording::count;
+use karat_format::assessment::{
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievalV1, SideBySideV1, StageV1,
+};
+use karat_format::comparison::ConclusionV1;
+use karat_format::diagnostic::harmless;
+use karat_format::ordered_map::OrderedMap;
+use karat_format::report::EstimateV1;
+use unicode_width::UnicodeWidthStr;
+
+/// The stages at which a golden part can be lost, in order.
+pub(super) const STAGES: [(Stage, &str); 4] = [
+    (Stage::NotIngested, "not ingested"),
+    (Stage::NotRetrieved, "not retrieved"),
+    (Stage::NotCited, "not cited"),
+    (Stage::WrongRole, "wrong role"),
+];
+
+/// How a part relates to a golden part, best first.
+pub(super) const CATEGORIES: [(Category, &str); 5] = [
+    (Category::Exact, "EXACT"),
+    (Category::Broad, "BROAD"),
+    (Category::Narrow, "NARROW"),
+    (Category::Weak, "WEAK"),
+    (Category::Miss, "MISS"),
+];
+
+/// Renders the report: headline, lost evidence, every requirement; with `verbose` every part.
+pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle) -> String {
+    let mut out = head(report, terminal);
+    for (name, assessment) in report.assessments.iter() {
+        out.push_str(&format!("\n{}\n", assessor(name, assessment, terminal)));
+        out.push_str(&metrics(&assessment.metrics, terminal));
+        out.push_str(&answered(assessment, terminal));
+        out.push_str(&lost(assessment, terminal));
+    }
+    if let Some(retrieval) = &report.retrieval {
+        out.push_str(&retrieval_block(report, retrieval, terminal));
+    }
+    match &report.comparison {
+        Some(comparison) => out.push_str(&side_by_side(report, comparison, terminal)),
+        None => out.push_str(&requirements(report, terminal)),
+    }
+    if verbose {
+        out.push_str(&detail::draw(report, terminal));
+    }
+    if !report.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+        report.warnings.iter().for_each(|warning| out.push_str(&indented(warning, Style::new(), terminal)));
+    }
+    out
+}
+
+pub(super) fn facts(report: &AssessmentReportV1) -> String {
+    let sum = |of: fn(&karat_format::assessment::BundleV1) -> usize| report.bundles.iter().map(of).sum::<usize>();
+    let documents = sum(|bundle| bundle.documents.len());
+    format!(
+        "{} · {} · {} · {}",
+        count(report.bundles.len(), "bundle"),
+        count(documents, "document"),
+        count(sum(|bundle| bundle.requirements), "requirement"),
+        count(sum(|bundle| bundle.golden_parts), "golden part"),
+    )
+}
+
+pub(super) fn templates(report: &AssessmentReportV1) -> String {
+    let mut names: Vec<&str> = report.bundles.iter().map(|bundle| bundle.template_id.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+fn head(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
+    let name = paint(&harmless(&templates(report)), BOLD, terminal);
+    format!("{name}  {}\n", paint(&facts(report), DIM, terminal))
+}
+
+fn assessor(name: &str, assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
+    let who = match (assessment.provider.as_str(), assessment.model.as_str()) {
+        (provider, "") => provider.to_owned(),
+        (provider, model) => format!("{provider} {model}"),
+    };
+    let name = grid::fit(&harmless(name), terminal.width);
+    let who = grid::fit(&harmless(&who), terminal.width.saturating_sub(name.width() + 2));
+    format!("{}  {}", paint(&name, BOLD, terminal), paint(&who, DIM, terminal)).trim_end().to_owned()
+}
+
+fn metrics(metrics: &OrderedMap<EstimateV1>, terminal: &TerminalStyle) -> String {
+    let row = |(at, (id, estimate)): (usize, (&str, &EstimateV1))| {
+        let style = if at == 0 { BOLD } else { Style::new() };
+        let sample = match (&estimate.undefined, estimate.left_out) {
+            (Some(why), _) => why.clone(),
+            (None, 0) => format!("n = {}", estimate.n),
+            (None, left_out) => format!("n = {}, {left_out} left out", estimate.n),
+        };
+        vec![
+            Cell::left(title(id)).styled(style),
+            Cell::right(three(estimate.value)).styled(style),
+            Cell::left(span(estimate.ci)),
+            Cell::left(sample).styled(DIM),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = metrics.iter().enumerate().map(row).collect();
+    grid::draw(&rows, terminal.width, terminal.colour)
+}
+
+fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
+    let missing: usize = assessment.unanswered.values().sum();
+    if missing == 0 {
+        return String::new();
+    }
+    let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let all = assessment.answered + missing;
+    let mut text = format!(
+        "{} of {all} requirements answered, the others count as missed: {}",
+        assessment.answered,
+        kinds.join(", ")
+    );
+    if let Some(combined) = assessment.answered_only.get("mean_combined_score") {
+        text.push_str(&format!("; combined of those answered {}", three(combined.value)));
+    }
+    indented(&text, WARNING, terminal)
+}
+
+fn lost(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
+    let all = assessment.kept + assessment.lost.values().sum::<usize>();
+    if all == 0 {
+        return indented("the records name no evidence", DIM, terminal);
+    }
+    indented(&format!("of {}: {}", count(all, "golden part"), stages(assessment)), Style::new(), terminal)
+}
+
+pub(super) fn stages(assessment: &AssessmentV1) -> String {
+    let stage = |(stage, words): &(Stage, &str)| {
+        let n = assessment.lost.get(stage).copied().unwrap_or_default();
+        (n > 0).then(|| format!("{n} {words}"))
+    };
+    let mut parts = vec![format!("{} cited as what they are", assessment.kept)];
+    parts.extend(STAGES.iter().filter_map(stage));
+    parts.join(" · ")
+}
+
+pub(super) fn searched(report: &AssessmentReportV1) -> String {
+    let search = &report.search;
+    let by = match (&search.embedding, search.bm25_weight) {
+        (None, _) => "words".to_owned(),
+        (Some(embedding), 0.0) => embedding.clone(),
+        (Some(embedding), weight) => format!("words {weight:.2} + {embedding} {:.2}", 1.0 - weight),
+    };
+    let rerank = search.reranking.as_ref().map_or("not reranked".to_owned(), |who| format!("reranked by {who}"));
+    format!("{by} · {rerank} · first {} of {}", search.rerank_top_n, search.search_limit)
+}
+
+fn retrieval_block(report: &AssessmentReportV1, retrieval: &RetrievalV1, terminal: &TerminalStyle) -> String {
+    let mut out = format!("\n{}\n{}", paint("retrieval", BOLD, terminal), indented(&searched(report), DIM, terminal));
+    out.push_str(&metrics(&retrieval.metrics, terminal));
+    let counted = |(category, word): &(Category, &str)| {
+        retrieval.categories.get(category).filter(|n| **n > 0).map(|n| format!("{n} {word}"))
+    };
+    let counts: Vec<String> = CATEGORIES.iter().filter_map(counted).collect();
+    if !counts.is_empty() {
+        let k = retrieval.k;
+        out.push_str(&indented(&format!("golden parts: {} · k = {k}", counts.join(" · ")), Style::new(), terminal));
+    }
+    out
+}
+
+fn requirements(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    let only = report.assessments.iter().next().map(|(_, assessment)| assessment);
+    for bundle in &report.bundles {
+        let language = if bundle.language == "none" { "no language known" } else { &bundle.language };
+        let facts =
+            format!("{language} · {}", bundle.documents.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "));
+        let name = grid::fit(&harmless(&bundle.bundle_id), terminal.width);
+        let facts = grid::fit(&harmless(&facts), terminal.width.saturating_sub(name.width() + 2));
+        let head = format!("{}  {}", paint(&name, BOLD, terminal), paint(&facts, DIM, terminal));
+        out.push_str(&format!("\n{}\n", head.trim_end()));
+        let rows = match only {
+            Some(assessment) => {
+                let is_own =
+                    |one: &&AssessedV1| one.bundle_id == bundle.bundle_id && one.template_id == bundle.template_id;
+                let mut own = assessment.requirements.iter().filter(is_own);
+                assessed_rows(report, &mut own)
+            }
+            None => retrieved_rows(report, bundle),
+        };
+        out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    }
+    out
+}
+
+fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &AssessedV1>) -> Vec<Vec<Cell>> {
+    let heads = ["compl.", "evid.", "comb.", "found"].map(|head| Cell::right(head).styled(DIM));
+    let mut rows = vec![["requirement", "golden", "said"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
+    rows[0].extend(heads);
+    for one in own {
+        let found = report.retrieval.as_ref().and_then(|retrieval| {
+            let same = |r: &&karat_format::assessment::RetrievedV1| {
+                r.bundle_id == one.bundle_id
+                    && r.template_id == one.template_id
+                    && r.requirement_id == one.requirement_id
+            };
+            retrieval.requirements.iter().find(same).map(hits)
+        });
+        rows.push(vec![
+            Cell::left(&one.requirement_id),
+            Cell::left(verdict(Some(one.golden))),
+            Cell::left(verdict(one.said)).styled(style_of(one)),
+            Cell::right(two(Some(one.compliance))),
+            Cell::right(two(one.evidence)),
+            Cell::right(two(Some(one.combined))),
+            Cell::right(found.unwrap_or_else(|| "–".to_owned())).styled(DIM),
+        ]);
+    }
+    rows
+}
+
+fn retrieved_rows(report: &AssessmentReportV1, bundle: &BundleV1) -> Vec<Vec<Cell>> {
+    let heads = ["found", "recall", "first place"].map(|head| Cell::right(head).styled(DIM));
+    let mut rows = vec![vec![Cell::left("requirement").styled(DIM)]];
+    rows[0].extend(heads);
+    let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
+    for one in all.filter(|one| one.bundle_id == bundle.bundle_id && one.template_id == bundle.template_id) {
+        let is_hit = |part: &&karat_format::assessment::FoundV1| part.category.is_hit();
+        let first = one.parts.iter().filter(is_hit).filter_map(|part| part.rank).min();
+        rows.push(vec![
+            Cell::left(&one.requirement_id),
+            Cell::right(hits(one)),
+            Cell::right(two(one.recall)),
+            Cell::right(first.map_or("–".to_owned(), |place| place.to_string())),
+        ]);
+    }
+    rows
+}
+
+fn hits(one: &karat_format::assessment::RetrievedV1) -> String {
+    let found = one.parts.iter().filter(|part| part.category.is_hit()).count();
+    if one.parts.is_empty() { "–".to_owned() } else { format!("{found}/{}", one.parts.len()) }
+}
+
+pub(super) fn verdict(verdict: Option<Compliance>) -> &'static str {
+    verdict.map_or("no answer", |verdict| match verdict {
+        Compliance::NotApplicable => "n/a",
+        other => other.name(),
+    })
+}
+
+fn style_of(one: &AssessedV1) -> Style {
+    match one.said {
+        Some(said) if said == one.golden => GREEN,
+        Some(_) if one.compliance > 0.0 => WARNING,
+        _ => RED,
+    }
+}
+
+pub(super) fn two(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
+fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal: &TerminalStyle) -> String {
+    let names: Vec<&str> = report.assessments.names().collect();
+    let mut out = format!("\n{}\n", paint("side by side", BOLD, terminal));
+    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+    rows[0].extend(names.iter().map(|name| Cell::right(short(name, names.len(), terminal)).styled(DIM)));
+    let ids: Vec<&str> = report.assessments.0.first().map(|(_, one)| one.metrics.names().collect()).unwrap_or_default();
+    for id in ids {
+        let estimate = |name: &&str| report.assessments.get(name).and_then(|one| one.metrics.get(id));
+        let mut values = vec![Cell::left(title(id))];
+        values.extend(names.iter().map(|name| Cell::right(three(estimate(name).and_then(|one| one.value)))));
+        rows.push(values);
+        let mut ends = vec![Cell::left("")];
+        ends.extend(names.iter().map(|name| Cell::right(span(estimate(name).and_then(|one| one.ci))).styled(DIM)));
+        rows.push(ends);
+    }
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    for pair in &comparison.pairs {
+        let head = format!("{} → {}", pair.a, pair.b);
+        out.push_str(&format!(
+            "\n  {}\n",
+            paint(&grid::fit(&harmless(&head), terminal.width.saturating_sub(2)), BOLD, terminal)
+        ));
+        let heads = ["change", "95 % interval", "p", "verdict"];
+        let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+        rows[0].extend(heads.map(|head| Cell::left(head).styled(DIM)));
+        for row in &pair.metrics {
+            rows.push(vec![
+                Cell::left(title(&row.metric)),
+                Cell::right(signed(row.difference)),
+                Cell::left(super::compare::interval(row.ci)),
+                Cell::right(p_value(row.p_holm)),
+                Cell::left(row.verdict.word()).styled(match row.verdict {
+                    ConclusionV1::Better => GREEN.bold(),
+                    ConclusionV1::Worse => RED.bold(),
+                    ConclusionV1::Equivalent => Style::new(),
+                    ConclusionV1::Inconclusive => WARNING,
+                }),
+            ]);
+        }
+        out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    }
+    let mut rows = vec![["requirement", "golden"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
+    rows[0].extend(names.iter().map(|name| Cell::left(short(name, names.len(), terminal)).styled(DIM)));
+    let mut bundle = "";
+    for one in &comparison.requirements {
+        if one.bundle_id != bundle {
+            bundle = &one.bundle_id;
+            rows.push(vec![Cell::left(bundle).styled(BOLD)]);
+        }
+        let mut row = vec![Cell::left(format!("  {}", one.requirement_id)), Cell::left(verdict(Some(one.golden)))];
+        row.extend(one.said.iter().map(|(_, said)| {
+            let style = match said {
+                Some(said) if *said == one.golden => GREEN,
+                _ => RED,
+            };
+            Cell::left(verdict(*said)).styled(style)
+        }));
+        rows.push(row);
+    }
+    out.push('\n');
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    out
+}
+
+fn short(name: &str, names: usize, terminal: &TerminalStyle) -> String {
+    let room = terminal.width.saturating_sub(34) / names.max(1);
+    grid::fit(name, room.saturating_sub(2).max(8))
+}
+
+pub(super) fn has_answers(report: &AssessmentReportV1) -> bool {
+    report.stage != StageV1::Retrieve
+}

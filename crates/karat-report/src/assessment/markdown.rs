@@ -1,0 +1,88 @@
+//! Renders an assessment report as Markdown.
+
+use super::{facts, has_answers, searched, stages, templates, two, verdict};
+use crate::compare::interval;
+use crate::markdown::escape;
+use crate::number::{p_value, signed, span, three, title};
+use karat_format::assessment::AssessmentReportV1;
+use karat_format::ordered_map::OrderedMap;
+use karat_format::report::EstimateV1;
+
+/// Renders the report.
+pub fn draw(report: &AssessmentReportV1) -> String {
+    let mut out = format!("## Karat: {}\n\n{}\n", escape(&templates(report)), escape(&facts(report)));
+    if has_answers(report) {
+        let assessors: Vec<(&str, &OrderedMap<EstimateV1>)> =
+            report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
+        out.push_str(&figures(&assessors));
+        for (name, one) in report.assessments.iter().filter(|(_, one)| one.kept + one.lost.len() > 0) {
+            out.push_str(&format!("- {}: {}\n", escape(name), escape(&stages(one))));
+        }
+    }
+    if let Some(retrieval) = &report.retrieval {
+        out.push_str(&figures(&[("retrieval", &retrieval.metrics)]));
+        out.push_str(&format!("- {} · k = {}\n", escape(&searched(report)), retrieval.k));
+    }
+    for pair in report.comparison.iter().flat_map(|comparison| &comparison.pairs) {
+        out.push_str(&format!("\n### {} → {}\n\n", escape(&pair.a), escape(&pair.b)));
+        out.push_str("| metric | change | 95 % interval | p | verdict |\n|---|---:|---|---:|---|\n");
+        for row in &pair.metrics {
+            out.push_str(&format!(
+                "| {} | {} | {} | {} | **{}** |\n",
+                escape(title(&row.metric)),
+                signed(row.difference),
+                interval(row.ci),
+                escape(&p_value(row.p_holm)),
+                row.verdict.word()
+            ));
+        }
+    }
+    if has_answers(report) {
+        out.push_str(&requirements(report));
+    }
+    if !report.warnings.is_empty() {
+        out.push_str("\n**Be careful**\n\n");
+        report.warnings.iter().for_each(|warning| out.push_str(&format!("- {}\n", escape(warning))));
+    }
+    out
+}
+
+fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)]) -> String {
+    let heads: Vec<String> = sets.iter().map(|(name, _)| format!(" {} |", escape(name))).collect();
+    let mut out = format!("\n| metric |{}\n|---|{}\n", heads.concat(), "---:|".repeat(sets.len()));
+    let ids: Vec<&str> = sets.first().map(|(_, metrics)| metrics.names().collect()).unwrap_or_default();
+    for id in ids {
+        let value = |(_, metrics): &(&str, &OrderedMap<EstimateV1>)| {
+            let estimate = metrics.get(id);
+            let ci = estimate.and_then(|e| e.ci).map(|ci| format!(" ({})", span(Some(ci)))).unwrap_or_default();
+            format!(" {}{ci} |", three(estimate.and_then(|e| e.value)))
+        };
+        out.push_str(&format!("| {} |{}\n", escape(title(id)), sets.iter().map(value).collect::<String>()));
+    }
+    out.push('\n');
+    out
+}
+
+fn requirements(report: &AssessmentReportV1) -> String {
+    let heads: Vec<String> = report.assessments.names().map(|name| format!(" {} | combined |", escape(name))).collect();
+    let mut out = String::from("\n<details><summary>Every requirement</summary>\n\n");
+    out.push_str(&format!("| bundle | requirement | golden |{}\n", heads.concat()));
+    out.push_str(&format!("|---|---|---|{}\n", "---|---:|".repeat(heads.len())));
+    let Some((_, first)) = report.assessments.0.first() else { return String::new() };
+    for (at, one) in first.requirements.iter().enumerate() {
+        let said = report.assessments.iter().map(|(_, assessment)| {
+            let own = &assessment.requirements[at];
+            let mark = if own.said == Some(own.golden) { "" } else { "**" };
+            format!(" {mark}{}{mark} | {} |", verdict(own.said), two(Some(own.combined)))
+        });
+        out.push_str(&format!(
+            "| {} | {} | {} |{}\n",
+            escape(&one.bundle_id),
+            escape(&one.requirement_id),
+            verdict(Some(one.golden)),
+            said.collect::<String>()
+        ));
+    }
+    out.push_str("\n</details>\n");
+    out
+}

@@ -1,0 +1,240 @@
+//! Renders a comparison for a terminal.
+
+pub mod markdown;
+
+use super::grid::{self, Cell};
+use super::number::{p_value, rank_set, signed, three, title};
+use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, indented, paint};
+use anstyle::Style;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::wording::count;
+use karat_format::comparison::{
+    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, GoldenMovedV1, PairV1, RankTestV1, RanksV1,
+};
+use karat_format::diagnostic::harmless;
+
+const MOST_MOVED: usize = 8;
+
+/// Renders every pair of tools, or the ranks, and the warnings.
+pub fn draw(comparison: &ComparisonV1, terminal: &TerminalStyle) -> String {
+    let parts: Vec<String> = match &comparison.ranks {
+        Some(ranks) => vec![draw_ranks(comparison, ranks, terminal)],
+        None => comparison.comparisons.iter().map(|pair| draw_pair(comparison, pair, terminal)).collect(),
+    };
+    let mut out = parts.join("\n");
+    if !comparison.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+        for warning in &comparison.warnings {
+            out.push_str(&indented(warning, Style::new(), terminal));
+        }
+    }
+    out
+}
+
+fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle) -> String {
+    let head = format!("{} → {}", harmless(&pair.a.label), harmless(&pair.b.label));
+    let facts = format!("{} · profile {}", count(pair.cases, "case"), harmless(&comparison.profile));
+    let mut out = format!("{}\n", beside(&head, "  ", &facts, terminal));
+    let heads = ["from", "to", "change"].map(|head| Cell::right(head).styled(DIM));
+    let level = format!("{:.0} % interval", 100.0 * comparison.level);
+    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
+    rows[0].extend(heads);
+    rows[0].extend([Cell::left(level).styled(DIM), Cell::right("p").styled(DIM), Cell::left("verdict").styled(DIM)]);
+    for row in &pair.metrics {
+        rows.push(vec![
+            Cell::left(title(&row.metric)),
+            Cell::right(three(row.a)),
+            Cell::right(three(row.b)),
+            Cell::right(signed(row.difference)),
+            Cell::left(interval(row.ci)),
+            Cell::right(p_value(row.p_holm)),
+            Cell::left(row.verdict.word()).styled(style(row.verdict)),
+        ]);
+    }
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    for line in footnotes(comparison, pair) {
+        out.push_str(&indented(&line, DIM, terminal));
+    }
+    out.push_str(&goldens(pair, terminal));
+    out.push_str(&moved(pair, terminal));
+    out
+}
+
+pub(super) fn interval(ci: Option<[f64; 2]>) -> String {
+    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", signed(Some(low)), signed(Some(high))))
+}
+
+fn style(verdict: ConclusionV1) -> Style {
+    match verdict {
+        ConclusionV1::Better => GOOD,
+        ConclusionV1::Worse => BAD,
+        ConclusionV1::Equivalent => Style::new(),
+        ConclusionV1::Inconclusive => WARNING,
+    }
+}
+
+/// How p was adjusted, what differences were detectable, and what was left out.
+pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
+    let mut lines = Vec::new();
+    let families = comparison.comparisons.len();
+    let margin = format!("differences within ±{} do not matter", three_short(comparison.margin));
+    let adjusted =
+        if families > 1 { format!("p adjusted for {families} comparisons (Holm) · ") } else { String::new() };
+    lines.push(format!("{adjusted}{margin}"));
+    // Metrics with the same reason share a line.
+    let mut shared: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in &pair.metrics {
+        let Some(why) = reason(row) else { continue };
+        match shared.iter_mut().find(|(own, _)| *own == why) {
+            Some((_, metrics)) => metrics.push(title(&row.metric)),
+            None => shared.push((why, vec![title(&row.metric)])),
+        }
+    }
+    lines.extend(shared.iter().map(|(why, metrics)| format!("{}: {why}", metrics.join(", "))));
+    if let Some(cases) = pair.metrics.iter().map(|row| row.left_out).max().filter(|cases| *cases > 0) {
+        lines.push(format!("{} left out, as trials of only one side count", count(cases, "case")));
+    }
+    let Some(first) = pair.metrics.first() else { return lines };
+    let noun = if comparison.cluster.is_some() { "cluster" } else { "case" };
+    if let Some(least) = first.detectable {
+        let units = count(first.units, noun);
+        let metric = title(&first.metric);
+        lines.push(format!("{metric}: with {units} a difference of {least:.3} would be seen 4 times out of 5"));
+    }
+    let few = || pair.metrics.iter().filter(|row| row.unreliable && row.n > 0).map(|row| row.units);
+    if let (Some(least), Some(most)) = (few().min(), few().max()) {
+        let n = if least < most { format!("{least} to {most} {noun}s") } else { count(most, noun) };
+        lines.push(format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)"));
+    }
+    lines
+}
+
+/// The reason, unless the numbers of the row already show it.
+fn reason(row: &DifferenceV1) -> Option<&str> {
+    let open = row.verdict == ConclusionV1::Inconclusive && row.p_holm.is_some_and(|p| p > 0.05) && row.ci.is_some();
+    let holds_zero = row.ci.is_some_and(|[low, high]| low <= 0.0 && high >= 0.0);
+    let plain = row.ci.is_some_and(|[low, high]| low != high) && row.verdict != ConclusionV1::Inconclusive;
+    (!(plain || open && holds_zero && !row.unreliable)).then_some(row.because.as_str())
+}
+
+fn three_short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
+    let goldens = &pair.goldens;
+    if goldens.gained.is_empty() && goldens.lost.is_empty() {
+        if goldens.both + goldens.neither == 0 {
+            return String::new();
+        }
+        return "\nBoth find the same goldens in most of their trials.\n".to_owned();
+    }
+    let mut out = format!("\n{}\n", paint("Goldens that moved", BOLD, terminal));
+    out.push_str(&indented(&mcnemar(pair), DIM, terminal));
+    for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
+        if moved.is_empty() {
+            continue;
+        }
+        let head = format!("Only {} finds ({})", side.label, moved.len());
+        out.push_str(&grid::fit(&format!("  {}", harmless(&head)), terminal.width));
+        out.push('\n');
+        for one in moved.iter().take(MOST_MOVED) {
+            let found = found_in(one);
+            let line = format!("    {}: {}", harmless(&one.case), harmless(&one.title));
+            let line = grid::fit(&line, terminal.width.saturating_sub(found.chars().count() + 2));
+            out.push_str(&format!("{line}  {}\n", paint(&found, DIM, terminal)));
+        }
+        if moved.len() > MOST_MOVED {
+            let more = format!("and {} more in the JSON", moved.len() - MOST_MOVED);
+            out.push_str(&format!("    {}\n", paint(&more, DIM, terminal)));
+        }
+    }
+    out
+}
+
+fn found_in(one: &GoldenMovedV1) -> String {
+    let side = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
+    format!("{} → {}", side(one.a), side(one.b))
+}
+
+pub(super) fn mcnemar(pair: &PairV1) -> String {
+    let goldens = &pair.goldens;
+    let flaky = match goldens.flaky {
+        0 => String::new(),
+        n => format!("; {n} of them in some trials only"),
+    };
+    format!(
+        "{} gained, {} lost, {} found by both, {} by neither{flaky}: McNemar p {}",
+        goldens.gained.len(),
+        goldens.lost.len(),
+        goldens.both,
+        goldens.neither,
+        equals(Some(goldens.p))
+    )
+}
+
+fn equals(p: Option<f64>) -> String {
+    let text = p_value(p);
+    if text.starts_with('<') { text.replacen('<', "< ", 1) } else { format!("= {text}") }
+}
+
+fn moved(pair: &PairV1, terminal: &TerminalStyle) -> String {
+    let Some(first) = pair.moved.first() else { return String::new() };
+    let heading = format!("Cases that moved most ({})", title(&first.metric));
+    let row = |one: &CaseMovedV1| {
+        vec![
+            Cell::left(&one.case),
+            Cell::right(three(Some(one.a))),
+            Cell::left("→"),
+            Cell::left(three(Some(one.b))),
+            Cell::right(signed(Some(one.difference))),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = pair.moved.iter().map(row).collect();
+    format!("\n{}\n{}", paint(&heading, BOLD, terminal), grid::draw(&rows, terminal.width, terminal.colour))
+}
+
+fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalStyle) -> String {
+    let head = format!("{} ranked by {}", harmless(&comparison.suite), title(&ranks.metric));
+    let facts = format!("{} · profile {}", count(ranks.tools.len(), "tool"), harmless(&comparison.profile));
+    let mut out = beside(&head, "  ", &facts, terminal);
+    for line in grid::fold(&harmless(&ranks.statement), terminal.width) {
+        out.push_str(&format!("{}\n", paint(&line, BOLD, terminal)));
+    }
+    out.push('\n');
+    let heads = ["tool", "rank", title(&ranks.metric), "interval", "better than", "worse than"];
+    let mut rows = vec![heads.iter().map(|head| Cell::right(*head).styled(DIM)).collect::<Vec<_>>()];
+    rows[0][0] = Cell::left("tool").styled(DIM);
+    rows[0][3] = Cell::left("interval").styled(DIM);
+    for tool in &ranks.tools {
+        let ends = tool
+            .ci
+            .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
+        let [better, worse] = wins_and_losses(ranks, &tool.tool);
+        rows.push(vec![
+            Cell::left(&tool.tool).styled(BOLD),
+            Cell::right(rank_set(tool).unwrap_or_else(|| "–".to_owned())),
+            Cell::right(three(tool.value)),
+            Cell::left(ends),
+            Cell::right(better.to_string()).styled(if better > 0 { GOOD } else { DIM }),
+            Cell::right(worse.to_string()).styled(if worse > 0 { BAD } else { DIM }),
+        ]);
+    }
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    out.push_str(&indented(&rank_method(ranks), DIM, terminal));
+    out
+}
+
+/// How many tools a tool is significantly better and worse than.
+pub(super) fn wins_and_losses(ranks: &RanksV1, tool: &str) -> [usize; 2] {
+    let is_own = |pair: &&RankTestV1| pair.a == tool || pair.b == tool;
+    let winners = || ranks.pairs.iter().filter(is_own).filter_map(|pair| pair.better.as_deref());
+    [winners().filter(|better| *better == tool).count(), winners().filter(|better| *better != tool).count()]
+}
+
+pub(super) fn rank_method(ranks: &RanksV1) -> String {
+    let tests = ranks.pairs.iter().filter(|pair| pair.p.is_some()).count();
+    let percent = 100.0 * ranks.level;
+    format!("ranks hold all true ranks at once with {percent:.0} %: {} of all pairs (Holm)", count(tests, "test"))
+}

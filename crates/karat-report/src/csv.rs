@@ -1,0 +1,77 @@
+//! Renders a report as CSV: one row per tool, slice and metric.
+
+use super::TerminalStyle;
+use karat_format::report::{MetricsV1, ReportV1};
+
+const HEADER: [&str; 14] = [
+    "tool",
+    "scope",
+    "dimension",
+    "value_of",
+    "metric",
+    "value",
+    "ci_low",
+    "ci_high",
+    "n",
+    "std_trials",
+    "std_cases",
+    "unreliable",
+    "rank_low",
+    "rank_high",
+];
+
+/// Renders all metrics in long form.
+pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    // Writing to memory cannot fail, and a row always has the header's length.
+    let _ = writer.write_record(HEADER);
+    // Tools are ranked by the whole suite, or by means over a dimension.
+    let headline = report.profile.headline_macro_by.as_deref().map_or(("suite", ""), |dimension| ("macro", dimension));
+    let mut rows = |tool: &str, scope: &str, dimension: &str, value_of: &str, metrics: &MetricsV1| {
+        let is_headline = (scope, dimension) == headline;
+        for (id, e) in metrics {
+            let ranked = report.ranking.as_ref().filter(|ranking| is_headline && ranking.metric == *id);
+            let own = ranked.and_then(|ranking| ranking.tools.iter().find(|own| own.tool == tool));
+            let rank = |rank: Option<usize>| rank.map_or_else(String::new, |rank| rank.to_string());
+            let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
+            let _ = writer.write_record([
+                harmless(tool).as_str(),
+                scope,
+                &harmless(dimension),
+                &harmless(value_of),
+                &harmless(id),
+                &number(e.value),
+                &number(e.ci.map(|ci| ci[0])),
+                &number(e.ci.map(|ci| ci[1])),
+                &e.n.to_string(),
+                &number(e.std_trials),
+                &number(e.std_cases),
+                if e.unreliable { "true" } else { "" },
+                &rank(own.and_then(|own| own.rank_low)),
+                &rank(own.and_then(|own| own.rank_high)),
+            ]);
+        }
+    };
+    for tool in &report.tools {
+        rows(&tool.tool, "suite", "", "", &tool.metrics);
+        rows(&tool.tool, "micro", "", "", &tool.micro);
+        for (dimension, values) in &tool.by {
+            for (value, slice) in values {
+                rows(&tool.tool, "slice", dimension, value, &slice.metrics);
+            }
+        }
+        for (dimension, metrics) in &tool.macro_by {
+            rows(&tool.tool, "macro", dimension, "", metrics);
+        }
+        for case in &tool.cases {
+            rows(&tool.tool, "case", "case", &case.case, &case.metrics);
+        }
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+/// Escapes spreadsheet formulas and terminal control characters.
+pub(super) fn harmless(field: &str) -> String {
+    let field = karat_format::diagnostic::harmless(field);
+    if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field.into_owned() }
+}

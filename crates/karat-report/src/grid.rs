@@ -1,0 +1,239 @@
+//! Tables of aligned text columns for terminals of any width.
+
+use anstyle::Style;
+use karat_format::diagnostic::harmless;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A table cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    text: String,
+    style: Style,
+    right: bool,
+    over: bool,
+    folds: bool,
+}
+
+impl Cell {
+    /// Left-aligned text.
+    pub fn left(text: impl AsRef<str>) -> Self {
+        Self {
+            text: harmless(text.as_ref()).into_owned(),
+            style: Style::new(),
+            right: false,
+            over: false,
+            folds: false,
+        }
+    }
+
+    /// Right-aligned text.
+    pub fn right(text: impl AsRef<str>) -> Self {
+        Self { right: true, ..Self::left(text) }
+    }
+
+    /// Text that is wrapped if the table is too wide.
+    pub fn folded(text: impl AsRef<str>) -> Self {
+        Self { folds: true, ..Self::left(text) }
+    }
+
+    /// The last cell of a row, which spans the remaining columns without widening them.
+    pub fn over(text: impl AsRef<str>) -> Self {
+        Self { over: true, ..Self::left(text) }
+    }
+
+    /// The cell in a style.
+    pub fn styled(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+}
+
+/// Wraps text between words; a word wider than a line is cut.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| fit(word, width.max(1)));
+    lines(words, width)
+}
+
+/// Wraps text between words; a word wider than a line continues on the next.
+pub fn fold(text: &str, width: usize) -> Vec<String> {
+    let words = text.split_whitespace().flat_map(|word| pieces(word, width.max(2)));
+    lines(words, width)
+}
+
+fn lines(words: impl Iterator<Item = String>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// Splits a word into pieces of at most this width, preferably after punctuation.
+fn pieces(word: &str, width: usize) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut piece = String::new();
+    for c in word.chars() {
+        if piece.width() + c.width().unwrap_or(0) > width {
+            let sign = piece.rfind(['-', '_', '/', '.', ':']).map(|at| at + 1).filter(|at| 2 * at > piece.len());
+            let rest = sign.map(|at| piece.split_off(at)).unwrap_or_default();
+            out.push(std::mem::replace(&mut piece, rest));
+        }
+        piece.push(c);
+    }
+    out.push(piece);
+    out
+}
+
+/// Renders rows with two blanks between columns. If they do not fit, foldable text is wrapped, then the first column is cut,
+/// down to 16 characters, and finally the remaining columns are put into a second table below.
+pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
+    let widths = fit_columns(rows, width);
+    let mut used = 0;
+    let fitting = widths.iter().take_while(|own| {
+        used += **own + 2;
+        used <= width
+    });
+    let fitting = fitting.count();
+    // A table of only the first column would be useless.
+    if fitting >= widths.len() || fitting < 2 {
+        return rows.iter().map(|row| draw_row(row, &widths, colour)).collect();
+    }
+    let part = |from: usize, to: usize| -> Vec<Vec<Cell>> {
+        let cells = |row: &Vec<Cell>| {
+            row.iter()
+                .enumerate()
+                .filter(|(at, _)| *at == 0 || (from..to).contains(at))
+                .map(|(_, c)| c.clone())
+                .collect()
+        };
+        rows.iter().map(cells).collect()
+    };
+    let (mut first, mut rest) = (part(1, fitting), part(fitting, widths.len()));
+    for part in [&mut first, &mut rest] {
+        part.retain(|row| row.iter().skip(1).any(|cell| !cell.text.is_empty()));
+    }
+    first.iter().map(|row| draw_row(row, &widths, colour)).collect::<String>() + "\n" + &draw(&rest, width, colour)
+}
+
+const NARROWEST: usize = 12;
+
+fn fit_columns(rows: &[Vec<Cell>], width: usize) -> Vec<usize> {
+    let mut widths = widths(rows);
+    let folds: Vec<bool> =
+        (0..widths.len()).map(|at| rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.folds))).collect();
+    let mut beyond = (widths.iter().sum::<usize>() + 2 * widths.len()).saturating_sub(width);
+    while beyond > 0 {
+        let widest = (0..widths.len()).filter(|&at| folds[at] && widths[at] > NARROWEST).max_by_key(|&at| widths[at]);
+        let Some(widest) = widest else { break };
+        widths[widest] -= 1;
+        beyond -= 1;
+    }
+    if let Some(first) = widths.first_mut().filter(|_| beyond > 0) {
+        *first = (*first).saturating_sub(beyond).max(16.min(*first));
+    }
+    widths
+}
+
+fn draw_row(row: &[Cell], widths: &[usize], colour: bool) -> String {
+    let shown = |(cell, &width): (&Cell, &usize)| match (cell.over, cell.folds) {
+        (true, _) => vec![cell.text.clone()],
+        (false, true) => fold(&cell.text, width),
+        (false, false) => vec![fit(&cell.text, width)],
+    };
+    let cells: Vec<Vec<String>> = row.iter().zip(widths).map(shown).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1).max(1);
+    let mut out = String::new();
+    for nth in 0..height {
+        let mut line = String::new();
+        for ((cell, texts), &width) in row.iter().zip(&cells).zip(widths) {
+            let text = texts.get(nth).cloned().unwrap_or_default();
+            let pad = if cell.over { String::new() } else { " ".repeat(width.saturating_sub(text.width())) };
+            let plain = text.is_empty() || cell.style == Style::new() || !colour;
+            let painted =
+                if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
+            line.push_str("  ");
+            if cell.right {
+                line.push_str(&pad);
+                line.push_str(&painted);
+            } else {
+                line.push_str(&painted);
+                line.push_str(&pad);
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The uncut width of the first columns.
+pub fn width(rows: &[Vec<Cell>], columns: usize) -> usize {
+    widths(rows).iter().take(columns).map(|width| width + 2).sum()
+}
+
+fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let column_width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.over);
+        cells.map(|cell| cell.text.width()).max().unwrap_or(0)
+    };
+    (0..columns).map(column_width).collect()
+}
+
+/// Cuts text to a width, with an ellipsis if something is lost.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_nothing_is_lost() {
+        assert_eq!(fold("one two three", 7), ["one two", "three"]);
+        assert_eq!(fold("nightly-2026-11-05", 12), ["nightly-", "2026-11-05"]);
+        assert_eq!(fold("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abc…"]);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_folds_its_words() {
+        let rows = [
+            vec![Cell::left("id"), Cell::right("n"), Cell::folded("meaning")],
+            vec![Cell::left("recall"), Cell::right("3"), Cell::folded("what was found of what there was")],
+        ];
+        let wide = "  id      n  meaning\n  recall  3  what was found of what there was\n";
+        assert_eq!(draw(&rows, 80, false), wide);
+        let narrow =
+            "  id      n  meaning\n  recall  3  what was found\n             of what there\n             was\n";
+        assert_eq!(draw(&rows, 28, false), narrow);
+    }
+
+    #[test]
+    fn columns_that_find_no_room_stand_below() {
+        let row = |cells: [&str; 4]| cells.map(Cell::left).to_vec();
+        let rows =
+            [row(["tool", "precision", "recall", "accuracy"]), row(["a", "0.5", "0.6", "0.7"]), vec![Cell::left("b")]];
+        let drawn = draw(&rows, 26, false);
+        assert_eq!(drawn, "  tool  precision  recall\n  a     0.5        0.6\n\n  tool  accuracy\n  a     0.7\n");
+    }
+}

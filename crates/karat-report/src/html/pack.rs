@@ -1,0 +1,93 @@
+//! Compresses the cases into the page: an index that is unpacked at once, and details in portions that are unpacked when a
+//! case is opened.
+
+use super::detail::{DetailLevel, Lookup, case};
+use super::index;
+use crate::report_view::ReportView;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::io::Write;
+
+pub(super) struct Packed {
+    pub(super) index: String,
+    /// Last in the page, so that the browser shows everything else first.
+    pub(super) portions: String,
+    /// What was left out to keep the page small enough to send; `None` if nothing was.
+    pub(super) left_out: Option<&'static str>,
+}
+
+const BUDGET: usize = 13_000_000;
+/// Uncompressed size up to which details are packed together.
+const PORTION: usize = 256 * 1024;
+const BATCH: usize = 512;
+
+pub(super) fn pack(view: &ReportView<'_>) -> Packed {
+    let lookup = Lookup::new(view);
+    let mut packed = None;
+    for level in DetailLevel::ALL {
+        let portions = portions(view, &lookup, level);
+        let fits = portions.iter().map(|portion| portion.text.len()).sum::<usize>() <= BUDGET;
+        let done = fits || level.is_last();
+        packed = Some((portions, level));
+        if done {
+            break;
+        }
+    }
+    let (portions, level) = packed.unwrap_or((Vec::new(), DetailLevel::ALL[0]));
+    let mut portion_of = Vec::with_capacity(view.report.cases.len());
+    for (number, portion) in portions.iter().enumerate() {
+        portion_of.extend(std::iter::repeat_n(number, portion.cases));
+    }
+    let index = element("index", &compressed(&json(&index::build(view.report, &portion_of))));
+    let numbered = portions.iter().enumerate();
+    let portions = numbered.map(|(number, portion)| element(&format!("portion-{number}"), &portion.text)).collect();
+    Packed { index, portions, left_out: level.leaves_out() }
+}
+
+struct Portion {
+    cases: usize,
+    text: String,
+}
+
+fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> Vec<Portion> {
+    let all: Vec<usize> = (0..view.report.cases.len()).collect();
+    let mut portions = Vec::new();
+    for batch in all.chunks(BATCH) {
+        let drawn: Vec<String> = batch.par_iter().map(|at| json(&case(view, lookup, *at, level))).collect();
+        let mut groups: Vec<Vec<&str>> = Vec::new();
+        let mut length = PORTION;
+        for text in &drawn {
+            if length >= PORTION {
+                groups.push(Vec::new());
+                length = 0;
+            }
+            length += text.len();
+            groups.iter_mut().last().into_iter().for_each(|group| group.push(text));
+        }
+        let pack =
+            |group: &Vec<&str>| Portion { cases: group.len(), text: compressed(&format!("[{}]", group.join(","))) };
+        portions.par_extend(groups.par_iter().map(pack));
+    }
+    portions
+}
+
+/// A data element that no browser runs as a script.
+fn element(id: &str, data: &str) -> String {
+    format!("<script type=\"application/octet-stream\" id=\"{id}\">{data}</script>\n")
+}
+
+fn json(value: &impl Serialize) -> String {
+    // The packed data has no non-text keys and no NaN.
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn compressed(text: &str) -> String {
+    let mut out = GzEncoder::new(Vec::new(), Compression::new(6));
+    // Writing to memory cannot fail.
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.finish());
+    STANDARD.encode(done.unwrap_or_default())
+}

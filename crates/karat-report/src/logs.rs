@@ -1,0 +1,83 @@
+//! Renders the summary of an assessment log for a terminal.
+
+use super::grid::{self, Cell};
+use super::terminal::{DIM, TerminalStyle};
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::log::{LogStageV1, LogSummaryV1};
+
+const NOTE: &str = "in, out: tokens · p50 to p99: times that so many per cent did not exceed";
+
+/// Renders times, work by stage and model, and failures.
+pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
+    let session = summary.session_id.as_ref().map(|id| format!(" · session {id}")).unwrap_or_default();
+    let ended = summary
+        .ended
+        .as_ref()
+        .map_or("it did not end".to_owned(), |ended| format!("ended {}", without_fraction(ended)));
+    let mut out = format!("run {}{}\n", harmless(&summary.batch_run_id), harmless(&session));
+    let stage = format!("stage {}", summary.assessment_mode);
+    let began = format!("began {}", without_fraction(&summary.began));
+    let facts = [
+        summary.templates.join(", "),
+        count(summary.bundles, "bundle"),
+        count(summary.requirements, "requirement"),
+        if summary.assessment_mode.is_empty() { String::new() } else { stage },
+        if summary.began.is_empty() { String::new() } else { began },
+        ended,
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    let facts = facts.join(" · ");
+    for line in grid::wrap(&harmless(&facts), terminal.width.saturating_sub(2)) {
+        out.push_str(&format!("  {line}\n"));
+    }
+    let heads = ["calls", "cached", "errors", "in", "out", "p50", "p90", "p99", "max"];
+    let mut rows = vec![vec![Cell::left("stage · model").styled(DIM)]];
+    rows[0].extend(heads.map(|head| Cell::right(head).styled(DIM)));
+    rows.extend(summary.stages.iter().map(row));
+    out.push('\n');
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    out.push_str(&grid::draw(&[vec![Cell::left(NOTE).styled(DIM)]], terminal.width, terminal.colour));
+    let usd: Vec<f64> = summary.stages.iter().filter_map(|stage| stage.usd).collect();
+    if !usd.is_empty() {
+        out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
+    }
+    if !summary.errors.is_empty() {
+        out.push_str("\nwhat went wrong\n");
+    }
+    for error in &summary.errors {
+        let model = error.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
+        let text = format!("{} × {}{model} {}: {}", error.count, error.stage, error.kind, error.first);
+        for line in grid::wrap(&harmless(&text), terminal.width.saturating_sub(2)) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    }
+    if summary.unreadable_lines > 0 {
+        out.push_str(&format!("\n{} could not be read\n", count(summary.unreadable_lines, "line")));
+    }
+    out
+}
+
+fn row(stage: &LogStageV1) -> Vec<Cell> {
+    let name = stage.model.as_ref().map_or(stage.stage.clone(), |model| format!("{} · {model}", stage.stage));
+    let numbers = [stage.calls, stage.cached, stage.errors].map(|n| Cell::right(n.to_string()));
+    let mut row = vec![Cell::left(name)];
+    row.extend(numbers);
+    row.extend([stage.tokens_in, stage.tokens_out].map(|n| Cell::right(n.to_string())));
+    let times = stage.latency_ms.map(|times| [times.p50, times.p90, times.p99, times.max].map(format_ms));
+    row.extend(times.unwrap_or_else(|| std::array::from_fn(|_| "–".to_owned())).map(Cell::right));
+    row
+}
+
+fn without_fraction(time: &str) -> String {
+    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
+}
+
+fn format_ms(ms: f64) -> String {
+    match ms {
+        ms if ms >= 10_000.0 => format!("{:.0} s", ms / 1e3),
+        ms if ms >= 1_000.0 => format!("{:.1} s", ms / 1e3),
+        ms if ms >= 10.0 => format!("{ms:.0} ms"),
+        ms => format!("{ms:.1} ms"),
+    }
+}

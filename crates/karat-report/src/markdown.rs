@@ -1,0 +1,108 @@
+//! Renders a report as Markdown.
+
+use super::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, statement, three, title};
+use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
+use super::{TerminalStyle, clusters, judges};
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::wording::count;
+use karat_format::report::ReportV1;
+
+/// Renders a heading, the leaderboard and the warnings.
+pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
+    let ids = &report.profile.headline;
+    let mut out = format!(
+        "## Karat: {}\n\n{}, {}, profile {}\n\n",
+        escape(&report.suite.name),
+        count(report.suite.cases, "case"),
+        count(report.suite.issues, "golden"),
+        escape(&report.profile.name)
+    );
+    if let Some(sentence) = statement(report) {
+        out.push_str(&format!("**{}**\n\n", escape(sentence)));
+    }
+    let has_ranks = report.tools.iter().any(|tool| rank_of(report, &tool.tool).is_some());
+    let (rank_head, rank_rule) = if has_ranks { (" rank |", "---:|") } else { ("", "") };
+    let expected = if report.profile.expect_pass { " result |" } else { "" };
+    let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
+    out.push_str(&format!("| tool |{rank_head}{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
+    out.push_str(&format!(
+        "|---|{rank_rule}{}---:|---:|---:|---:|\n",
+        "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))
+    ));
+    for tool in ranked(report) {
+        out.push_str(&format!("| {} |", escape(&tool.tool)));
+        if has_ranks {
+            out.push_str(&format!(" {} |", rank_of(report, &tool.tool).unwrap_or_else(|| "–".to_owned())));
+        }
+        for id in ids {
+            let estimate = headline(report, tool).get(id);
+            let value = three(estimate.and_then(|e| e.value));
+            let value = if is_best(report, tool, id) { format!("**{value}**") } else { value };
+            let ci = estimate.and_then(|e| e.ci).map(|ci| format!(" ({})", span(Some(ci))));
+            let value = format!("{value}{}", ci.unwrap_or_default());
+            out.push_str(&format!(" {value} |"));
+        }
+        if report.profile.expect_pass {
+            out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
+        }
+        let counts = tool.counts;
+        out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.r#fn));
+        out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
+    }
+    let percent = report.intervals.level * 100.0;
+    let alike = clusters::sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
+    out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
+    out.push_str(&spread(report));
+    let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
+    if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
+        out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
+    }
+    for line in judges::lines(report) {
+        out.push_str(&format!("\nJudge {}.\n", escape(&line)));
+    }
+    let isolation: Vec<String> =
+        report.measured.isolation.iter().map(|(tool, words)| format!("{}: {}", escape(tool), escape(words))).collect();
+    if !isolation.is_empty() {
+        out.push_str(&format!("\nIsolation: {}.\n", isolation.join("; ")));
+    }
+    if !report.warnings.is_empty() {
+        out.push_str("\n<details><summary>Be careful</summary>\n\n");
+        for warning in &report.warnings {
+            out.push_str(&format!("- {}\n", escape(warning)));
+        }
+        out.push_str("\n</details>\n");
+    }
+    out
+}
+
+fn spread(report: &ReportV1) -> String {
+    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
+    let mut out = format!("\n<details><summary>{TITLE} ({CELLS})</summary>\n\n| tool |");
+    columns.iter().for_each(|column| out.push_str(&format!(" {} |", escape(column))));
+    out.push_str(&format!("\n|---|{}\n", "---:|".repeat(columns.len())));
+    for (tool, values) in rows {
+        out.push_str(&format!("| {} | {} |\n", escape(&tool), values.join(" | ")));
+    }
+    out.push_str("\n</details>\n");
+    out
+}
+
+/// Escapes Markdown, HTML, table cells and line breaks.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,143 @@
+//! Number formatting and ranking for reports. Reports keep numbers unrounded.
+
+use karat_core::metric::table::{self, Direction};
+use karat_format::comparison::RankedV1;
+use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
+
+/// Formats with `count` decimals. A value that rounds to zero has no sign, and values that differ only by summation order
+/// look the same.
+pub fn decimals(value: f64, count: usize) -> String {
+    let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
+    let text = format!("{value:.count$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
+/// Three decimals, or a dash if undefined.
+pub fn three(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |v| decimals(v, 3))
+}
+
+/// Three decimals with a sign, or a dash; no sign if it rounds to zero.
+pub fn signed(value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(v) if v.abs() < 0.0005 => "0.000".to_owned(),
+        Some(v) => format!("{v:+.3}").replacen('-', "−", 1),
+    }
+}
+
+/// A p-value with three decimals, never 0.
+pub fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "–".to_owned(),
+        Some(p) if p < 0.001 => "<0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+/// An interval in two decimals, as short as possible: `.65–.88`; a dash if undefined.
+pub fn span(ci: Option<[f64; 2]>) -> String {
+    let end = |v: f64| {
+        let text = decimals(v, 2);
+        match text.as_str() {
+            "1.00" => "1".to_owned(),
+            "0.00" => "0".to_owned(),
+            _ => text.replacen("0.", ".", usize::from(v.abs() < 1.0)),
+        }
+    };
+    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{}–{}", end(low), end(high)))
+}
+
+/// A metric's title, or its id if unknown.
+pub fn title(id: &str) -> &str {
+    table::find(id).map_or(id, |metric| metric.title)
+}
+
+/// The headline metrics: of the whole suite, or the mean over a slice's values.
+pub fn headline<'r>(report: &ReportV1, tool: &'r ToolV1) -> &'r MetricsV1 {
+    let by = report.profile.headline_macro_by.as_ref().and_then(|dimension| tool.macro_by.get(dimension));
+    by.unwrap_or(&tool.metrics)
+}
+
+/// The estimate of a metric: from the headline if it is there, else of the whole suite.
+pub fn stated<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
+    headline(report, tool).get(id).or_else(|| tool.metrics.get(id))
+}
+
+/// The metric that ranks tools: F1 if the profile shows it, else the first it shows.
+pub fn rank_metric(report: &ReportV1) -> &str {
+    let shown = &report.profile.headline;
+    shown.iter().find(|id| *id == "f1").or(shown.first()).map_or("f1", String::as_str)
+}
+
+/// Tools from best to worst by the ranking metric; undefined last, ties by name.
+pub fn ranked(report: &ReportV1) -> Vec<&ToolV1> {
+    let id = rank_metric(report);
+    let mut tools: Vec<&ToolV1> = report.tools.iter().collect();
+    tools.sort_by(|a, b| {
+        let key = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
+        let (a_key, b_key) = (key(a), key(b));
+        let by_value = match (a_key, b_key) {
+            (Some(x), Some(y)) => y.total_cmp(&x),
+            (x, y) => y.is_some().cmp(&x.is_some()),
+        };
+        by_value.then_with(|| a.tool.cmp(&b.tool))
+    });
+    tools
+}
+
+/// The value with its sign flipped if lower is better.
+pub fn goodness(estimate: &EstimateV1) -> Option<f64> {
+    estimate.value.map(|v| if estimate.direction == Direction::Down { -v } else { v })
+}
+
+/// Whether no other tool is better; `false` for a single tool.
+pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
+    let value = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
+    let Some(own) = value(tool) else { return false };
+    let all = || report.tools.iter().filter_map(value);
+    // If all are equal, none is best.
+    all().all(|v| v <= own) && all().any(|v| v < own)
+}
+
+/// One sentence about the best tools; `None` with one tool or without rank sets.
+pub fn statement(report: &ReportV1) -> Option<&str> {
+    let ranking = report.ranking.as_ref()?;
+    let is_stated = ranking.tools.iter().any(|tool| tool.rank_low.is_some());
+    is_stated.then_some(ranking.statement.as_str())
+}
+
+/// The possible ranks of a tool: `2` or `1–3`; `None` if it is the only one or undefined.
+pub fn rank_of(report: &ReportV1, tool: &str) -> Option<String> {
+    report.ranking.as_ref()?.tools.iter().find(|ranked| ranked.tool == tool).and_then(rank_set)
+}
+
+/// The possible ranks of a ranked tool.
+pub fn rank_set(ranked: &RankedV1) -> Option<String> {
+    let (low, high) = ranked.rank_low.zip(ranked.rank_high)?;
+    Some(if low == high { low.to_string() } else { format!("{low}–{high}") })
+}
+
+/// The number of trials without a report.
+pub fn failed_trials(tool: &ToolV1) -> usize {
+    tool.outcomes.iter().filter(|(outcome, _)| **outcome != karat_core::trial::Outcome::Reported).map(|(_, n)| n).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for (value, shown) in
+            [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (0.0, "0.000"), (-1.5, "-1.500")]
+        {
+            assert_eq!(three(Some(value)), shown, "{value}");
+        }
+        assert_eq!(span(Some([-0.0, -0.001])), "0–0");
+        assert_eq!(signed(Some(-0.0)), "0.000");
+    }
+}

@@ -1,0 +1,111 @@
+//! Plots pairwise tests of tools as a matrix.
+
+use super::axes::notes;
+use super::svg::{Anchor, SIZE, Svg};
+use super::{NothingToDraw, Plot, PlotOptions, ranks, subject, words};
+use crate::number::{p_value, signed, title};
+use crate::report_view::ReportView;
+use karat_format::comparison::RankTestV1;
+use std::collections::BTreeMap;
+
+pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+    let report = view.report;
+    let mut tools = subject::tools(view, options)?;
+    let ranking = ranks::ranking(view, options)?;
+    let tests: BTreeMap<(&str, &str), &RankTestV1> = ranking
+        .pairs
+        .iter()
+        .flat_map(|test| [((test.a.as_str(), test.b.as_str()), test), ((test.b.as_str(), test.a.as_str()), test)])
+        .collect();
+    tools.retain(|drawn| ranking.pairs.iter().any(|test| test.a == drawn.name() || test.b == drawn.name()));
+    if tools.len() < 2 {
+        return Err(NothingToDraw("it takes two tools with a value to test them against each other".to_owned()));
+    }
+    let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
+    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
+    let names = widest.clamp(60.0, 190.0);
+    let (left, top) = (10.0 + names + 34.0, 26.0);
+    let side = cell * tools.len() as f64;
+    let width = (left + side + 12.0).max(400.0);
+    let metric = title(&ranking.metric);
+    let mut svg = Svg::default();
+    let mut sentences = Vec::new();
+    for (row, drawn) in tools.iter().enumerate() {
+        let y = top + row as f64 * cell;
+        svg.name((10.0, y + cell / 2.0 + 4.5), Anchor::Start, drawn.name(), names);
+        let number = (row + 1).to_string();
+        svg.words("dim small", (left - 8.0, y + cell / 2.0 + 4.0), Anchor::End, &number);
+        // In small cells, neighbouring labels would touch.
+        if cell >= 18.0 || row % 2 == 0 {
+            svg.words("dim small", (left + row as f64 * cell + cell / 2.0, top - 8.0), Anchor::Middle, &number);
+        }
+        for (column, other) in tools.iter().enumerate().filter(|(column, _)| *column != row) {
+            let test = tests.get(&(drawn.name(), other.name())).copied();
+            let relation = Relation::new(test, drawn.name());
+            let words = format!(
+                "{} {} {}: {metric} {}",
+                drawn.name(),
+                relation.verb,
+                other.name(),
+                numbers(test, drawn.name())
+            );
+            let x = left + column as f64 * cell;
+            svg.about(&words, |svg| {
+                svg.rect(relation.class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));
+                svg.words(relation.sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, relation.sign);
+            });
+            if column > row {
+                sentences.push(words);
+            }
+        }
+    }
+    let foot = top + side + 8.0;
+    let remarks = [
+        format!(
+            "Each row against each column by {metric}: + significantly better, − significantly worse, = the same in every \
+             case, ? no significant difference."
+        ),
+        format!(
+            "All pairs are tested at once at {:.0} % (Holm). Tools stand in order, so columns have the numbers of rows.",
+            100.0 * ranking.level
+        ),
+    ];
+    let height = foot + notes(&mut svg, &remarks, (10.0, foot), width - 20.0) + 6.0;
+    Ok(vec![Plot {
+        title: format!("Who is better than whom by {metric}"),
+        description: format!("{}.", sentences.join("; ")),
+        about: subject::about(report),
+        size: (width, height),
+        marks: svg.finish(),
+    }])
+}
+
+/// How one tool compares with another.
+struct Relation {
+    sign: &'static str,
+    class: &'static str,
+    sign_class: &'static str,
+    verb: &'static str,
+}
+
+impl Relation {
+    fn new(test: Option<&RankTestV1>, own: &str) -> Self {
+        let is_same = test.is_some_and(|test| test.p.is_some() && test.differing == 0);
+        match test.and_then(|test| test.better.as_deref()) {
+            Some(better) if better == own => {
+                Self { sign: "+", class: "better", sign_class: "is-better", verb: "is better than" }
+            }
+            Some(_) => Self { sign: "−", class: "worse", sign_class: "is-worse", verb: "is worse than" },
+            None if is_same => Self { sign: "=", class: "same", sign_class: "is-same", verb: "is the same as" },
+            None => Self { sign: "?", class: "open", sign_class: "dim", verb: "does not differ significantly from" },
+        }
+    }
+}
+
+/// The difference and its p-value.
+fn numbers(test: Option<&RankTestV1>, own: &str) -> String {
+    let Some(test) = test.filter(|test| test.p.is_some()) else { return "was not tested".to_owned() };
+    let turned = |difference: f64| if test.b == own { difference } else { -difference };
+    let difference = test.difference.filter(|v| subject::is_drawable(*v)).map(turned);
+    format!("{}, p {}", signed(difference), p_value(test.p_holm))
+}

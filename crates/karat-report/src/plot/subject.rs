@@ -1,0 +1,124 @@
+//! Selects the tools and figures to plot.
+
+use super::{NothingToDraw, PlotOptions};
+use crate::number::{goodness, headline, rank_metric, ranked, span, three, title};
+use crate::report_view::ReportView;
+use karat_core::metric::table::Direction;
+use karat_core::wording::count;
+use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+
+/// A tool and its series number, which is the same on all plots of a report.
+#[derive(Clone, Copy)]
+pub(super) struct DrawnTool<'a> {
+    pub(super) tool: &'a ToolV1,
+    pub(super) series: usize,
+}
+
+impl<'a> DrawnTool<'a> {
+    pub(super) fn name(&self) -> &'a str {
+        &self.tool.tool
+    }
+}
+
+pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<Vec<DrawnTool<'a>>, NothingToDraw> {
+    let all: Vec<DrawnTool<'a>> =
+        ranked(view.report).into_iter().enumerate().map(|(series, tool)| DrawnTool { tool, series }).collect();
+    if all.is_empty() {
+        return Err(NothingToDraw("the report holds no tool; score a submission first".to_owned()));
+    }
+    if let Some(name) = options.tools.iter().find(|name| !all.iter().any(|drawn| drawn.name() == *name)) {
+        let there: Vec<&str> = all.iter().map(DrawnTool::name).collect();
+        return Err(NothingToDraw(format!("the report has no tool `{name}`; there are {}", there.join(", "))));
+    }
+    let chosen =
+        |drawn: &DrawnTool<'_>| options.tools.is_empty() || options.tools.iter().any(|name| name == drawn.name());
+    Ok(all.into_iter().filter(chosen).collect())
+}
+
+pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> Result<&'a str, NothingToDraw> {
+    let id = options.metric.as_deref().unwrap_or_else(|| rank_metric(view.report));
+    match view.report.tools.iter().any(|tool| estimate(view.report, tool, id).is_some()) {
+        true => Ok(id),
+        false => Err(NothingToDraw(format!(
+            "no tool of the report has the metric `{id}`; `karat metrics list` has those that there are"
+        ))),
+    }
+}
+
+/// Rejects a metric for plots with fixed figures.
+pub(super) fn no_metric(options: &PlotOptions, figures: &str) -> Result<(), NothingToDraw> {
+    match &options.metric {
+        None => Ok(()),
+        Some(_) => Err(NothingToDraw(format!("this plot shows {figures} and no other metric; leave the metric out"))),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Figure {
+    pub(super) value: f64,
+    pub(super) ci: Option<[f64; 2]>,
+}
+
+impl Figure {
+    pub(super) fn all(&self) -> impl Iterator<Item = f64> + use<> {
+        [self.value].into_iter().chain(self.ci.into_iter().flatten())
+    }
+
+    /// Such as `0.818 (.66–.88)`.
+    pub(super) fn to_text(&self) -> String {
+        let value = three(Some(self.value));
+        self.ci.map_or(value.clone(), |ci| format!("{value} ({})", span(Some(ci))))
+    }
+}
+
+pub(super) fn figure(report: &ReportV1, tool: &ToolV1, id: &str) -> Result<Figure, String> {
+    let Some(estimate) = estimate(report, tool, id) else { return Err("not measured".to_owned()) };
+    figure_from(estimate)
+}
+
+pub(super) fn figure_from(estimate: &EstimateV1) -> Result<Figure, String> {
+    let Some(value) = estimate.value else {
+        return Err(estimate.undefined.clone().unwrap_or_else(|| "undefined".to_owned()));
+    };
+    if !is_drawable(value) {
+        return Err("too large to draw".to_owned());
+    }
+    // A file may have the ends in the wrong order.
+    let ci = estimate.ci.filter(|ci| ci.iter().all(|end| is_drawable(*end)));
+    Ok(Figure { value, ci: ci.map(|[a, b]| [a.min(b), a.max(b)]) })
+}
+
+/// Whether a number is finite and of a size that an axis can show.
+pub(super) fn is_drawable(value: f64) -> bool {
+    value.is_finite() && value.abs() < 1e9
+}
+
+fn estimate<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
+    headline(report, tool).get(id).or_else(|| tool.metrics.get(id))
+}
+
+pub(super) fn by_metric<'a>(report: &ReportV1, mut tools: Vec<DrawnTool<'a>>, id: &str) -> Vec<DrawnTool<'a>> {
+    let key = |drawn: &DrawnTool<'_>| estimate(report, drawn.tool, id).and_then(goodness).filter(|v| v.is_finite());
+    tools.sort_by(|a, b| match (key(a), key(b)) {
+        (Some(x), Some(y)) => y.total_cmp(&x),
+        (x, y) => y.is_some().cmp(&x.is_some()),
+    });
+    tools
+}
+
+pub(super) fn is_down(report: &ReportV1, id: &str) -> bool {
+    let stated = report.tools.iter().find_map(|tool| estimate(report, tool, id)).map(|e| e.direction);
+    stated == Some(Direction::Down)
+}
+
+pub(super) fn axis_title(report: &ReportV1, id: &str) -> String {
+    format!("{}{}", title(id), if is_down(report, id) { " (less is better)" } else { "" })
+}
+
+pub(super) fn about(report: &ReportV1) -> String {
+    format!("{} · {} · profile {}", report.suite.name, count(report.suite.cases, "case"), report.profile.name)
+}
+
+pub(super) fn level(report: &ReportV1) -> String {
+    format!("{} % intervals", report.intervals.level * 100.0)
+}

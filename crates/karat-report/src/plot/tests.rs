@@ -1,0 +1,376 @@
+//! What holds of every kind of plot, whatever is drawn.
+
+use super::*;
+use crate::report_view::{EarlierReport, ReportView};
+use karat::comparison::ranking;
+use karat_format::report::ReportV1;
+use resvg::usvg::roxmltree::Document;
+use serde_json::{Value, json};
+
+/// What a test says of a tool: its name and F1, and its other figures follow.
+struct Made<'a> {
+    name: &'a str,
+    f1: Option<f64>,
+}
+
+fn estimate(value: Option<f64>) -> Value {
+    let ci = value.map(|v| [(v - 0.1).max(0.0), (v + 0.08).min(1.0)]);
+    json!({ "value": value, "undefined": value.is_none().then_some("no golden"), "ci": ci, "n": 4, "direction": "up" })
+}
+
+fn tool(made: &Made<'_>) -> Value {
+    let share = |by: f64| made.f1.map(|v| (v * by).clamp(0.0, 1.0));
+    let metrics = |by: f64| {
+        json!({ "f1": estimate(share(by)), "precision": estimate(share(1.1 * by)), "recall": estimate(share(0.9 * by)),
+                "ece": { "value": 0.1, "n": 4, "direction": "down" } })
+    };
+    // The cases' mean is the tool's figure, as in every report.
+    let own = |n: usize| made.f1.map(|v| v + (0.2 * n as f64 - 0.3) * v.min(1.0 - v));
+    let case = |n: usize| json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": estimate(own(n)) }, "trials": [] });
+    let slice = |by: f64| json!({ "metrics": metrics(by), "cases": 2 });
+    json!({
+        "tool": made.name, "trials": 8, "outcomes": { "reported": 8 }, "pass": false,
+        "counts": { "tp": 3, "fp": 2, "fn": 1 }, "verdicts": { "tp": 1.0, "fp": 0.0, "tn": 1.0, "fn": 0.0 },
+        "metrics": metrics(1.0), "micro": metrics(1.0), "macro_by": {},
+        "by": { "severity": { "high": slice(1.1), "low": slice(0.8) }, "language": { "rust": slice(1.0), "c": slice(0.9) } },
+        "reliability": [
+            { "low": 0.2, "high": 0.4, "confidence": 0.3, "accuracy": 0.25, "weight": 2.0 },
+            { "low": 0.8, "high": 1.0, "confidence": 1.0, "accuracy": 1.0, "weight": 6.0 }],
+        "sweeps": [{ "by": "confidence", "average_precision": 0.6,
+            "best": { "threshold": 0.5, "precision": 0.7, "recall": 0.6, "f1": 0.646 },
+            "points": [{ "threshold": 0.9, "precision": 1.0, "recall": 0.2, "f1": 0.333 },
+                       { "threshold": 0.5, "precision": 0.7, "recall": 0.6, "f1": 0.646 },
+                       { "threshold": null, "precision": 0.4, "recall": 0.7, "f1": 0.509 }] }],
+        "cases": (0..4).map(case).collect::<Vec<_>>(),
+    })
+}
+
+fn report(made: &[Made<'_>]) -> ReportV1 {
+    let cases = (0..4).map(|n| json!({ "case": format!("c{n}"), "verdict": "vulnerable", "issues": [] }));
+    let cost = made.iter().enumerate().map(|(at, made)| {
+        let usd = if at == 0 { 0.0 } else { 0.002 * (at + 1) as f64 };
+        (made.name.to_owned(), json!({ "usd": 8.0 * usd, "usd_per_case": usd, "usd_per_tp": null, "tokens_in": 1, "tokens_out": 1, "n": 8 }))
+    });
+    let value = json!({
+        "schema": "karat.report/1",
+        "suite": { "name": "made", "digest": "d", "cases": 4, "issues": 8 },
+        "profile": { "name": "karat", "method": "score", "expect_pass": false, "headline": ["precision", "recall", "f1"] },
+        "intervals": { "level": 0.95, "resamples": 1000, "bootstrap": "bca", "proportions": "wilson" },
+        "seed": 1, "cases": cases.collect::<Vec<_>>(),
+        "tools": made.iter().map(tool).collect::<Vec<_>>(),
+        "judges": [],
+        "measured": { "latency": {}, "cost": cost.collect::<serde_json::Map<_, _>>() },
+        "warnings": [],
+    });
+    let mut report: ReportV1 = serde_json::from_value(value).unwrap();
+    report.ranking = ranking(&report);
+    report
+}
+
+/// A report with all that can stand beside it.
+fn view(report: &ReportV1) -> ReportView<'_> {
+    let earlier = ["monday", "a-run-with-a-rather-long-name"]
+        .map(|label| EarlierReport { label: label.to_owned(), report: report.clone() });
+    let mut view = ReportView { earlier: earlier.into(), ..ReportView::new(report) };
+    let shares = json!({ "cases": 0.7, "trials": 0.25, "judges": 0.05, "case_count": 4, "trials_per_case": 2.0, "judges_per_trial": 2.0,
+        "halved_by_cases": 16, "halved_by_trials": null, "halved_by_judges": null });
+    view.variance =
+        report.tools.iter().map(|tool| (tool.tool.clone(), serde_json::from_value(shares.clone()).unwrap())).collect();
+    view
+}
+
+fn drawn(made: &[Made<'_>]) -> Vec<(&'static str, Plot)> {
+    let report = report(made);
+    let view = view(&report);
+    let all = KINDS.iter().filter_map(|kind| Some((kind.name, (kind.draw)(&view, &PlotOptions::default()).ok()?)));
+    all.flat_map(|(name, plots)| plots.into_iter().map(move |plot| (name, plot))).collect()
+}
+
+fn two() -> [Made<'static>; 2] {
+    [Made { name: "careful", f1: Some(0.8) }, Made { name: "noisy", f1: Some(0.4) }]
+}
+
+#[test]
+fn every_kind_draws_an_example_and_says_what_it_shows() {
+    let all = drawn(&two());
+    for kind in KINDS {
+        assert!(kind.description.len() > 30 && !kind.title.is_empty(), "{} says too little", kind.name);
+        let own: Vec<&Plot> = all.iter().filter(|(name, _)| *name == kind.name).map(|(_, plot)| plot).collect();
+        assert!(!own.is_empty(), "{} draws nothing", kind.name);
+        for plot in own {
+            assert!(plot.description.contains("careful") || plot.description.contains("noisy"), "{}", plot.description);
+            let inline = plot.inline();
+            assert!(inline.starts_with("<svg class=\"plot") && inline.contains("role=\"img\""), "{inline}");
+            assert!(!inline.contains("style") && !inline.contains("xmlns"), "{} has a style of its own", kind.name);
+        }
+    }
+}
+
+/// Every number of a drawing that is a place, with whether it goes from left to right.
+fn places(svg: &str) -> Vec<(bool, f64)> {
+    let document = Document::parse(svg).unwrap();
+    let mut out = Vec::new();
+    for node in document.descendants().filter(|node| node.is_element()) {
+        // Several plots as one are moved as groups, which this does not follow.
+        for attribute in node.attributes() {
+            let number = || attribute.value().parse::<f64>().unwrap();
+            match attribute.name() {
+                "x" | "x1" | "x2" | "cx" => out.push((true, number())),
+                "y" | "y1" | "y2" | "cy" => out.push((false, number())),
+                "width" | "height" | "r" => assert!(number() >= 0.0, "{svg}"),
+                "points" => {
+                    for pair in attribute.value().split(' ') {
+                        let (x, y) = pair.split_once(',').unwrap();
+                        out.extend([(true, x.parse().unwrap()), (false, y.parse().unwrap())]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if node.has_tag_name("text") && node.attribute("transform").is_none() {
+            let size = if node.attribute("class").is_some_and(|class| class.contains("small")) { 11.0 } else { 13.0 };
+            let wide = words::width(node.text().unwrap_or_default(), size);
+            let x: f64 = node.attribute("x").unwrap().parse().unwrap();
+            let (from, to) = match node.attribute("text-anchor") {
+                Some("end") => (x - wide, x),
+                Some(_) => (x - wide / 2.0, x + wide / 2.0),
+                None => (x, x + wide),
+            };
+            out.extend([(true, from), (true, to)]);
+        }
+    }
+    out
+}
+
+#[track_caller]
+fn check_inside(made: &[Made<'_>]) {
+    for (name, plot) in drawn(made) {
+        let svg = plot.inline();
+        for (across, place) in places(&svg) {
+            let end = if across { plot.size.0 } else { plot.size.1 };
+            assert!(
+                place.is_finite() && (-0.5..=end + 0.5).contains(&place),
+                "{name}: {place} is outside of 0 to {end}\n{svg}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_mark_lies_in_the_picture() {
+    check_inside(&two());
+    check_inside(&[Made { name: "one", f1: Some(0.5) }]);
+    check_inside(&[
+        Made { name: "zero", f1: Some(0.0) },
+        Made { name: "one", f1: Some(1.0) },
+        Made { name: "none", f1: None },
+    ]);
+    check_inside(&[Made { name: "equal", f1: Some(0.3) }, Made { name: "same", f1: Some(0.3) }]);
+    check_inside(&[Made { name: "nothing", f1: None }, Made { name: "nowhere", f1: None }]);
+    check_inside(&[
+        Made { name: "below", f1: Some(-7.5) },
+        Made { name: "vast", f1: Some(1e300) },
+        Made { name: "W".repeat(300).leak(), f1: Some(41.0) },
+    ]);
+    let names: Vec<String> = (0..50).map(|n| format!("tool-{n}-審査員-of-the-{}", "long ".repeat(n % 7))).collect();
+    let fifty: Vec<Made<'_>> =
+        names.iter().enumerate().map(|(n, name)| Made { name, f1: Some(n as f64 / 49.0) }).collect();
+    check_inside(&fifty);
+}
+
+#[test]
+fn what_a_tool_is_called_is_text() {
+    let hostile = "</title><script>alert(1)</script>\"'&\u{202e}";
+    let made = [Made { name: hostile, f1: Some(0.4) }, Made { name: "<b>", f1: Some(0.6) }];
+    let mut seen = 0;
+    for (name, plot) in drawn(&made) {
+        for svg in [plot.inline(), plot.standalone(Theme::Dark)] {
+            assert!(!svg.contains("<script") && !svg.contains("<b>") && !svg.contains('\u{202e}'), "{name}: {svg}");
+            Document::parse(&svg).unwrap();
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2 * KINDS.len(), "{seen}");
+}
+
+#[test]
+fn ids_differ_between_plots_and_not_between_drawings() {
+    let id = |plot: &Plot| plot.inline().split("aria-labelledby=\"").nth(1).unwrap()[..20].to_owned();
+    let (first, again) = (drawn(&two()), drawn(&two()));
+    let ids: std::collections::BTreeSet<String> = first.iter().map(|(_, plot)| id(plot)).collect();
+    assert_eq!(ids.len(), first.len());
+    assert!(first.iter().zip(&again).all(|((_, a), (_, b))| a == b && id(a) == id(b)));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let mut report = report(&[Made { name: "lonely", f1: None }]);
+    report.measured.cost.clear();
+    for tool in &mut report.tools {
+        (tool.reliability, tool.sweeps, tool.by) = Default::default();
+    }
+    let view = ReportView::new(&report);
+    let why = |options: &PlotOptions| -> String {
+        let line = |kind: &PlotKind| format!("{}: {}\n", kind.name, (kind.draw)(&view, options).unwrap_err());
+        KINDS.iter().map(line).collect()
+    };
+    insta::assert_snapshot!("nothing_to_draw", why(&PlotOptions::default()));
+    let unknown = PlotOptions { tools: vec!["nobody".to_owned()], ..PlotOptions::default() };
+    assert_eq!(why(&unknown).matches("the report has no tool `nobody`; there are lonely").count(), KINDS.len());
+    let unknown = PlotOptions { metric: Some("beauty".to_owned()), ..PlotOptions::default() };
+    assert!(why(&unknown).contains("intervals: no tool of the report has the metric `beauty`"), "{}", why(&unknown));
+}
+
+#[test]
+fn a_tool_looks_the_same_when_it_is_drawn_alone() {
+    let report = report(&two());
+    let view = view(&report);
+    let alone = PlotOptions { tools: vec!["noisy".to_owned()], ..PlotOptions::default() };
+    let plots = (kind("intervals").unwrap().draw)(&view, &alone).unwrap();
+    let drawn = plots[0].inline();
+    assert!(drawn.contains("class=\"s2\"") && !drawn.contains("class=\"s1\"") && !drawn.contains("careful"), "{drawn}");
+}
+
+#[test]
+fn matrices_read_the_same_from_both_sides() {
+    let mut report = report(&two());
+    let pair = &report.ranking.as_ref().unwrap().pairs[0];
+    assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.better.as_ref()), ("careful", "noisy", None));
+    for (better, differing, row, column) in [
+        (Some("careful"), 4, "is better than", "is worse than"),
+        (Some("noisy"), 4, "is worse than", "is better than"),
+        (None, 4, "does not differ significantly from", "does not differ significantly from"),
+        (None, 0, "is the same as", "is the same as"),
+    ] {
+        let pair = &mut report.ranking.as_mut().unwrap().pairs[0];
+        (pair.better, pair.differing) = (better.map(str::to_owned), differing);
+        let view = view(&report);
+        let drawn = (kind("significance").unwrap().draw)(&view, &PlotOptions::default()).unwrap()[0].inline();
+        let says = |a: &str, verb: &str, b: &str| drawn.contains(&format!("<title>{a} {verb} {b}: F1 "));
+        assert!(says("careful", row, "noisy") && says("noisy", column, "careful"), "{drawn}");
+        assert!(
+            drawn.contains("noisy: F1 +0.400, p 0.125") && drawn.contains("careful: F1 −0.400, p 0.125"),
+            "{drawn}"
+        );
+    }
+}
+
+#[test]
+fn every_tool_of_very_many_is_in_the_matrix() {
+    let names: Vec<String> = (0..50).map(|at| format!("t{at:02}")).collect();
+    let made: Vec<Made<'_>> =
+        names.iter().enumerate().map(|(at, name)| Made { name, f1: Some(0.99 - 0.015 * at as f64) }).collect();
+    let report = report(&made);
+    let drawn = (kind("significance").unwrap().draw)(&view(&report), &PlotOptions::default()).unwrap()[0].inline();
+    assert!(names.iter().all(|name| drawn.contains(&format!(">{name}<"))), "{drawn}");
+    assert_eq!(drawn.matches("<title>").count(), 50 * 49);
+}
+
+#[test]
+fn ranks_are_drawn_as_far_as_they_are_known() {
+    let mut report = report(&[
+        Made { name: "first", f1: Some(0.9) },
+        Made { name: "second", f1: Some(0.5) },
+        Made { name: "silent", f1: None },
+    ]);
+    let draw = |report: &ReportV1, options: &PlotOptions| (kind("ranks").unwrap().draw)(&view(report), options);
+    let drawn = draw(&report, &PlotOptions::default()).unwrap()[0].inline();
+    for said in ["<title>first: rank 1–2</title>", "<title>second: rank 1–2</title>", "no value, no rank"] {
+        assert!(drawn.contains(said), "{said} in {drawn}");
+    }
+    assert!(drawn.contains("By F1, first and second are tied."), "{drawn}");
+    // What a file says need not be possible.
+    report.ranking.as_mut().unwrap().tools[0].rank_high = Some(usize::MAX);
+    draw(&report, &PlotOptions::default()).unwrap();
+    let recall = PlotOptions { metric: Some("recall".to_owned()), ..PlotOptions::default() };
+    assert!(draw(&report, &recall).unwrap_err().to_string().contains("karat compare --ranks --metric recall"));
+    report.ranking = None;
+    assert!(draw(&report, &PlotOptions::default()).unwrap_err().to_string().contains("no tests of pairs"));
+}
+
+fn trend(view: &ReportView<'_>) -> String {
+    (kind("trend").unwrap().draw)(view, &PlotOptions::default()).unwrap()[0].inline()
+}
+
+#[test]
+fn a_trend_says_what_its_stops_are_and_rest_on() {
+    let report = report(&two());
+    let mut view = view(&report);
+    assert!(trend(&view).contains(">now</text>"));
+    view.name = Some("tuesday".to_owned());
+    let drawn = trend(&view);
+    assert!(drawn.contains(">tuesday</text>") && !drawn.contains(">now</text>"), "{drawn}");
+    assert!(drawn.contains("Lines at markers: 95 % intervals.") && !drawn.contains("another"), "{drawn}");
+    view.earlier[0].report.suite.digest = "other".to_owned();
+    assert!(trend(&view).contains("1 report rests on another state of the suite: "), "{}", trend(&view));
+    view.earlier[1].report.suite.name = "other".to_owned();
+    let said = ["1 report rests on another state", "1 report rests on another suite, "];
+    let flat = trend(&view).replace("</text>", " ").replace(['<', '>'], " ");
+    assert!(said.iter().all(|said| flat.contains(said)), "{flat}");
+    view.earlier = (0..40).map(|at| EarlierReport { label: at.to_string(), report: report.clone() }).collect();
+    let drawn = trend(&view);
+    assert!(!drawn.contains("Lines at markers") && !drawn.contains("class=\"ci\""), "{drawn}");
+}
+
+#[test]
+fn what_few_state_a_cost_of_is_drawn_by_time() {
+    let mut report = report(&two());
+    let draw =
+        |report: &ReportV1| (kind("cost-quality").unwrap().draw)(&ReportView::new(report), &PlotOptions::default());
+    assert!(draw(&report).unwrap()[0].inline().contains(">USD per case<"));
+    report.measured.cost.remove("noisy");
+    assert!(draw(&report).unwrap_err().to_string().starts_with("it takes two tools"));
+    for tool in ["careful", "noisy"] {
+        let latency = json!({ "mean_ms": 1500.0, "n": 8 });
+        report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
+    }
+    let drawn = draw(&report).unwrap()[0].inline();
+    assert!(
+        drawn.contains(">seconds per trial<")
+            && drawn.contains("Only careful<")
+            && drawn.contains(">states a cost, so time is shown.<"),
+        "{drawn}"
+    );
+}
+
+#[test]
+fn parts_without_a_value_name_metrics_that_have_one() {
+    let mut report = report(&two());
+    for slice in report.tools.iter_mut().flat_map(|tool| tool.by.values_mut()).flat_map(|values| values.values_mut()) {
+        slice.metrics.insert("f1".to_owned(), serde_json::from_value(estimate(None)).unwrap());
+    }
+    let options = PlotOptions { metric: Some("f1".to_owned()), ..PlotOptions::default() };
+    let said = (kind("slices").unwrap().draw)(&ReportView::new(&report), &options).unwrap_err().to_string();
+    assert_eq!(said, "no part of the suite has a value of F1; choose another with --metric: precision, recall, ece");
+}
+
+#[test]
+fn pictures_of_two_kinds() {
+    let lines = |svg: String| svg.replace("><", ">\n<");
+    for (name, plot) in drawn(&two()).into_iter().filter(|(name, _)| ["intervals", "cost-quality"].contains(name)) {
+        insta::assert_snapshot!(name, lines(plot.inline()));
+    }
+}
+
+#[test]
+fn pixels_are_the_same_each_time() {
+    let (_, plot) = drawn(&two()).remove(0);
+    let png = plot.png(Theme::Light, 1.0).unwrap();
+    assert!(png.starts_with(b"\x89PNG") && png == plot.png(Theme::Light, 1.0).unwrap());
+    assert_ne!(png, plot.png(Theme::Dark, 1.0).unwrap());
+    let refused = plot.png(Theme::Light, 1e6).unwrap_err().to_string();
+    assert!(refused.contains("too large; choose a smaller scale"), "{refused}");
+}
+
+#[test]
+fn plots_stand_side_by_side() {
+    let all: Vec<Plot> = drawn(&two()).into_iter().filter(|(name, _)| *name == "reliability").map(|(_, p)| p).collect();
+    let (one, both) = (all[0].clone(), Plot::beside("Reliability", all.clone()).unwrap());
+    assert_eq!(both.size, (one.size.0 * 2.0 + 18.0, one.size.1 + 24.0));
+    // Alone, what stands above it says whose it is.
+    let names = |svg: &str| svg.matches(">Reliability of careful</text>").count();
+    assert_eq!((names(&both.standalone(Theme::Light)), names(&one.standalone(Theme::Light))), (1, 1));
+    assert!(all.iter().all(|plot| both.description.contains(&plot.description)));
+    assert_eq!(Plot::beside("Reliability", vec![one.clone()]), Some(one));
+    assert_eq!(Plot::beside("Reliability", Vec::new()), None);
+}

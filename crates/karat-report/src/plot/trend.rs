@@ -1,0 +1,147 @@
+//! Plots a metric of every tool over several reports; a missing tool leaves a gap.
+
+use super::axes::{Frame, legend, list_names, notes};
+use super::scale::{Scale, domain, ticks};
+use super::subject::{self, DrawnTool, Figure};
+use super::svg::{Anchor, SMALL, Svg};
+use super::{NothingToDraw, Plot, PlotOptions, words};
+use crate::number::title;
+use crate::report_view::ReportView;
+use karat_core::wording::count;
+use karat_format::report::ReportV1;
+
+const WIDTH: f64 = 620.0;
+/// With more reports, intervals would cover each other.
+const MOST_WITH_INTERVALS: usize = 30;
+
+pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+    let (report, id) = (view.report, subject::metric(view, options)?);
+    let chosen = subject::tools(view, options)?;
+    if view.earlier.is_empty() {
+        return Err(NothingToDraw("there is one report only; a trend needs earlier ones, the oldest first".to_owned()));
+    }
+    let mut stops: Vec<(&str, &ReportV1)> =
+        view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
+    stops.push((view.name.as_deref().unwrap_or("now"), report));
+    let all: Vec<(DrawnTool<'_>, Vec<Option<Figure>>)> =
+        chosen.iter().map(|drawn| (*drawn, figures_over(&stops, drawn, id))).collect();
+    let (shown, lacking): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, figures)| figures.iter().any(Option::is_some));
+    let (tools, figures): (Vec<DrawnTool<'_>>, Vec<Vec<Option<Figure>>>) = shown.into_iter().unzip();
+    let all: Vec<f64> = figures.iter().flatten().flatten().flat_map(Figure::all).collect();
+    if all.is_empty() {
+        return Err(NothingToDraw(format!("{} has no value in any of the reports", title(id))));
+    }
+    let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 20.0, bottom: 300.0 };
+    let ends = domain(all);
+    let y = Scale::linear(ends, (frame.bottom, frame.top));
+    let inset = 22.0;
+    let x = Scale::linear((0.0, (stops.len() - 1) as f64), (frame.left + inset, frame.right - inset));
+    let mut svg = Svg::default();
+    frame.y_axis(&mut svg, &y, &ticks(ends, 5), &subject::axis_title(report, id));
+    report_labels(&mut svg, &frame, &x, &stops);
+    let mut sentences = Vec::new();
+    for (nth, (drawn, figures)) in tools.iter().zip(&figures).enumerate() {
+        // Tools are offset so that intervals do not overlap.
+        let aside = (nth as f64 - (tools.len() - 1) as f64 / 2.0) * (28.0 / tools.len() as f64).min(4.0);
+        let place = |at: usize, value: f64| (x.at(at as f64) + aside, y.at(value));
+        svg.series(drawn.series, |svg| {
+            for stretch in unbroken_runs(figures) {
+                let points: Vec<(f64, f64)> = stretch.iter().map(|(at, figure)| place(*at, figure.value)).collect();
+                svg.path("thin", &points);
+            }
+        });
+        let mut values = Vec::new();
+        for (at, figure) in figures.iter().enumerate() {
+            let Some(figure) = figure else { continue };
+            let words = format!("{}, {}: {}", drawn.name(), stops[at].0, figure.to_text());
+            svg.about(&words, |svg| {
+                svg.series(drawn.series, |svg| {
+                    if let Some([low, high]) = figure.ci.filter(|_| stops.len() <= MOST_WITH_INTERVALS) {
+                        svg.line("ci", place(at, low), place(at, high));
+                    }
+                    svg.marker(drawn.series, place(at, figure.value), 4.5);
+                });
+            });
+            values.push(format!("{} {}", stops[at].0, figure.to_text()));
+        }
+        sentences.push(format!("{}: {}", drawn.name(), values.join(", ")));
+    }
+    let mut foot = frame.bottom + 26.0;
+    foot += legend(&mut svg, &tools, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let mut remarks = Vec::new();
+    if figures.iter().flatten().flatten().any(|figure| figure.ci.is_some()) {
+        remarks.push(match stops.len() <= MOST_WITH_INTERVALS {
+            true => format!("Lines at markers: {}.", subject::level(report)),
+            false => "Intervals of so many reports would hide each other.".to_owned(),
+        });
+    }
+    remarks.extend(mismatched_reports(view));
+    if !lacking.is_empty() {
+        let names: Vec<&str> = lacking.iter().map(|(drawn, _)| drawn.name()).collect();
+        remarks.push(format!("Without a value: {}.", list_names(&names)));
+    }
+    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
+    Ok(vec![Plot {
+        title: format!("{} over {} reports", title(id), stops.len()),
+        description: format!("{}.", sentences.join("; ")),
+        about: subject::about(report),
+        size: (WIDTH, foot + 6.0),
+        marks: svg.finish(),
+    }])
+}
+
+/// Notes on earlier reports that have other goldens.
+fn mismatched_reports(view: &ReportView<'_>) -> Vec<String> {
+    let suite = &view.report.suite;
+    let others = view.earlier.iter().map(|earlier| &earlier.report.suite);
+    let (same_name, another): (Vec<_>, Vec<_>) = others.partition(|other| other.name == suite.name);
+    let changed = same_name.iter().filter(|other| other.digest != suite.digest).count();
+    let rest = |n: usize| format!("{} {}", count(n, "report"), if n == 1 { "rests" } else { "rest" });
+    let mut out = Vec::new();
+    if changed > 0 {
+        let why = "part of a change may come from that";
+        out.push(format!("{} on another state of the suite: {why}.", rest(changed)));
+    }
+    if !another.is_empty() {
+        out.push(format!("{} on another suite, with which nothing can be compared.", rest(another.len())));
+    }
+    out
+}
+
+fn figures_over(stops: &[(&str, &ReportV1)], drawn: &DrawnTool<'_>, id: &str) -> Vec<Option<Figure>> {
+    let at = |(_, report): &(&str, &ReportV1)| {
+        let tool = report.tools.iter().find(|tool| tool.tool == drawn.name())?;
+        subject::figure(report, tool, id).ok()
+    };
+    stops.iter().map(at).collect()
+}
+
+fn unbroken_runs(figures: &[Option<Figure>]) -> Vec<Vec<(usize, Figure)>> {
+    let mut out: Vec<Vec<(usize, Figure)>> = vec![Vec::new()];
+    for (at, figure) in figures.iter().enumerate() {
+        match (figure, out.last_mut()) {
+            (Some(figure), Some(last)) => last.push((at, *figure)),
+            _ => out.push(Vec::new()),
+        }
+    }
+    out
+}
+
+/// Names of reports, as many as fit, always including the last.
+fn report_labels(svg: &mut Svg, frame: &Frame, x: &Scale, stops: &[(&str, &ReportV1)]) {
+    let step = (frame.right - frame.left - 44.0) / (stops.len() - 1) as f64;
+    let every = (62.0 / step).ceil().max(1.0) as usize;
+    let room = step * every as f64 - 6.0;
+    svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
+    for (at, (label, _)) in stops.iter().enumerate() {
+        let place = x.at(at as f64);
+        svg.line("axis", (place, frame.bottom), (place, frame.bottom + 4.0));
+        if (stops.len() - 1 - at).is_multiple_of(every) {
+            // The first and the last name must stay inside the picture.
+            let room = room.min(2.0 * (place - 4.0)).min(2.0 * (WIDTH - place - 4.0));
+            let shown = words::fit_end(label, room, SMALL);
+            svg.about(label, |svg| svg.words("dim small", (place, frame.bottom + 17.0), Anchor::Middle, &shown));
+        }
+    }
+}

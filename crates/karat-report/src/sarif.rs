@@ -1,0 +1,122 @@
+//! Renders a report as SARIF: every finding and miss with its verdict.
+
+use super::TerminalStyle;
+use karat_core::matching::outcome::Flag;
+use karat_format::report::{FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Renders a SARIF run per tool, with a result per finding and per missed golden.
+pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
+    let runs: Vec<Value> = report.tools.iter().map(|tool| run(report, tool)).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": runs,
+    });
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Our SARIF rules, one per verdict.
+const RULES: [(&str, &str); 6] = [
+    ("karat/match", "The finding reports a golden issue."),
+    ("karat/acceptable", "The finding reports something true that was not demanded."),
+    ("karat/duplicate", "The finding reports a golden issue that was reported already."),
+    ("karat/extra", "The finding reports no golden issue."),
+    ("karat/trap", "The finding reports a known false alarm."),
+    ("karat/miss", "No finding reports the golden issue."),
+];
+
+fn run(report: &ReportV1, tool: &ToolV1) -> Value {
+    let rules: Vec<Value> =
+        RULES.iter().map(|(id, text)| json!({ "id": id, "shortDescription": { "text": text } })).collect();
+    let mut results = Vec::new();
+    for (case, info) in tool.cases.iter().zip(&report.cases) {
+        let issues: BTreeMap<&str, &IssueInfoV1> = info.issues.iter().map(|i| (i.id.as_str(), i)).collect();
+        for trial in &case.trials {
+            trial_results(&case.case, trial, &issues, &mut results);
+        }
+    }
+    json!({
+        "tool": { "driver": { "name": format!("karat: {}", tool.tool), "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+        "results": results,
+        "properties": { "unreliable": tool.metrics.values().any(|e| e.unreliable) },
+    })
+}
+
+fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &IssueInfoV1>, results: &mut Vec<Value>) {
+    let findings: BTreeMap<&str, &FindingInfoV1> = trial.findings.iter().map(|f| (f.id.as_str(), f)).collect();
+    let mut finding =
+        |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
+            let Some(f) = findings.get(id) else { return };
+            results.push(json!({
+                "ruleId": rule,
+                "kind": kind,
+                "level": level,
+                "message": { "text": plain(&format!("{} ({why})", f.title)) },
+                "locations": place(f.file.as_deref(), f.line_start, f.line_end),
+                "properties": { "case": case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
+            }));
+        };
+    for m in &trial.matches {
+        finding("karat/match", "pass", "none", &m.finding, Some(&m.golden), &format!("matches {}", m.golden), m.score);
+    }
+    for m in &trial.acceptable {
+        let why = format!("matches {}, which is acceptable", m.golden);
+        finding("karat/acceptable", "informational", "none", &m.finding, Some(&m.golden), &why, m.score);
+    }
+    for d in &trial.duplicates {
+        let why = d.golden.as_ref().map_or("repeats a golden".to_owned(), |g| format!("repeats {g}"));
+        finding("karat/duplicate", "informational", "none", &d.finding, d.golden.as_deref(), &why, d.score);
+    }
+    for e in &trial.extras {
+        let golden = e.best.as_ref().and_then(|b| b.golden.as_deref());
+        let rule = if e.flags.contains(&Flag::Trap) { "karat/trap" } else { "karat/extra" };
+        finding(rule, "fail", "note", &e.finding, golden, &e.why, e.best.as_ref().map(|b| b.score));
+    }
+    for miss in &trial.misses {
+        let Some(issue) = issues.get(miss.golden.as_str()) else { continue };
+        results.push(json!({
+            "ruleId": "karat/miss",
+            "kind": "fail",
+            "level": "warning",
+            "message": { "text": plain(&format!("Missed: {} ({})", issue.title, miss.why)) },
+            "locations": place(issue.file.as_deref(), issue.line_start, issue.line_end),
+            "properties": { "case": case, "trial": trial.trial, "golden": miss.golden },
+        }));
+    }
+}
+
+fn plain(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+}
+
+fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {
+    let Some(file) = file else { return json!([]) };
+    let uri = percent_encoding::utf8_percent_encode(file, PATH).to_string();
+    let mut physical = json!({ "artifactLocation": { "uri": uri } });
+    if let Some(start) = start.filter(|line| *line > 0) {
+        physical["region"] = json!({ "startLine": start, "endLine": end.unwrap_or(start).max(start) });
+    }
+    json!([{ "physicalLocation": physical }])
+}
+
+/// Characters to percent-encode in the path of a URI.
+const PATH: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b':');

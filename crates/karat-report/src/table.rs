@@ -1,0 +1,420 @@
+//! Renders a report for a terminal.
+
+mod composites;
+mod corrected;
+mod extras;
+mod leaderboard;
+mod sparkline;
+
+use super::clusters;
+use super::grid::{self, Cell};
+use super::number::{headline, rank_metric, ranked, statement, three, title};
+use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, paint};
+use super::trial_spread::{self, TrialSpread, trial_spread};
+use anstyle::Style;
+use karat_core::golden::Acceptance;
+use karat_core::matching::outcome::Flag;
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::profile::Method;
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
+use karat_format::run::NOTHING_EXECUTED;
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_width::UnicodeWidthStr;
+
+const MOST_CASES: usize = 24;
+
+/// Renders the leaderboard, the cases, the misses and the warnings.
+pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = head(report, terminal);
+    if let Some(said) = statement(report) {
+        let lines = grid::fold(&harmless(said), terminal.width);
+        lines.iter().for_each(|line| out.push_str(&format!("{}\n", paint(line, BOLD, terminal))));
+    }
+    out.push('\n');
+    let (board, remarks) = leaderboard::draw(report, terminal);
+    out.push_str(&board);
+    out.push_str(&footnotes(report, remarks, terminal));
+    out.push_str(&composites::draw(report, terminal));
+    out.push_str(&corrected::draw(report, terminal));
+    out.push_str(&judges(report, terminal));
+    out.push_str(&isolation(report, terminal));
+    out.push_str(&spread(report, terminal));
+    if report.profile.method == Method::Recorded {
+        out.push_str(&one_to_one(report, terminal));
+    }
+    if report.profile.method != Method::Verdict {
+        out.push_str(&cases(report, terminal));
+        out.push_str(&missed(report, terminal));
+        out.push_str(&flaky(report, terminal));
+        // Exact suites list all other findings below; recorded decisions are taken as they are.
+        if report.profile.method == Method::Score && !report.profile.expect_pass {
+            out.push_str(&extras::draw(report, terminal));
+        }
+        out.push_str(&thresholds(report, terminal));
+    }
+    out.push_str(&lucky(report, terminal));
+    if report.profile.expect_pass {
+        out.push_str(&expectations(report, terminal));
+    }
+    out.push_str(&warnings(report, terminal));
+    out
+}
+
+fn head(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let sits = |name: &String| {
+        let members = report.judges.iter().filter_map(|judge| judge.agreement.as_ref()).flat_map(|a| &a.judges);
+        members.into_iter().any(|member| member == name)
+    };
+    let decided = |judge: &&JudgeV1| judge.asked + judge.cached > 0 && !sits(&judge.judge);
+    let judges: Vec<&str> = report.judges.iter().filter(decided).map(|j| j.judge.as_str()).collect();
+    let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
+    let facts = format!(
+        "{}, {} · profile {} · judge {}",
+        count(report.suite.cases, "case"),
+        count(report.suite.issues, "golden"),
+        harmless(&report.profile.name),
+        harmless(&judge),
+    );
+    beside(&harmless(&report.suite.name), "  ", &facts, terminal)
+}
+
+/// Indents a sentence by two blanks, its further lines by four.
+fn hanging(text: &str, terminal: &TerminalStyle) -> String {
+    let text = harmless(text);
+    if text.width() + 2 <= terminal.width {
+        return format!("  {text}\n");
+    }
+    let lines = grid::fold(&text, terminal.width.saturating_sub(4));
+    let indent = |number: usize| if number == 0 { "  " } else { "    " };
+    lines.iter().enumerate().map(|(number, line)| format!("{}{line}\n", indent(number))).collect()
+}
+
+fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) -> String {
+    let mut notes = Vec::new();
+    if report.tools.len() > 1 {
+        notes.push("* best".to_owned());
+    }
+    match &report.profile.headline_macro_by {
+        Some(dimension) => notes.push(format!("mean over {}", harmless(dimension))),
+        None => notes.push("mean over cases".to_owned()),
+    }
+    let percent = report.intervals.level * 100.0;
+    notes.push(match &report.intervals.cluster {
+        Some(field) => format!("{percent} % intervals beneath, clustered by {}", harmless(field)),
+        None => format!("{percent} % intervals beneath"),
+    });
+    let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
+    if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
+        let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
+        notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
+    }
+    notes.extend(remarks);
+    let mut lines = grid::wrap(&notes.join(" · "), terminal.width.saturating_sub(2));
+    if let Some(sentence) = clusters::sentence(report) {
+        lines.extend(grid::wrap(&harmless(&sentence), terminal.width.saturating_sub(2)));
+    }
+    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect()
+}
+
+fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
+    let head = std::iter::once(Cell::left("tool")).chain(columns.into_iter().map(Cell::right));
+    let mut cells = vec![head.map(|cell| cell.styled(DIM)).collect::<Vec<_>>()];
+    for (tool, values) in rows {
+        cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
+    }
+    // The ranking metric comes first; of the others, those that fit.
+    let columns =
+        (2..=cells[0].len()).rev().find(|columns| grid::width(&cells, *columns) <= terminal.width).unwrap_or(2);
+    cells.iter_mut().for_each(|row| row.truncate(columns));
+    let heading = beside(trial_spread::TITLE, " ", &format!("({})", trial_spread::CELLS), terminal);
+    format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour))
+}
+
+fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let changed: Vec<&ToolV1> =
+        ranked(report).into_iter().filter(|t| t.one_to_one.is_some_and(|c| c != t.counts)).collect();
+    let mut out = format!("\n{}\n", paint("If every finding could match one golden only", BOLD, terminal));
+    if changed.is_empty() {
+        out.push_str("  nothing would change: the recorded matches are one to one\n");
+        return out;
+    }
+    let mut rows = vec![["tool", "TP", "FP", "FN", "recall"].map(|name| Cell::right(name).styled(DIM)).to_vec()];
+    rows[0][0] = Cell::left("tool").styled(DIM);
+    for tool in changed {
+        let Some(own) = tool.one_to_one else { continue };
+        let change = |was: usize, is: usize| if was == is { is.to_string() } else { format!("{was} → {is}") };
+        let recall = |tp: usize, missed: usize| three((tp + missed > 0).then(|| tp as f64 / (tp + missed) as f64));
+        rows.push(vec![
+            Cell::left(&tool.tool),
+            Cell::right(change(tool.counts.tp, own.tp)),
+            Cell::right(change(tool.counts.fp, own.fp)),
+            Cell::right(change(tool.counts.r#fn, own.r#fn)),
+            Cell::right(format!("{} → {}", recall(tool.counts.tp, tool.counts.r#fn), recall(own.tp, own.r#fn))),
+        ]);
+    }
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    out
+}
+
+fn judges(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let width = terminal.width.saturating_sub(2);
+    let line = |line: &String| {
+        let lines = grid::wrap(&format!("judge {line}"), width);
+        lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect::<String>()
+    };
+    super::judges::lines(report).iter().map(line).collect()
+}
+
+/// The isolation of each tool, if any was run; tools with the same isolation share a line.
+fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for tool in ranked(report) {
+        if let Some(words) = report.measured.isolation.get(&tool.tool) {
+            by.entry(words).or_default().push(&tool.tool);
+        }
+    }
+    // Recorded trials and built-in rules run nothing, which needs no line.
+    if by.keys().all(|words| *words == NOTHING_EXECUTED) {
+        return String::new();
+    }
+    let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
+    let line = format!("isolation · {}", all.join(" · "));
+    let lines = grid::fold(&harmless(&line), terminal.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect()
+}
+
+/// The ranking metric and the goldens found by case; for a large suite the worst cases.
+fn cases(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let tools = ranked(report);
+    let fitting = |cell: usize| (terminal.width.saturating_sub(30) / cell).max(1);
+    // If full cells do not fit for all tools, short cells for more tools are better.
+    let short = tools.len() > fitting(20);
+    let shown = &tools[..tools.len().min(if short { fitting(16) } else { fitting(20) })];
+    let mut order: Vec<usize> = (0..report.cases.len()).collect();
+    let large = order.len() > MOST_CASES;
+    if large {
+        let mean = |case: usize| {
+            let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], rank_metric(report))).collect();
+            karat_core::stats::summary::mean(&values)
+        };
+        // Perfect cases are not listed.
+        order.retain(|&case| mean(case).is_some_and(|figure| figure < 1.0));
+        order.sort_by(|&a, &b| mean(a).unwrap_or(1.0).total_cmp(&mean(b).unwrap_or(1.0)).then(a.cmp(&b)));
+        order.truncate(10);
+    }
+    if order.is_empty() {
+        return String::new();
+    }
+    let heading = if large { "The ten cases that went worst" } else { "Case by case" };
+    // F1 is the default; any other metric is named.
+    let heading = match rank_metric(report) {
+        "f1" => heading.to_owned(),
+        id => format!("{heading}, by {}", title(id)),
+    };
+    let mut header = vec![Cell::left("case").styled(DIM)];
+    let widest = if short { 14 } else { 18 };
+    header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), widest)).styled(DIM)));
+    let mut rows = vec![header];
+    for &case in &order {
+        let mut row = vec![Cell::left(&report.cases[case].case)];
+        row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
+        rows.push(row);
+    }
+    let mut out =
+        format!("\n{}\n{}", paint(&heading, BOLD, terminal), grid::draw(&rows, terminal.width, terminal.colour));
+    if shown.len() < tools.len() {
+        let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
+        out.push_str(&format!("  {}\n", paint(&note, DIM, terminal)));
+    }
+    out
+}
+
+fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
+    case.metrics.get(id).and_then(|e| e.value)
+}
+
+fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell {
+    let result = &tool.cases[case];
+    let required = report.cases[case].issues.iter().filter(|i| i.acceptance == Acceptance::Required).count();
+    if required == 0 {
+        return match value(result, "clean_pass") {
+            Some(1.0) => Cell::left("clean").styled(GOOD),
+            Some(_) => {
+                let alarms: usize = result.counted().map(|t| t.fp).sum();
+                let words = if short { format!("{alarms} false") } else { count(alarms, "false alarm") };
+                Cell::left(if alarms > 0 { words } else { "failed".to_owned() }).styled(RED)
+            }
+            None => Cell::left("–").styled(DIM),
+        };
+    }
+    let found: usize = result.counted().map(|t| t.tp).sum();
+    let all: usize = result.counted().map(|t| t.tp + t.r#fn).sum();
+    let figure = value(result, rank_metric(report));
+    let style = match figure {
+        Some(figure) if figure >= 0.8 => GOOD,
+        Some(figure) if figure < 0.4 => RED,
+        Some(_) => Style::new(),
+        None => DIM,
+    };
+    let word = if short { "" } else { " found" };
+    Cell::left(format!("{}  {found}/{all}{word}", three(figure))).styled(style)
+}
+
+fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut never: Vec<(&str, &str)> = Vec::new();
+    for (index, case) in report.cases.iter().enumerate() {
+        let mut trials = 0_usize;
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        // Without judgements it is not known what was found.
+        let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
+        for trial in report.tools.iter().flat_map(|tool| tool.cases[index].counted()) {
+            trials += 1;
+            found.extend(trial.matches.iter().map(|m| m.golden.as_str()));
+            for miss in trial.misses.iter().filter(|m| m.flags.contains(&Flag::Unjudged)) {
+                *unjudged.entry(miss.golden.as_str()).or_default() += 1;
+            }
+        }
+        for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
+            let judged = trials > unjudged.get(issue.id.as_str()).copied().unwrap_or(0);
+            if judged && !found.contains(issue.id.as_str()) {
+                never.push((&case.case, &issue.title));
+            }
+        }
+    }
+    if never.is_empty() || report.tools.is_empty() {
+        return String::new();
+    }
+    let who = if report.tools.len() == 1 { "Never found" } else { "Found by no tool" };
+    let mut out = format!("\n{} {}\n", paint(who, BOLD, terminal), paint(&format!("({})", never.len()), DIM, terminal));
+    for (case, title) in never.iter().take(8) {
+        let line = format!("  {}: {}", harmless(case), harmless(title));
+        out.push_str(&grid::fit(&line, terminal.width));
+        out.push('\n');
+    }
+    if never.len() > 8 {
+        out.push_str(&format!("  {}\n", paint(&format!("and {} more", never.len() - 8), DIM, terminal)));
+    }
+    out
+}
+
+/// Goldens found in some trials only: their number, and the one closest to half of the trials.
+fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    for tool in ranked(report).into_iter().filter(|tool| !tool.flaky.is_empty()) {
+        // Closest to half of the trials; ties go to the earliest.
+        let evenness = |f: &FlakyV1| (2 * f.found).abs_diff(f.trials);
+        let Some(worst) = tool.flaky.iter().min_by_key(|f| evenness(f)) else { continue };
+        let goldens = count(tool.flaky.len(), "golden");
+        let example = format!("{} ({} of {} trials)", worst.golden, worst.found, worst.trials);
+        out.push_str(&hanging(&format!("{}: {goldens}, such as {example}", tool.tool), terminal));
+    }
+    if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Found in some trials only", BOLD, terminal)) }
+}
+
+/// Cases called vulnerable by tools that did not find the target.
+fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    for tool in ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()) {
+        let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
+        tool.lucky.iter().for_each(|guess| *cases.entry(&guess.case).or_default() += 1);
+        let named: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
+        let more =
+            if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
+        out.push_str(&self::hanging(&format!("{}: {}{more}", tool.tool, named.join(", ")), terminal));
+    }
+    if out.is_empty() {
+        out
+    } else {
+        format!("\n{}\n{out}", paint("Called vulnerable without the target", BOLD, terminal))
+    }
+}
+
+const MOST_LUCKY: usize = 3;
+
+/// Thresholds that would improve F1.
+fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    for tool in ranked(report) {
+        let Some(now) = tool.micro.get("f1").and_then(|e| e.value) else { continue };
+        let points = tool.sweeps.iter().filter_map(|sweep| {
+            let best = sweep.best?;
+            Some((best, sweep.by.as_str(), best.threshold?))
+        });
+        let best = points.reduce(|best, next| if next.0.f1 > best.0.f1 { next } else { best });
+        let Some((best, by, from)) = best.filter(|(best, _, _)| best.f1 >= now + WORTH_A_THRESHOLD) else { continue };
+        let from = match from as usize {
+            level if by == "severity" => SEVERITIES[level.clamp(1, 5) - 1].to_owned(),
+            _ => from.to_string(),
+        };
+        let line = format!(
+            "{}: findings from {by} {from} on have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
+            tool.tool, best.f1, best.precision, best.recall
+        );
+        out.push_str(&hanging(&line, terminal));
+    }
+    if out.is_empty() {
+        return out;
+    }
+    let aside = "(chosen on these very cases, so it promises too much)";
+    format!("\n{}{out}", beside("A threshold would help", " ", aside, terminal))
+}
+
+/// As thresholds count them, from 1.
+const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
+
+/// The least improvement of pooled F1 that is reported.
+const WORTH_A_THRESHOLD: f64 = 0.01;
+
+/// For exact suites: missing and unexpected findings.
+fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    for tool in &report.tools {
+        let mut lines: Vec<(&str, Style, String)> = Vec::new();
+        for (result, info) in tool.cases.iter().zip(&report.cases) {
+            let titles: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
+            for trial in result.trials.iter().filter(|_| !result.pass) {
+                for miss in &trial.misses {
+                    let title = titles.get(miss.golden.as_str()).copied().unwrap_or(&miss.golden);
+                    lines.push(("missing   ", RED, format!("{} · {title} ({})", info.case, miss.why)));
+                }
+                let titles: BTreeMap<&str, &str> =
+                    trial.findings.iter().map(|f| (f.id.as_str(), f.title.as_str())).collect();
+                for extra in &trial.extras {
+                    let title = titles.get(extra.finding.as_str()).copied().unwrap_or(&extra.finding);
+                    lines.push(("unexpected", WARNING, format!("{} · {title} ({})", info.case, extra.why)));
+                }
+            }
+        }
+        if lines.is_empty() {
+            continue;
+        }
+        let head = format!("{} does not pass", harmless(&tool.tool));
+        out.push_str(&format!("\n{}\n", paint(&grid::fit(&head, terminal.width), BOLD, terminal)));
+        for (word, style, line) in lines.iter().take(20) {
+            let line = grid::fit(&harmless(line), terminal.width.saturating_sub(word.len() + 4));
+            out.push_str(&format!("  {}  {line}\n", paint(word, *style, terminal)));
+        }
+        if lines.len() > 20 {
+            out.push_str(&format!("  {}\n", paint(&format!("and {} more", lines.len() - 20), DIM, terminal)));
+        }
+    }
+    out
+}
+
+fn warnings(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut out = String::new();
+    if !report.warnings.is_empty() {
+        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+    }
+    for warning in report.warnings.iter().take(12) {
+        out.push_str(&hanging(warning, terminal));
+    }
+    if report.warnings.len() > 12 {
+        let more = format!("and {} more in the JSON report", report.warnings.len() - 12);
+        out.push_str(&format!("  {}\n", paint(&more, DIM, terminal)));
+    }
+    out
+}

@@ -1,0 +1,213 @@
+//! The leaderboard, with as many columns as fit.
+
+use super::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, sparkline};
+use crate::grid::{self, Cell};
+use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
+use anstyle::Style;
+use karat_core::profile::Method;
+use karat_format::report::{ReportV1, ToolV1};
+
+/// Tool names may be cut to this to make room for a column.
+const NAME: usize = 24;
+/// Tool names may be cut to this to make room for a headline metric.
+const SHORT_NAME: usize = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    /// By position in the headline, with its interval below.
+    Headline(usize),
+    Tp,
+    Fp,
+    Fn,
+    Result,
+    Failed,
+    Metric(&'static str),
+    Seconds,
+    Usd,
+}
+
+/// Further columns, most useful first; a group is shown together.
+const MORE: [&[Column]; 8] = [
+    &[Column::Tp, Column::Fp, Column::Fn],
+    &[Column::Failed],
+    &[Column::Usd],
+    &[Column::Seconds],
+    &[Column::Metric("f2")],
+    &[Column::Metric("found_any")],
+    &[Column::Metric("found_all")],
+    &[Column::Metric("consistency")],
+];
+
+/// Returns the leaderboard and its footnotes: what the bars show, and what did not fit.
+pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<String>) {
+    let Board { columns, stacked } = Board::fitting(report, terminal.width);
+    let mut rows = rows(report, &columns, stacked);
+    let is_shown = |at: usize| columns.contains(&Column::Headline(at));
+    let shown = (0..report.profile.headline.len()).filter(|at| is_shown(*at)).count();
+    let bars = sparkline::add(report, &mut rows, 1 + shown, terminal);
+    if stacked && columns.iter().any(|column| !split(report, *column).0.is_empty()) {
+        let upper = columns.iter().map(|column| Cell::right(split(report, *column).0).styled(DIM));
+        rows.insert(0, [Cell::left("")].into_iter().chain(upper).collect());
+    }
+    let ids = report.profile.headline.iter().enumerate();
+    let left_out: Vec<&str> = ids.filter(|(at, _)| !is_shown(*at)).map(|(_, id)| title(id)).collect();
+    let no_room = (!left_out.is_empty()).then(|| format!("no room for {}", left_out.join(", ")));
+    (grid::draw(&rows, terminal.width, terminal.colour), bars.into_iter().chain(no_room).collect())
+}
+
+struct Board {
+    columns: Vec<Column>,
+    /// Whether column heads take two lines.
+    stacked: bool,
+}
+
+impl Board {
+    fn fitting(report: &ReportV1, width: usize) -> Self {
+        let headline: Vec<Column> = (0..report.profile.headline.len()).map(Column::Headline).collect();
+        let rows = rows(report, &headline, false);
+        let first = grid::width(&rows, 1);
+        let stacked = first.min(SHORT_NAME + 2) + grid::width(&rows, usize::MAX) - first > width;
+        Self { columns: chosen(report, width, stacked), stacked }
+    }
+}
+
+fn chosen(report: &ReportV1, width: usize, stacked: bool) -> Vec<Column> {
+    let fits = |columns: &[Column], name: usize, beside: usize| {
+        let rows = rows(report, columns, stacked);
+        let first = grid::width(&rows, 1);
+        first.min(name + 2) + grid::width(&rows, usize::MAX) - first + beside <= width
+    };
+    let headline = &report.profile.headline;
+    let mut columns: Vec<Column> = (0..headline.len()).map(Column::Headline).collect();
+    if report.profile.expect_pass {
+        columns.push(Column::Result);
+    }
+    // The ranking metric and whether tools pass are kept.
+    while !fits(&columns, SHORT_NAME, 0) {
+        let can_go = |column: &Column| matches!(column, Column::Headline(at) if headline[*at] != rank_metric(report));
+        let Some(last) = columns.iter().rposition(can_go) else { break };
+        columns.remove(last);
+    }
+    let mut more: Vec<&[Column]> = MORE.to_vec();
+    if report.profile.method == Method::Audit {
+        // Audits do not count findings.
+        more.rotate_left(1);
+    }
+    for group in more.into_iter().filter(|group| has_any(report, group[0])) {
+        let with: Vec<Column> = columns.iter().chain(group).copied().collect();
+        // The interval track is more useful than what comes after counts and failures.
+        let track = if matches!(group[0], Column::Tp | Column::Failed) { 0 } else { sparkline::COLUMN + 2 };
+        if fits(&with, NAME, track) {
+            columns = with;
+        }
+    }
+    columns.sort_by_key(|column| place(*column));
+    columns
+}
+
+fn place(column: Column) -> usize {
+    match column {
+        Column::Headline(at) => at,
+        Column::Tp | Column::Fp | Column::Fn => 100,
+        Column::Result => 101,
+        Column::Failed => 102,
+        Column::Metric(_) => 103,
+        Column::Seconds => 104,
+        Column::Usd => 105,
+    }
+}
+
+fn has_any(report: &ReportV1, column: Column) -> bool {
+    let verdicts_only = report.profile.method == Method::Verdict;
+    report.tools.iter().any(|tool| match column {
+        Column::Headline(_) | Column::Result => true,
+        Column::Tp | Column::Fp | Column::Fn => !verdicts_only,
+        Column::Failed => failed_trials(tool) > 0,
+        Column::Metric(id) => !verdicts_only && tool.metrics.get(id).is_some_and(|estimate| estimate.value.is_some()),
+        Column::Seconds => report.measured.latency.contains_key(&tool.tool),
+        Column::Usd => report.measured.cost.contains_key(&tool.tool),
+    })
+}
+
+fn split(report: &ReportV1, column: Column) -> (String, String) {
+    let title = head_words(report, column);
+    match (column, title.rsplit_once(' ')) {
+        (Column::Headline(_), Some((upper, lower))) => {
+            (upper.to_owned(), format!("{lower:>width$}", width = upper.chars().count()))
+        }
+        _ => (String::new(), title.to_owned()),
+    }
+}
+
+fn rows(report: &ReportV1, columns: &[Column], stacked: bool) -> Vec<Vec<Cell>> {
+    let mut header = vec![Cell::left("tool").styled(DIM)];
+    let head = |column: &Column| {
+        let words = if stacked { split(report, *column).1 } else { head_words(report, *column).to_owned() };
+        if *column == Column::Result { Cell::left(words) } else { Cell::right(words) }.styled(DIM)
+    };
+    header.extend(columns.iter().map(head));
+    let mut rows = vec![header];
+    for tool in ranked(report) {
+        let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
+        row.extend(columns.iter().map(|column| cell(report, tool, *column)));
+        rows.push(row);
+        let rank = rank_of(report, &tool.tool).map_or_else(String::new, |rank| format!("rank {rank}"));
+        let spans = columns.iter().filter_map(|column| match column {
+            Column::Headline(at) => {
+                Some(span(headline(report, tool).get(&report.profile.headline[*at]).and_then(|e| e.ci)))
+            }
+            _ => None,
+        });
+        let beneath = [Cell::left(rank).styled(DIM)].into_iter().chain(spans.map(|s| Cell::right(s).styled(DIM)));
+        rows.push(beneath.collect());
+    }
+    rows
+}
+
+fn head_words(report: &ReportV1, column: Column) -> &str {
+    match column {
+        Column::Headline(at) => title(&report.profile.headline[at]),
+        Column::Tp => "TP",
+        Column::Fp => "FP",
+        Column::Fn => "FN",
+        Column::Result => "result",
+        Column::Failed => "failed",
+        Column::Metric(id) => title(id),
+        Column::Seconds => "s/trial",
+        Column::Usd => "USD",
+    }
+}
+
+fn cell(report: &ReportV1, tool: &ToolV1, column: Column) -> Cell {
+    let figure = |value: Option<String>| Cell::right(value.unwrap_or_else(|| "–".to_owned()));
+    match column {
+        Column::Headline(at) => metric_cell(report, tool, &report.profile.headline[at]),
+        Column::Tp => Cell::right(tool.counts.tp.to_string()),
+        Column::Fp => Cell::right(tool.counts.fp.to_string()),
+        Column::Fn => Cell::right(tool.counts.r#fn.to_string()),
+        Column::Result if tool.pass => Cell::left("pass").styled(GOOD),
+        Column::Result => Cell::left("FAIL").styled(RED),
+        Column::Failed => {
+            let n = failed_trials(tool);
+            Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { WARNING } else { DIM })
+        }
+        Column::Metric(id) => Cell::right(three(tool.metrics.get(id).and_then(|e| e.value))),
+        Column::Seconds => {
+            figure(report.measured.latency.get(&tool.tool).map(|own| format!("{:.1}", own.mean_ms / 1000.0)))
+        }
+        Column::Usd => figure(report.measured.cost.get(&tool.tool).map(|own| format!("{:.2}", own.usd))),
+    }
+}
+
+fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {
+    let estimate = headline(report, tool).get(id);
+    let mut text = three(estimate.and_then(|e| e.value));
+    let best = is_best(report, tool, id);
+    text.push(if best { '*' } else { ' ' });
+    let style = match estimate.and_then(|e| e.value) {
+        _ if best => GOOD,
+        Some(_) => Style::new(),
+        None => DIM,
+    };
+    Cell::right(text).styled(style)
+}

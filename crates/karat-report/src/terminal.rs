@@ -1,0 +1,43 @@
+//! Terminal output shared by the text renderers: styles, wrapping and headings.
+
+use super::grid;
+use anstyle::{AnsiColor, Style};
+use karat_format::diagnostic::harmless;
+use unicode_width::UnicodeWidthStr;
+
+/// Width and colour support of the output.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct TerminalStyle {
+    pub width: usize,
+    pub colour: bool,
+}
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
+pub(crate) const RED: Style = AnsiColor::Red.on_default();
+pub(crate) const GOOD: Style = GREEN.bold();
+pub(crate) const BAD: Style = RED.bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
+
+pub(crate) fn paint(text: &str, style: Style, terminal: &TerminalStyle) -> String {
+    if terminal.colour { format!("{}{text}{}", style.render(), style.render_reset()) } else { text.to_owned() }
+}
+
+/// Untrusted text, wrapped and indented by two blanks.
+pub(crate) fn indented(text: &str, style: Style, terminal: &TerminalStyle) -> String {
+    let lines = grid::wrap(&harmless(text), terminal.width.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}\n", paint(line, style, terminal))).collect()
+}
+
+/// A heading followed by text, below it if it does not fit.
+pub(crate) fn beside(head: &str, gap: &str, text: &str, terminal: &TerminalStyle) -> String {
+    if head.width() + gap.width() + text.width() <= terminal.width {
+        return format!("{}{gap}{}\n", paint(head, BOLD, terminal), paint(text, DIM, terminal));
+    }
+    let painted = |text: &str, style: Style| -> String {
+        grid::fold(text, terminal.width).iter().map(|line| format!("{}\n", paint(line, style, terminal))).collect()
+    };
+    painted(head, BOLD) + &painted(text, DIM)
+}

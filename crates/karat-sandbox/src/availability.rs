@@ -1,0 +1,89 @@
+//! Determines which kinds of isolation this system supports.
+
+use super::bubblewrap::{self, Bubblewrap};
+use super::isolation::Isolation;
+use super::job::SandboxError;
+#[cfg(target_os = "linux")]
+use super::{landlock_rules, seccomp};
+use std::sync::OnceLock;
+
+/// The isolation this system supports besides [`Isolation::Process`], which always works.
+#[derive(Clone, Debug)]
+pub struct Availability {
+    /// Bubblewrap, or why it cannot be used.
+    pub bubblewrap: Result<Bubblewrap, String>,
+    /// Why Landlock cannot be used, if it cannot.
+    pub landlock: Result<(), String>,
+}
+
+impl Availability {
+    /// Why an isolation cannot be used; `None` where it can.
+    pub fn unavailable_reason(&self, isolation: Isolation) -> Option<&str> {
+        match isolation {
+            Isolation::Bubblewrap => self.bubblewrap.as_ref().err().map(String::as_str),
+            Isolation::Landlock => self.landlock.as_ref().err().map(String::as_str),
+            Isolation::Process => None,
+        }
+    }
+
+    /// The strongest isolation that can be used.
+    pub fn strongest(&self) -> Isolation {
+        let usable = Isolation::ALL.into_iter().find(|isolation| self.unavailable_reason(*isolation).is_none());
+        usable.unwrap_or(Isolation::Process)
+    }
+}
+
+/// What this system supports, determined once by trying.
+pub fn available() -> &'static Availability {
+    static FOUND: OnceLock<Availability> = OnceLock::new();
+    FOUND.get_or_init(|| Availability { bubblewrap: probe_bubblewrap(), landlock: probe_landlock() })
+}
+
+/// The strongest isolation this system supports, or an error where that is weaker than required.
+pub fn strongest(required: Option<Isolation>) -> Result<Isolation, SandboxError> {
+    let found = available();
+    let best = found.strongest();
+    match required.filter(|required| *required > best) {
+        None => Ok(best),
+        Some(required) => Err(SandboxError::Unavailable {
+            required,
+            why: found.unavailable_reason(required).unwrap_or_default().to_owned(),
+        }),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn probe_bubblewrap() -> Result<Bubblewrap, String> {
+    seccomp::probe()?;
+    bubblewrap::probe()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn probe_bubblewrap() -> Result<Bubblewrap, String> {
+    Err("bubblewrap is for Linux, and this is another system".to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn probe_landlock() -> Result<(), String> {
+    landlock_rules::probe()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn probe_landlock() -> Result<(), String> {
+    Err("Landlock is a part of Linux, and this is another system".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unavailable_isolation_is_reported_with_its_reason() {
+        let none = Availability { bubblewrap: Err("no bwrap".into()), landlock: Err("no landlock".into()) };
+        assert_eq!(none.strongest(), Isolation::Process);
+        assert_eq!(none.unavailable_reason(Isolation::Bubblewrap), Some("no bwrap"));
+        let some = Availability { landlock: Ok(()), ..none };
+        assert_eq!(some.strongest(), Isolation::Landlock);
+        assert_eq!(strongest(Some(Isolation::Process)).unwrap(), available().strongest());
+    }
+}

@@ -1,0 +1,81 @@
+//! Opens a listening socket in the network namespace of another process.
+
+use super::ipc;
+use super::job::this_executable;
+use super::protocol::Request;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Command;
+
+/// A message must hold at least one byte for a socket to travel with it.
+const PAYLOAD: &[u8] = b"listens";
+
+/// Opens the socket in a helper process, since a process that has entered a tool's namespaces cannot return.
+pub(super) fn listen_in_namespace(process: i32, port: u16) -> Result<TcpListener, String> {
+    match request_listener(process, port) {
+        Ok((_, Some(socket))) => Ok(TcpListener::from(socket)),
+        Ok((why, None)) => Err(String::from_utf8_lossy(&why).into_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn request_listener(process: i32, port: u16) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let (ours, theirs) = ipc::pair()?;
+    let mut helper = Command::new(this_executable()?);
+    helper.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
+    let mut child = helper.spawn()?;
+    drop(helper);
+    let answer = ipc::send(ours.as_fd(), &Request::Listen { process, port }).and_then(|()| receive(ours.as_fd()));
+    child.wait()?;
+    answer
+}
+
+/// The helper process: enters the namespaces and sends back a listening socket, or an error message without one.
+pub(super) fn send_listener(process: i32, port: u16, channel: BorrowedFd<'_>) -> io::Result<()> {
+    match enter(process).and_then(|()| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))) {
+        Ok(listener) => {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut message = SendAncillaryBuffer::new(&mut space);
+            let sockets = [listener.as_fd()];
+            message.push(SendAncillaryMessage::ScmRights(&sockets));
+            rustix::net::sendmsg(channel, &[IoSlice::new(PAYLOAD)], &mut message, SendFlags::empty())?;
+            Ok(())
+        }
+        Err(error) => ipc::send_bytes(channel, error.to_string().as_bytes()),
+    }
+}
+
+fn enter(process: i32) -> io::Result<()> {
+    // Both are opened before the first is entered, where the second may not be readable.
+    let user = std::fs::File::open(format!("/proc/{process}/ns/user"))?;
+    let network = std::fs::File::open(format!("/proc/{process}/ns/net"))?;
+    let enter_network = || move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network));
+    // Root may enter at once. Other users may after entering the user namespace they made, which owns the network.
+    match enter_network() {
+        Err(rustix::io::Errno::PERM) => {
+            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+            Ok(enter_network()?)
+        }
+        entered => Ok(entered?),
+    }
+}
+
+fn receive(channel: BorrowedFd<'_>) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut message = RecvAncillaryBuffer::new(&mut space);
+    let mut text = vec![0; 1024];
+    let received =
+        rustix::net::recvmsg(channel, &mut [IoSliceMut::new(&mut text)], &mut message, RecvFlags::CMSG_CLOEXEC)?;
+    text.truncate(received.bytes);
+    let mut sockets = message.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(sockets) => Some(sockets),
+        _ => None,
+    });
+    Ok((text, sockets.next().and_then(|mut sockets| sockets.next())))
+}

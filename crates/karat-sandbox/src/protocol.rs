@@ -1,0 +1,120 @@
+//! Messages between Karat and the processes it starts of itself: supervisor, launcher and worker.
+
+use super::cgroup::CgroupHandle;
+use super::job::{Limits, Resource, WorkerLimits};
+use super::proxy::UpstreamProxies;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The first message to a freshly started process, which decides what it becomes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Start a tool and watch it.
+    Supervise(Box<SuperviseRequest>),
+    /// Restrict itself and become the tool.
+    Launch(LaunchRequest),
+    /// Send back a socket that listens at a port in the network namespace of a process.
+    Listen { process: i32, port: u16 },
+    /// Do some of Karat's own work under limits.
+    Work(WorkerLimits),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SuperviseRequest {
+    pub(super) start: StartMethod,
+    pub(super) command: ToolCommand,
+    pub(super) limits: Limits,
+    /// The trial's own folder, whose size is watched.
+    pub(super) root: OsString,
+    /// `RLIMIT_NPROC`, which counts all processes and threads of the user; `None` for root, whom it does not bind.
+    pub(super) max_tasks: Option<u64>,
+    pub(super) cgroup: Option<CgroupHandle>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LaunchRequest {
+    pub(super) command: ToolCommand,
+    pub(super) rules: Option<LandlockRules>,
+    pub(super) changes_user: bool,
+}
+
+/// A command with its environment. Paths are `OsString`s since they need not be UTF-8.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ToolCommand {
+    pub(super) args: Vec<OsString>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// The working folder; `None` where the command itself changes to it.
+    pub(super) dir: Option<OsString>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum StartMethod {
+    /// By a launcher that becomes the tool.
+    Launcher { changes_user: bool },
+    /// By a launcher that restricts itself first.
+    Landlock { rules: LandlockRules, changes_user: bool },
+    /// The command is that of bubblewrap. With `upstream`, the tool reaches the network through our proxy only.
+    Bubblewrap { upstream: Option<UpstreamProxies> },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct LandlockRules {
+    /// Paths it may read and execute.
+    pub(super) readable: Vec<OsString>,
+    /// Paths it may read, execute and write.
+    pub(super) writable: Vec<OsString>,
+    /// Whether it may open network sockets.
+    pub(super) network: bool,
+}
+
+/// Asks a supervisor to end its tool; sent as one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StopRequest {
+    /// Send SIGTERM, and SIGKILL when the grace period is over.
+    Terminate,
+    /// Send SIGKILL at once.
+    Kill,
+}
+
+impl StopRequest {
+    pub(super) fn to_byte(self) -> u8 {
+        match self {
+            Self::Terminate => b't',
+            Self::Kill => b'k',
+        }
+    }
+
+    /// An unknown byte means [`Self::Kill`], the safe choice.
+    pub(super) fn from_byte(byte: u8) -> Self {
+        if byte == b't' { Self::Terminate } else { Self::Kill }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum SupervisorMessage {
+    /// The process id of the tool's first process.
+    Started(i32),
+    Finished(Report),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    pub(super) exit: ToolExit,
+    pub(super) wall: Duration,
+    pub(super) leftover_processes: Option<usize>,
+    /// Whether processes are left that could not be killed.
+    pub(super) unkillable: bool,
+}
+
+/// How the tool ended, as the supervisor sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum ToolExit {
+    Exited(i32),
+    Signalled(i32),
+    LimitExceeded(Resource),
+    /// The reason, or an empty string where it is unknown.
+    NotStarted(String),
+    /// It was ended by a [`StopRequest`].
+    Stopped,
+}

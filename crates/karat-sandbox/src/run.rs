@@ -1,0 +1,300 @@
+//! Karat's side of a job: starts the supervisor, reads the tool's output, and enforces time and output limits.
+
+use super::availability::available;
+use super::cgroup::{self, Cgroup};
+use super::ipc::{CANCEL_POLL, is_disconnected};
+use super::isolation::Isolation;
+use super::job::{
+    CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, Resource, SandboxError, Supervisor, root_in_sandbox,
+};
+use super::protocol::{Report, Request, StartMethod, StopRequest, SuperviseRequest, SupervisorMessage};
+use super::protocol::{ToolCommand, ToolExit};
+use super::resolved_access::{NetworkAccess, ResolvedAccess};
+use super::system_paths::NOBODY;
+use super::user::{ToolUser, give_to_nobody, tool_user};
+use super::{bubblewrap, ipc, processes, proxy};
+use karat_io::cancel::Cancel;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::Pid;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long a supervisor may take to kill the tool's processes, beyond the tool's grace period.
+const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(15);
+/// The start of the message by which `setpriv` reports that it cannot become the tool.
+const SETPRIV_ERROR: &[u8] = b"setpriv: failed to execute ";
+/// Bytes read from a stream at once.
+const READ_SIZE: usize = 64 << 10;
+
+/// Runs a job to its end. On return no process of the tool is left, however it ended.
+pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobResult, SandboxError> {
+    // The cgroup is dropped last, when it is empty.
+    let (request, _cgroup) = build_request(job)?;
+    let supervisor_error =
+        |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
+    let (channel, theirs) = ipc::pair().map_err(supervisor_error("reached"))?;
+    let begun = Instant::now();
+    let mut command = Command::new(&supervisor.program);
+    // An unisolated tool can read the supervisor's environment, so it gets none.
+    command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A terminal signals the whole foreground group. Only Karat is to receive a Ctrl-C and decide what follows.
+    command.process_group(0);
+    let mut child = command.spawn().map_err(supervisor_error("started"))?;
+    // The command holds the supervisor's end of the socket; as long as it does, nobody would see it close.
+    drop(command);
+    let streams = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+    let streams =
+        streams.map(|pipe| Stream { pipe, captured: CapturedOutput::default(), max_bytes: job.limits.output });
+    let mut running = RunningJob { channel, streams, main: None, stop_reason: None };
+    let report = running.supervise(&request, job, &mut child, cancel, begun);
+    if !matches!(report, Ok(Some(_))) {
+        // Does nothing if it has already exited.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(supervisor_error("waited for"))?;
+    if let (Ok(None) | Err(_), Some(main)) = (&report, running.main) {
+        processes::kill_session(main);
+    }
+    let report = match report {
+        Ok(report) => report,
+        Err(error) if is_disconnected(&error) || cancel.is_cancelled() => None,
+        Err(error) => return Err(supervisor_error("talked to")(error)),
+    };
+    running.drain();
+    if report.as_ref().is_some_and(|report| report.unkillable) {
+        return Err(SandboxError::Unkillable);
+    }
+    let [stdout, stderr] = running.streams.map(|stream| stream.captured);
+    let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
+    let truncated = (stdout.truncated || stderr.truncated).then_some(ExitReason::LimitExceeded(Resource::Output));
+    let exit = truncated
+        .or_else(|| report.as_ref().and_then(|report| exit_reason(&report.exit, job, &stderr)))
+        .or(running.stop_reason)
+        .or_else(|| cancel.is_cancelled().then_some(ExitReason::Cancelled))
+        .or_else(|| running.main.and_then(|_| killed_by_tool(job.isolation, status)))
+        .ok_or_else(|| SandboxError::Lost { status: status.to_string() })?;
+    let leftover_processes = report.and_then(|report| report.leftover_processes);
+    Ok(JobResult { exit, stdout, stderr, wall, leftover_processes })
+}
+
+/// Blames the tool for a supervisor that was killed while the tool ran, where the tool can reach it: if that were an error of
+/// Karat's, one such tool would end every run. In bubblewrap's namespace a tool sees no supervisor.
+fn killed_by_tool(isolation: Isolation, status: ExitStatus) -> Option<ExitReason> {
+    (isolation < Isolation::Bubblewrap && status.signal().is_some()).then_some(ExitReason::LostSupervisor)
+}
+
+fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
+    if job.command.is_empty() {
+        return Err(SandboxError::NoCommand);
+    }
+    let access = ResolvedAccess::new(job)?;
+    let user = tool_user(job.isolation, &access.root, &job.access);
+    let changes_user = user == ToolUser::Unprivileged;
+    if changes_user {
+        let prepared = job.tool.iter().filter(|tool| tool.writable).map(|tool| &tool.path);
+        for folder in prepared.chain([&access.root]) {
+            give_to_nobody(folder).map_err(|source| SandboxError::ChangeOwner { folder: folder.clone(), source })?;
+        }
+    }
+    let dir = root_in_sandbox(job.isolation, &access.root).join(&access.dir);
+    let mut env: Vec<(OsString, OsString)> = job.env.iter().map(|(name, value)| (name.into(), value.clone())).collect();
+    env.retain(|(name, _)| name != "PWD");
+    env.push(("PWD".into(), dir.clone().into()));
+    let plain_command = |env| ToolCommand { args: job.command.clone(), env, dir: Some(dir.into()) };
+    let unavailable = |why: &str| SandboxError::Unavailable { required: job.isolation, why: why.to_owned() };
+    let (start, command) = match job.isolation {
+        Isolation::Bubblewrap => {
+            let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
+            let upstream =
+                (access.network == NetworkAccess::External).then(|| proxy::redirect_proxy_variables(&mut env));
+            let command = bubblewrap::command(bubblewrap, job, &access, changes_user, env);
+            (StartMethod::Bubblewrap { upstream }, command)
+        }
+        Isolation::Landlock => {
+            available().landlock.as_ref().map_err(|why| unavailable(why))?;
+            (landlock_start(&access, changes_user), plain_command(env))
+        }
+        Isolation::Process => (StartMethod::Launcher { changes_user }, plain_command(env)),
+    };
+    let max_tasks = max_tasks(job.limits.processes);
+    let cgroup = cgroup::tree().ok().map(|tree| Cgroup::create(tree, &job.limits, max_tasks)).transpose();
+    let cgroup = cgroup.map_err(SandboxError::ControlGroup)?;
+    let request = SuperviseRequest {
+        start,
+        command,
+        limits: job.limits.clone(),
+        root: access.root.into(),
+        max_tasks: initial_tasks(changes_user).map(|initial| initial + max_tasks),
+        cgroup: cgroup.as_ref().map(Cgroup::handle),
+    };
+    Ok((Request::Supervise(Box::new(request)), cgroup))
+}
+
+#[cfg(target_os = "linux")]
+fn landlock_start(access: &ResolvedAccess, changes_user: bool) -> StartMethod {
+    StartMethod::Landlock { rules: super::landlock_rules::rules(access), changes_user }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn landlock_start(_: &ResolvedAccess, changes_user: bool) -> StartMethod {
+    StartMethod::Launcher { changes_user }
+}
+
+/// How many processes and threads the kernel lets a tool have. This is far above the limit on its processes: a second line of
+/// defence behind the supervisor, which counts exactly but only at intervals.
+fn max_tasks(processes: usize) -> u64 {
+    16 * processes.max(256) as u64
+}
+
+/// How many processes and threads the tool's user had before the first tool started, since `RLIMIT_NPROC` counts all of a user's;
+/// `None` for root, whom it does not bind.
+fn initial_tasks(changes_user: bool) -> Option<u64> {
+    static INITIAL: OnceLock<u64> = OnceLock::new();
+    let own = rustix::process::geteuid();
+    let user = if changes_user { NOBODY } else { own.as_raw() };
+    (changes_user || !own.is_root()).then(|| *INITIAL.get_or_init(|| processes::tasks_of_user(user)))
+}
+
+/// How the tool ended; `None` where it was stopped on request.
+fn exit_reason(exit: &ToolExit, job: &Job, stderr: &CapturedOutput) -> Option<ExitReason> {
+    Some(match exit {
+        // `setpriv`, which changes the user first, reports a tool that cannot be started.
+        ToolExit::Exited(126 | 127)
+            if stderr.bytes.starts_with(SETPRIV_ERROR) && job.isolation == Isolation::Bubblewrap =>
+        {
+            let why = stderr.bytes.strip_prefix(SETPRIV_ERROR).unwrap_or_default();
+            let why = String::from_utf8_lossy(why);
+            ExitReason::NotStarted(why.lines().next().unwrap_or_default().to_owned())
+        }
+        ToolExit::Exited(code) => ExitReason::Exited(*code),
+        ToolExit::Signalled(signal) => ExitReason::Signalled(*signal),
+        ToolExit::LimitExceeded(resource) => ExitReason::LimitExceeded(*resource),
+        ToolExit::NotStarted(why) if why.is_empty() => {
+            let stderr = String::from_utf8_lossy(&stderr.bytes);
+            ExitReason::NotStarted(stderr.lines().next().unwrap_or("bubblewrap does not say why").to_owned())
+        }
+        ToolExit::NotStarted(why) => {
+            let program = job.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+            ExitReason::NotStarted(format!("{program}: {why}"))
+        }
+        ToolExit::Stopped => return None,
+    })
+}
+
+struct RunningJob {
+    channel: OwnedFd,
+    streams: [Stream; 2],
+    /// The tool's first process, once it runs.
+    main: Option<Pid>,
+    /// Why the supervisor was asked to end the tool.
+    stop_reason: Option<ExitReason>,
+}
+
+impl RunningJob {
+    /// Sends the request and waits for the report; `None` where the supervisor is gone without one.
+    fn supervise(
+        &mut self,
+        request: &Request,
+        job: &Job,
+        child: &mut Child,
+        cancel: &Cancel,
+        begun: Instant,
+    ) -> io::Result<Option<Report>> {
+        for pipe in self.streams.iter().filter_map(|stream| stream.pipe.as_ref()) {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        ipc::send(self.channel.as_fd(), request)?;
+        let deadline = begun + job.limits.time.min(MAX_DURATION);
+        let mut kill_deadline = None;
+        loop {
+            if self.stop_reason.is_none() {
+                let stop = if self.streams.iter().any(|stream| stream.captured.truncated) {
+                    Some((ExitReason::LimitExceeded(Resource::Output), StopRequest::Kill))
+                } else if cancel.is_cancelled() {
+                    Some((ExitReason::Cancelled, StopRequest::Terminate))
+                } else {
+                    (Instant::now() >= deadline).then_some((ExitReason::TimedOut, StopRequest::Terminate))
+                };
+                if let Some((reason, request)) = stop {
+                    // A supervisor that is gone by now is noticed below.
+                    let _ = ipc::send_bytes(self.channel.as_fd(), &[request.to_byte()]);
+                    self.stop_reason = Some(reason);
+                    kill_deadline = Some(Instant::now() + job.limits.grace.min(MAX_DURATION) + SUPERVISOR_TIMEOUT);
+                }
+            }
+            if kill_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                child.kill()?;
+                return Ok(None);
+            }
+            let timeout = if self.stop_reason.is_some() {
+                CANCEL_POLL
+            } else {
+                deadline.saturating_duration_since(Instant::now()).min(CANCEL_POLL)
+            };
+            if self.wait(timeout)? {
+                match ipc::receive(self.channel.as_fd())? {
+                    Some(SupervisorMessage::Started(number)) => self.main = Pid::from_raw(number),
+                    Some(SupervisorMessage::Finished(report)) => return Ok(Some(report)),
+                    None => return Ok(None),
+                }
+            }
+        }
+    }
+
+    /// Waits for output and reads it. Returns whether there is a message from the supervisor.
+    fn wait(&mut self, timeout: Duration) -> io::Result<bool> {
+        let mut polled = vec![PollFd::new(&self.channel, PollFlags::IN)];
+        polled.extend(self.streams.iter().filter_map(|stream| Some(PollFd::new(stream.pipe.as_ref()?, PollFlags::IN))));
+        let timeout = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ };
+        match rustix::event::poll(&mut polled, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let has_message = polled.first().is_some_and(|channel| !channel.revents().is_empty());
+        for stream in &mut self.streams {
+            stream.read();
+        }
+        Ok(has_message)
+    }
+
+    /// Reads what is left in the pipes without waiting for them to close, since whoever holds them may never do so.
+    fn drain(&mut self) {
+        for stream in &mut self.streams {
+            while stream.read() {}
+        }
+    }
+}
+
+/// One of the tool's output streams. It is no longer read once its limit is reached.
+struct Stream {
+    pipe: Option<OwnedFd>,
+    captured: CapturedOutput,
+    max_bytes: usize,
+}
+
+impl Stream {
+    /// Reads once; `false` when there is nothing to read now or ever.
+    fn read(&mut self) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        let bytes = &mut self.captured.bytes;
+        bytes.reserve(READ_SIZE);
+        match rustix::io::read(pipe, rustix::buffer::spare_capacity(bytes)) {
+            Ok(0) => self.pipe = None,
+            Ok(_) if bytes.len() > self.max_bytes => {
+                bytes.truncate(self.max_bytes);
+                self.captured.truncated = true;
+                self.pipe = None;
+            }
+            Ok(_) => return true,
+            Err(rustix::io::Errno::INTR) => return true,
+            Err(rustix::io::Errno::AGAIN) => {}
+            Err(_) => self.pipe = None,
+        }
+        false
+    }
+}

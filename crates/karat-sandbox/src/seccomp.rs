@@ -1,0 +1,115 @@
+//! Seccomp filters: which sockets a process may open, whose limits it may set, and system calls no tool needs.
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+
+pub(super) const AF_UNIX: u64 = 1;
+/// AF_INET, AF_INET6, and AF_NETLINK, which looking up names needs.
+pub(super) const NETWORK_FAMILIES: &[u64] = &[2, 10, 16];
+
+/// Numbers of system calls, which differ between architectures.
+#[cfg(target_arch = "x86_64")]
+mod number {
+    pub(super) const SOCKET: i64 = 41;
+    pub(super) const PRLIMIT: i64 = 302;
+    pub(super) const CLONE: i64 = 56;
+    pub(super) const UNSHARE: i64 = 272;
+    /// ptrace, process_vm_readv, process_vm_writev, add_key, request_key, keyctl, bpf, perf_event_open, userfaultfd,
+    /// open_by_handle_at.
+    pub(super) const DENIED: [i64; 10] = [101, 310, 311, 248, 249, 250, 321, 298, 323, 304];
+    /// shmget, semget, msgget.
+    pub(super) const SYSTEM_V: [i64; 3] = [29, 64, 68];
+}
+#[cfg(not(target_arch = "x86_64"))]
+mod number {
+    pub(super) const SOCKET: i64 = 198;
+    pub(super) const PRLIMIT: i64 = 261;
+    pub(super) const CLONE: i64 = 220;
+    pub(super) const UNSHARE: i64 = 97;
+    pub(super) const DENIED: [i64; 10] = [117, 270, 271, 217, 218, 219, 280, 241, 282, 265];
+    pub(super) const SYSTEM_V: [i64; 3] = [194, 190, 186];
+}
+/// io_uring_setup, io_uring_enter, io_uring_register, which bypass filters. The same numbers on every architecture.
+const IO_URING: [i64; 3] = [425, 426, 427];
+/// clone3, whose arguments a filter cannot see; without it programs fall back to `clone`.
+const CLONE3: i64 = 435;
+/// Set in system call numbers of the x32 ABI, which some x86-64 kernels have.
+const X32: i64 = 0x4000_0000;
+/// The flag of `clone` and `unshare` for a new user namespace, in which a process has every capability.
+const CLONE_NEWUSER: u64 = 0x1000_0000;
+const EACCES: u32 = 13;
+/// Makes programs fall back to another system call.
+const ENOSYS: u32 = 38;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sockets<'a> {
+    Any,
+    /// Only these families. Socket pairs, which reach nobody else, stay possible.
+    Families(&'a [u64]),
+}
+
+/// Checks that filters can be built for this architecture.
+pub(super) fn probe() -> Result<(), String> {
+    programs(Sockets::Any).map(|_| ())
+}
+
+/// Applies the filters to this process and its children.
+pub(super) fn apply(sockets: Sockets<'_>) -> Result<(), String> {
+    for program in programs(sockets)? {
+        seccompiler::apply_filter(&program)
+            .map_err(|error| format!("the filter on system calls was refused: {error}"))?;
+    }
+    Ok(())
+}
+
+/// The filters in the kernel's format, for another program to apply.
+pub(super) fn filter_bytes(sockets: Sockets<'_>) -> Result<[Vec<u8>; 2], String> {
+    let instruction = |step: &seccompiler::sock_filter| {
+        let [code, last] = [step.code.to_ne_bytes(), [step.jt, step.jf]];
+        code.into_iter().chain(last).chain(step.k.to_ne_bytes()).collect::<Vec<u8>>()
+    };
+    Ok(programs(sockets)?.map(|program| program.iter().flat_map(instruction).collect()))
+}
+
+/// System call numbers with alternative rules; an empty list always matches.
+type CallRules = Vec<(i64, Vec<SeccompRule>)>;
+
+/// One filter for each error code.
+fn programs(sockets: Sockets<'_>) -> Result<[BpfProgram; 2], String> {
+    let made = || -> seccompiler::Result<[CallRules; 2]> {
+        let mut denied: CallRules = number::DENIED.iter().map(|call| (*call, vec![])).collect();
+        if let Sockets::Families(families) = sockets {
+            let others = families.iter().map(|family| compare(SeccompCmpOp::Ne, *family));
+            let others = others.collect::<Result<Vec<_>, _>>()?;
+            denied.push((number::SOCKET, if others.is_empty() { vec![] } else { vec![SeccompRule::new(others)?] }));
+        }
+        // Setting the supervisor's limits could kill it. Zero is the process itself.
+        denied.push((number::PRLIMIT, vec![SeccompRule::new(vec![compare(SeccompCmpOp::Ne, 0)?])?]));
+        for call in [number::CLONE, number::UNSHARE] {
+            let new_user = compare(SeccompCmpOp::MaskedEq(CLONE_NEWUSER), CLONE_NEWUSER)?;
+            denied.push((call, vec![SeccompRule::new(vec![new_user])?]));
+        }
+        let unknown = IO_URING.into_iter().chain([CLONE3]).chain(number::SYSTEM_V);
+        Ok([denied, unknown.map(|call| (call, vec![])).collect()])
+    };
+    let [denied, unknown] = made().map_err(|error| not_made(&error))?;
+    Ok([program(denied, EACCES)?, program(unknown, ENOSYS)?])
+}
+
+fn compare(operation: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(0, SeccompCmpArgLen::Dword, operation, value)
+}
+
+fn program(calls: Vec<(i64, Vec<SeccompRule>)>, errno: u32) -> Result<BpfProgram, String> {
+    let architecture = std::env::consts::ARCH;
+    let target =
+        TargetArch::try_from(architecture).map_err(|_| format!("there is no filter for {architecture} yet"))?;
+    let calls = calls.into_iter().flat_map(|(number, rules)| [(number, rules.clone()), (X32 | number, rules)]);
+    let filter = SeccompFilter::new(calls.collect(), SeccompAction::Allow, SeccompAction::Errno(errno), target);
+    filter.and_then(TryInto::try_into).map_err(|error| not_made(&error))
+}
+
+fn not_made(error: &dyn std::fmt::Display) -> String {
+    format!("the filter on system calls could not be made: {error}")
+}

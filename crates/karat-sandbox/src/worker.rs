@@ -1,0 +1,134 @@
+//! Runs Karat's own code on untrusted input in a process with limits, so that no input can bring Karat down.
+
+use super::ipc::{self, CANCEL_POLL, is_disconnected};
+use super::job::{ExitReason, MAX_DURATION, Resource, SandboxError, Supervisor, WorkerLimits};
+use super::processes::set_rlimit;
+use super::protocol::Request;
+use karat_io::cancel::Cancel;
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel as mpsc_channel};
+use std::time::Instant;
+
+/// One end of the connection between Karat and a worker. A closed connection is an error.
+pub struct Connection(OwnedFd);
+
+impl Connection {
+    pub(super) fn new(end: OwnedFd) -> Self {
+        Self(end)
+    }
+
+    /// Sends a value.
+    pub fn send(&self, value: &impl Serialize) -> io::Result<()> {
+        ipc::send(self.0.as_fd(), value)
+    }
+
+    /// Sends bytes.
+    pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<()> {
+        ipc::send_frame(self.0.as_fd(), bytes)
+    }
+
+    /// Waits for a value.
+    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<T> {
+        ipc::receive(self.0.as_fd())?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Waits for bytes.
+    pub fn receive_bytes(&self) -> io::Result<Vec<u8>> {
+        ipc::receive_frame(self.0.as_fd())?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// Applies a worker's limits to this process.
+pub(super) fn restrict(limits: &WorkerLimits) -> rustix::io::Result<()> {
+    use rustix::process::Resource;
+    // If Karat is killed, nobody waits for the result any more.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    set_rlimit(Resource::Core, 0)?;
+    set_rlimit(Resource::Cpu, limits.time.as_secs().saturating_add(1))?;
+    // On Linux the limit on data leaves out the program's own size; elsewhere the whole address space counts.
+    set_rlimit(if cfg!(target_os = "linux") { Resource::Data } else { Resource::As }, limits.memory)
+}
+
+/// Starts a worker and calls `talk` with the connection to it. The inner result is `Err` where the worker exceeded a limit,
+/// failed, or was cancelled. On return the worker is gone.
+pub fn run_worker<T>(
+    limits: WorkerLimits,
+    supervisor: &Supervisor,
+    cancel: &Cancel,
+    talk: impl FnOnce(&Connection) -> io::Result<T>,
+) -> Result<Result<T, ExitReason>, SandboxError> {
+    let supervisor_error =
+        |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
+    let (ours, theirs) = ipc::pair().map_err(supervisor_error("reached"))?;
+    let deadline = Instant::now() + limits.time.min(MAX_DURATION);
+    let mut command = Command::new(&supervisor.program);
+    command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Only Karat is to receive a Ctrl-C from the terminal.
+    command.process_group(0);
+    let mut child = command.spawn().map_err(supervisor_error("started"))?;
+    // The command holds the worker's end of the socket; as long as it does, nobody would see it close.
+    drop(command);
+    let pid = Pid::from_child(&child);
+    let connection = Connection::new(ours);
+    let (result, stop_reason) = std::thread::scope(|scope| {
+        let (done, is_done) = mpsc_channel::<()>();
+        // `talk` blocks on the worker, and killing the worker is what ends the wait.
+        let watchdog = scope.spawn(move || kill_at_deadline(pid, deadline, cancel, &is_done));
+        let result = connection.send(&Request::Work(limits)).and_then(|()| talk(&connection));
+        drop(done);
+        (result, watchdog.join().ok().flatten())
+    });
+    let disconnected = result.as_ref().is_err_and(is_disconnected);
+    if !disconnected {
+        let _ = child.kill();
+    }
+    drop(connection);
+    let status = child.wait().map_err(supervisor_error("waited for"))?;
+    match (result, stop_reason) {
+        (Ok(value), _) => Ok(Ok(value)),
+        (Err(_), Some(reason)) => Ok(Err(reason)),
+        (Err(_), None) if disconnected => Ok(Err(exit_reason(status, child.stderr.take()))),
+        (Err(error), None) => Err(supervisor_error("talked to")(error)),
+    }
+}
+
+/// Kills a worker that is late or cancelled, and returns which it was; `None` where it finished before.
+fn kill_at_deadline(worker: Pid, deadline: Instant, cancel: &Cancel, is_done: &Receiver<()>) -> Option<ExitReason> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let reason = if cancel.is_cancelled() {
+            Some(ExitReason::Cancelled)
+        } else {
+            left.is_zero().then_some(ExitReason::TimedOut)
+        };
+        if reason.is_some() {
+            let _ = kill_process(worker, Signal::KILL);
+            return reason;
+        }
+        if is_done.recv_timeout(left.min(CANCEL_POLL)) != Err(RecvTimeoutError::Timeout) {
+            return None;
+        }
+    }
+}
+
+/// How a worker ended that was gone before it answered.
+fn exit_reason(status: ExitStatus, stderr: Option<ChildStderr>) -> ExitReason {
+    let mut message = String::new();
+    let _ = stderr.map(|stderr| stderr.take(4096).read_to_string(&mut message));
+    match status.signal() {
+        Some(signal) if signal == Signal::XCPU.as_raw() => ExitReason::TimedOut,
+        // Nobody else kills a worker but a system that is out of memory.
+        Some(signal) if signal == Signal::KILL.as_raw() => ExitReason::LimitExceeded(Resource::Memory),
+        // The message of Rust's standard library, which is the only sign of it.
+        Some(_) if message.contains("memory allocation of") => ExitReason::LimitExceeded(Resource::Memory),
+        Some(signal) => ExitReason::Signalled(signal),
+        None => ExitReason::Exited(status.code().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,334 @@
+//! Line-based diffs: which lines a change touched, and where the others moved.
+
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use karat_core::lines::Lines;
+use std::ops::Range;
+use std::thread;
+
+/// The lines of the after side that were added or changed, sorted and merged; line endings do not count.
+///
+/// A pure deletion touches the lines before and after the gap.
+pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
+    let (before, after) = (lines_of(before), lines_of(after));
+    let count = index(after.len());
+    let mut touched: Vec<Lines> = Vec::new();
+    for hunk in hunks(&before, &after) {
+        let (start, end) = if hunk.after.is_empty() {
+            (hunk.after.start.max(1), (hunk.after.start + 1).min(count))
+        } else {
+            (hunk.after.start + 1, hunk.after.end)
+        };
+        if start > end {
+            continue;
+        }
+        match touched.last_mut() {
+            Some(last) if start <= last.end + 1 => last.end = last.end.max(end),
+            _ => touched.push(Lines { start, end }),
+        }
+    }
+    touched
+}
+
+/// Maps every line of the before side to the after side.
+pub fn line_map(before: &str, after: &str) -> LineMap {
+    let (before, after) = (lines_of(before), lines_of(after));
+    let mut fates: Vec<Fate> = Vec::with_capacity(before.len());
+    let mut next_after = 0;
+    for hunk in hunks(&before, &after) {
+        keep(&mut fates, &mut next_after, hunk.before.start, Fate::Kept);
+        // Lines whose indentation alone changed, as when code is wrapped in a block, count as the same lines.
+        let (old, new) = (bare(&before, &hunk.before), bare(&after, &hunk.after));
+        for inner in hunks(&old, &new) {
+            keep(&mut fates, &mut next_after, hunk.before.start + inner.before.start, Fate::Edited);
+            let block =
+                Block { before: shift(&inner.before, hunk.before.start), after: shift(&inner.after, hunk.after.start) };
+            for offset in 0..inner.before.len() {
+                fates.push(block.fate(index(offset)));
+            }
+            next_after = block.after.end;
+        }
+        keep(&mut fates, &mut next_after, hunk.before.end, Fate::Edited);
+        next_after = hunk.after.end;
+    }
+    keep(&mut fates, &mut next_after, index(before.len()), Fate::Kept);
+    LineMap { fates }
+}
+
+/// A mapping from the lines of one text to those of another.
+#[derive(Debug)]
+pub struct LineMap {
+    /// One entry for each line of the before side.
+    fates: Vec<Fate>,
+}
+
+/// Where a range of lines is after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CarriedLines {
+    /// In the same place, unchanged.
+    Unchanged(Lines),
+    /// In another place, unchanged.
+    Moved(Lines),
+    /// Some lines changed or were inserted between; this is the best range for what is left.
+    Edited {
+        /// The range on the after side.
+        lines: Lines,
+    },
+    /// Deleted, or rewritten together with so much around them that no range corresponds to them.
+    Lost,
+}
+
+impl LineMap {
+    /// The number of lines of the before side.
+    pub fn line_count(&self) -> u32 {
+        index(self.fates.len())
+    }
+
+    /// Maps a range of the before side to the after side.
+    pub fn carry(&self, lines: Lines) -> CarriedLines {
+        let own = lines.start.saturating_sub(1)..lines.end.min(self.line_count());
+        let mut reached: Option<Range<u32>> = None;
+        let mut intact = lines.start > 0 && lines.end <= self.line_count();
+        for fate in self.fates.get(own.start as usize..own.end as usize).unwrap_or_default() {
+            intact &= matches!(fate, Fate::Kept(_));
+            let place = match fate {
+                Fate::Kept(line) | Fate::Edited(line) => *line..line + 1,
+                // A replaced block corresponds to the lines only if its neighbours do too.
+                Fate::Rewritten(block) if own.start <= block.before.start && block.before.end <= own.end => {
+                    block.after.clone()
+                }
+                Fate::Rewritten(_) | Fate::Gone => continue,
+            };
+            reached = Some(reached.map_or(place.clone(), |all| all.start.min(place.start)..all.end.max(place.end)));
+        }
+        let Some(reached) = reached else { return CarriedLines::Lost };
+        let carried = Lines { start: reached.start + 1, end: reached.end };
+        if !intact || reached.len() != own.len() {
+            CarriedLines::Edited { lines: carried }
+        } else if carried == lines {
+            CarriedLines::Unchanged(carried)
+        } else {
+            CarriedLines::Moved(carried)
+        }
+    }
+}
+
+/// Where one line went; indices count from 0.
+#[derive(Clone, Debug)]
+enum Fate {
+    Kept(u32),
+    Edited(u32),
+    Rewritten(Block),
+    Gone,
+}
+
+/// Lines that were replaced by other lines.
+#[derive(Clone, Debug)]
+struct Block {
+    before: Range<u32>,
+    after: Range<u32>,
+}
+
+impl Block {
+    fn fate(&self, offset: u32) -> Fate {
+        if self.after.is_empty() {
+            Fate::Gone
+        } else if self.before.len() == self.after.len() {
+            Fate::Edited(self.after.start + offset)
+        } else {
+            Fate::Rewritten(self.clone())
+        }
+    }
+}
+
+/// Maps the lines up to `until` to the next lines of the after side, one by one.
+fn keep(fates: &mut Vec<Fate>, next_after: &mut u32, until: u32, fate: fn(u32) -> Fate) {
+    while index(fates.len()) < until {
+        fates.push(fate(*next_after));
+        *next_after += 1;
+    }
+}
+
+fn lines_of(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+fn bare<'text>(lines: &[&'text str], range: &Range<u32>) -> Vec<&'text str> {
+    let lines = lines.get(range.start as usize..range.end as usize).unwrap_or_default();
+    lines.iter().map(|line| line.trim()).collect()
+}
+
+fn shift(range: &Range<u32>, by: u32) -> Range<u32> {
+    range.start + by..range.end + by
+}
+
+fn index(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Above this many lines the histogram algorithm may take quadratic time.
+const MAX_HISTOGRAM_LINES: usize = 20_000;
+
+/// Above this many lines the comparison, which recurses, is given a stack of its own.
+const SHALLOW_LINES: usize = 1_000;
+
+/// Changed ranges of lines, in order. Where no comparison is possible, everything counts as changed.
+fn hunks(before: &[&str], after: &[&str]) -> Vec<Hunk> {
+    let everything = || vec![Hunk { before: 0..index(before.len()), after: 0..index(after.len()) }];
+    if before == after {
+        return Vec::new();
+    }
+    if before.is_empty() || after.is_empty() {
+        return everything();
+    }
+    if before.len() + after.len() <= SHALLOW_LINES {
+        return compare(before, after);
+    }
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, || compare(before, after));
+        worker.ok().and_then(|worker| worker.join().ok()).unwrap_or_else(everything)
+    })
+}
+
+fn compare(before: &[&str], after: &[&str]) -> Vec<Hunk> {
+    let mut input = InternedInput::default();
+    input.update_before(before.iter().copied());
+    input.update_after(after.iter().copied());
+    let long = before.len().max(after.len()) > MAX_HISTOGRAM_LINES;
+    let mut diff = Diff::compute(if long { Algorithm::Myers } else { Algorithm::Histogram }, &input);
+    diff.postprocess_lines(&input);
+    diff.hunks().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    /// Texts are given as one letter for each line.
+    fn text(letters: &str) -> String {
+        letters.chars().fold(String::new(), |mut text, letter| {
+            let _ = writeln!(text, "line {letter}");
+            text
+        })
+    }
+
+    #[test]
+    fn touched_lines_are_those_of_the_after_side() {
+        let check = |before: &str, after: &str, expect: &[(u32, u32)]| {
+            let expect: Vec<Lines> = expect.iter().map(|&(start, end)| Lines { start, end }).collect();
+            assert_eq!(touched_lines(&text(before), &text(after)), expect, "{before} to {after}");
+        };
+        check("abc", "abc", &[]);
+        check("", "abc", &[(1, 3)]);
+        check("abc", "", &[]);
+        check("", "", &[]);
+        check("abc", "axc", &[(2, 2)]);
+        check("abc", "abxyc", &[(3, 4)]);
+        check("abcd", "abd", &[(2, 3)]);
+        check("abcd", "bcd", &[(1, 1)]);
+        check("abcd", "abc", &[(3, 3)]);
+        check("abcdefgh", "xbcdefgy", &[(1, 1), (8, 8)]);
+        check("abcdef", "xbydef", &[(1, 1), (3, 3)]);
+        check("abcdef", "acxdef", &[(1, 3)]);
+    }
+
+    #[test]
+    fn line_ends_do_not_count() {
+        assert_eq!(touched_lines("a\nb\n", "a\r\nb\r\n"), []);
+        assert_eq!(touched_lines("a\nb", "a\nb\n"), []);
+        assert_eq!(touched_lines("a", "a\n\n"), [Lines { start: 2, end: 2 }]);
+    }
+
+    #[test]
+    fn lines_are_carried() {
+        let check = |before: &str, after: &str, (start, end): (u32, u32), expect: &str| {
+            let carried = match line_map(&text(before), &text(after)).carry(Lines { start, end }) {
+                CarriedLines::Unchanged(to) => format!("unchanged {}-{}", to.start, to.end),
+                CarriedLines::Moved(to) => format!("moved {}-{}", to.start, to.end),
+                CarriedLines::Edited { lines: to } => format!("edited {}-{}", to.start, to.end),
+                CarriedLines::Lost => "lost".to_owned(),
+            };
+            assert_eq!(carried, expect, "{before} to {after}, lines {start}-{end}");
+        };
+        check("abcdef", "abcdef", (2, 3), "unchanged 2-3");
+        check("abcdef", "abcdexyf", (2, 3), "unchanged 2-3");
+        check("abcdef", "xyabcdef", (2, 3), "moved 4-5");
+        check("abcdef", "bcdef", (2, 3), "moved 1-2");
+        check("abcdef", "abxcdef", (2, 3), "edited 2-4");
+        check("abcdef", "axbcdef", (2, 3), "moved 3-4");
+        check("abcdef", "abcxdef", (2, 3), "unchanged 2-3");
+        check("abcdef", "axcdef", (2, 3), "edited 2-3");
+        check("abcdef", "axcdef", (2, 2), "edited 2-2");
+        check("abcdef", "axyzcdef", (2, 2), "edited 2-4");
+        check("abcdef", "acdef", (2, 2), "lost");
+        check("abcdef", "acdef", (2, 3), "edited 2-2");
+        check("abcdef", "af", (2, 5), "lost");
+        check("abcdef", "", (2, 5), "lost");
+        check("abcdefgh", "axyzuvwh", (4, 4), "edited 4-4");
+        check("abcdefgh", "axyh", (4, 4), "lost");
+        check("abcdefgh", "axyh", (2, 7), "edited 2-3");
+        check("abc", "abc", (3, 9), "edited 3-3");
+        check("abc", "abc", (4, 4), "lost");
+        check("abc", "abc", (0, 1), "edited 1-1");
+        check("", "abc", (1, 1), "lost");
+        check("abc", "abc", (u32::MAX, u32::MAX), "lost");
+    }
+
+    #[test]
+    fn code_wrapped_in_a_block_is_followed() {
+        let before = "start\nfirst(1);\nsecond(2);\nthird(3);\nstop\n";
+        let after = "start\nif (ok) {\n  first(1);\n  second(2);\n  third(3);\n}\nstop\n";
+        let carried = line_map(before, after).carry(Lines { start: 3, end: 3 });
+        assert_eq!(carried, CarriedLines::Edited { lines: Lines { start: 4, end: 4 } });
+    }
+
+    #[test]
+    fn a_line_that_came_through_is_the_same_line() {
+        // A small generator of texts over few letters, so that many lines repeat.
+        let mut state = 7_u64;
+        let mut letters = |count: u64| -> String {
+            let mut word = String::new();
+            for _ in 0..count {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                word.push(char::from(b'a' + u8::try_from((state >> 33) % 4).expect("below four")));
+            }
+            word
+        };
+        for round in 0..300 {
+            let (before, after) = (text(&letters(round % 17)), text(&letters(round % 13)));
+            let map = line_map(&before, &after);
+            assert_eq!(map.line_count() as usize, before.lines().count());
+            for (row, line) in before.lines().enumerate() {
+                let at = index(row) + 1;
+                match map.carry(Lines { start: at, end: at }) {
+                    CarriedLines::Unchanged(to) | CarriedLines::Moved(to) => {
+                        assert_eq!(after.lines().nth(to.start as usize - 1), Some(line));
+                    }
+                    CarriedLines::Edited { lines } => assert!(lines.end as usize <= after.lines().count()),
+                    CarriedLines::Lost => (),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_texts_end() {
+        let every_other = |mark: &str| -> String {
+            (0..60_000).fold(String::new(), |mut text, row| {
+                let _ = writeln!(text, "{row} {}", if row % 2 == 0 { mark } else { "" });
+                text
+            })
+        };
+        assert_eq!(touched_lines(&every_other("a"), &every_other("b")).len(), 30_000);
+        let runs = |mark: &str| -> String {
+            (0..190).fold(String::new(), |mut text, run| {
+                for row in 0..run {
+                    let _ = writeln!(text, "{run} {row}");
+                }
+                text + mark + "\n"
+            })
+        };
+        assert_eq!(touched_lines(&runs("a"), &runs("b")).len(), 190);
+        assert_eq!(touched_lines(&"x\n".repeat(50_000), &"x\n".repeat(50_001)).len(), 1);
+    }
+}

@@ -1,0 +1,387 @@
+//! A thin wrapper of the `git` program.
+//!
+//! Repositories are untrusted: nothing a repository configures is run (no pager, hooks, external diffs or signature checks),
+//! revisions that look like options are rejected, and after [`Repository::resolve`] only full commit ids are passed on.
+
+use karat_core::path::RepoPath;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A repository, opened from a folder inside it.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    dir: PathBuf,
+    prefix: Option<RepoPath>,
+}
+
+/// The full id of an existing commit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommitId(String);
+
+impl CommitId {
+    /// The hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first ten digits, for display.
+    pub fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for CommitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The type of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A symbolic link.
+    Symlink,
+    /// Another repository, or anything else without content here.
+    Other,
+}
+
+/// One side of a changed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path from the root of the repository.
+    pub path: RepoPath,
+    /// Its type.
+    pub kind: EntryKind,
+    /// The id of its content.
+    pub content: String,
+}
+
+/// How a file changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeStatus {
+    /// It was added.
+    Added,
+    /// It was deleted.
+    Deleted,
+    /// Its content, mode or type changed.
+    Modified,
+    /// It was renamed, perhaps with changes.
+    Renamed,
+}
+
+/// One changed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The before side; `None` where the file was added.
+    pub old: Option<Entry>,
+    /// The after side; `None` where the file was deleted.
+    pub new: Option<Entry>,
+    /// How it changed.
+    pub status: ChangeStatus,
+}
+
+/// The files that differ between two commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// In the order of their paths.
+    pub files: Vec<FileChange>,
+    /// Changed paths that are not portable, such as names that are not UTF-8 or contain backslashes.
+    pub odd_paths: Vec<String>,
+}
+
+/// The content of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blob {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// It is longer than the limit.
+    TooLong,
+}
+
+/// An error of a git command.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the variants")]
+pub enum GitError {
+    #[error(
+        "the `git` program was not found; install it (https://git-scm.com/downloads) and see that it is on the PATH"
+    )]
+    NotInstalled,
+    #[error("{}: this folder is in no git repository; name one that is, or run `git init` there", .dir.display())]
+    NotARepository { dir: PathBuf },
+    #[error("{rev:?} is not a revision; give a commit id, a branch, a tag or the like, without options")]
+    BadRevision { rev: String },
+    #[error("{rev:?} names no commit in {}; see `git log`, or run `git fetch` if it lies on a remote", .dir.display())]
+    UnknownRevision { rev: String, dir: PathBuf },
+    #[error(
+        "the parent of {commit} is not in this clone; run `git fetch --deepen=1`, or `git fetch --unshallow` for everything"
+    )]
+    MissingParent { commit: CommitId },
+    #[error("git {verb}: {source}")]
+    Io { verb: String, source: io::Error },
+    #[error("git {verb} failed: {message}")]
+    Failed { verb: String, message: String },
+    #[error("git {verb} answered in an unknown way ({answer:?}); this needs git 2.30 or newer")]
+    Unexpected { verb: String, answer: String },
+}
+
+impl Repository {
+    /// The repository that `dir` lies in.
+    pub fn open(dir: &Path) -> Result<Self, GitError> {
+        let mut repository = Self { dir: dir.to_owned(), prefix: None };
+        if !dir.is_dir() {
+            return Err(GitError::NotARepository { dir: dir.to_owned() });
+        }
+        let prefix = match repository.run(&["rev-parse", "--show-prefix"]) {
+            Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
+                return Err(GitError::NotARepository { dir: dir.to_owned() });
+            }
+            other => other?,
+        };
+        let prefix = String::from_utf8_lossy(&prefix);
+        repository.prefix = RepoPath::new(prefix.trim_end_matches(['\n', '/']));
+        Ok(repository)
+    }
+
+    /// The folder's path below the root of the repository; `None` at the root itself.
+    pub fn prefix(&self) -> Option<&RepoPath> {
+        self.prefix.as_ref()
+    }
+
+    /// The commit of a branch, a tag, an id or another expression.
+    pub fn resolve(&self, rev: &str) -> Result<CommitId, GitError> {
+        if rev.trim().is_empty() || rev.starts_with('-') || rev.chars().any(char::is_control) {
+            return Err(GitError::BadRevision { rev: rev.to_owned() });
+        }
+        let peeled = format!("{rev}^{{commit}}");
+        match self.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
+            Ok(answer) => object_id("rev-parse", &answer).map(CommitId),
+            Err(GitError::Failed { .. }) => {
+                Err(GitError::UnknownRevision { rev: rev.to_owned(), dir: self.dir.clone() })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The first parent; `None` for a root commit.
+    pub fn parent(&self, commit: &CommitId) -> Result<Option<CommitId>, GitError> {
+        Ok(self.parents(commit)?.into_iter().next())
+    }
+
+    /// All parents, in order. A parent that is missing in a shallow clone is an error.
+    pub fn parents(&self, commit: &CommitId) -> Result<Vec<CommitId>, GitError> {
+        // The raw commit names its parents even in a shallow clone.
+        let raw = self.run(&["cat-file", "commit", commit.as_str()])?;
+        let header = raw.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+        let parents: Result<Vec<CommitId>, GitError> = header
+            .filter_map(|line| line.strip_prefix(b"parent "))
+            .map(|id| object_id("cat-file", id).map(CommitId))
+            .collect();
+        let parents = parents?;
+        for parent in &parents {
+            if let Err(GitError::Failed { .. }) = self.run(&["cat-file", "-e", parent.as_str()]) {
+                return Err(GitError::MissingParent { commit: commit.clone() });
+            }
+        }
+        Ok(parents)
+    }
+
+    /// The title and the body of a commit's message.
+    pub fn message(&self, commit: &CommitId) -> Result<(String, String), GitError> {
+        let args = ["log", "-1", "--no-show-signature", "--no-notes", "--encoding=UTF-8", "--format=%s%x00%b"];
+        let answer = self.run(&[&args[..], &[commit.as_str(), "--"]].concat())?;
+        let answer = String::from_utf8_lossy(&answer);
+        let (title, body) = answer.split_once('\0').ok_or_else(|| unexpected("log", answer.as_bytes()))?;
+        Ok((title.trim().to_owned(), body.trim().to_owned()))
+    }
+
+    /// The files that differ, with renames detected; `from` is `None` for the state before the first commit.
+    pub fn changed_files(&self, from: Option<&CommitId>, to: &CommitId) -> Result<Changes, GitError> {
+        let from = match from {
+            Some(commit) => commit.as_str().to_owned(),
+            // The id of the empty tree, in the hash of the repository.
+            None => object_id("hash-object", &self.run(&["hash-object", "-t", "tree", "--stdin"])?)?,
+        };
+        let flags = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-M", "-l2000"];
+        let answer = self.run(&[&flags[..], &[from.as_str(), to.as_str(), "--"]].concat())?;
+        parse_changes(&answer)
+    }
+
+    /// The entry at a path in a commit; `None` for a folder or a missing path.
+    pub fn entry(&self, commit: &CommitId, path: &RepoPath) -> Result<Option<Entry>, GitError> {
+        if path.escapes() {
+            return Ok(None);
+        }
+        let answer = self.run(&["ls-tree", "-z", "--full-tree", commit.as_str(), "--", path.as_str()])?;
+        for record in answer.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
+            let text = String::from_utf8_lossy(record);
+            let (head, name) = text.split_once('\t').ok_or_else(|| unexpected("ls-tree", record))?;
+            let mut words = head.split(' ');
+            let (mode, kind, id) = (words.next(), words.next(), words.next());
+            if name == path.as_str() && kind != Some("tree") {
+                let content = object_id("ls-tree", id.unwrap_or_default().as_bytes())?;
+                return Ok(Some(Entry { path: path.clone(), kind: entry_kind(mode.unwrap_or_default()), content }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The content of a file, up to `limit` bytes.
+    pub fn content(&self, entry: &Entry, limit: u64) -> Result<Blob, GitError> {
+        let verb = || "cat-file".to_owned();
+        let mut command = self.command(&["cat-file", "blob", &entry.content]);
+        command.stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|source| start_error("cat-file", source))?;
+        let mut bytes = Vec::new();
+        let read = match child.stdout.take() {
+            Some(stdout) => stdout.take(limit.saturating_add(1)).read_to_end(&mut bytes),
+            None => Ok(0),
+        };
+        let too_long = bytes.len() as u64 > limit;
+        if too_long {
+            // Fails if it has already exited.
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(|source| GitError::Io { verb: verb(), source })?;
+        read.map_err(|source| GitError::Io { verb: verb(), source })?;
+        if too_long {
+            return Ok(Blob::TooLong);
+        }
+        if !status.success() {
+            let message = format!("the content of {} could not be read", entry.path);
+            return Err(GitError::Failed { verb: verb(), message });
+        }
+        Ok(Blob::Whole(bytes))
+    }
+
+    /// The content of the file at a path in a commit; `None` when there is no file, or one longer than 64 MiB.
+    pub fn show(&self, commit: &CommitId, path: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
+        let Some(entry) = self.entry(commit, path)?.filter(|entry| entry.kind == EntryKind::File) else {
+            return Ok(None);
+        };
+        Ok(match self.content(&entry, 64 << 20)? {
+            Blob::Whole(bytes) => Some(bytes),
+            Blob::TooLong => None,
+        })
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let verb = args.first().copied().unwrap_or_default();
+        let output = self.command(args).output().map_err(|source| start_error(verb, source))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = stderr.trim().trim_start_matches("fatal: ");
+        let message = if stderr.is_empty() { output.status.to_string() } else { stderr.chars().take(2_000).collect() };
+        Err(GitError::Failed { verb: verb.to_owned(), message })
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.args(["--no-pager", "--literal-pathspecs", "--no-replace-objects"]);
+        for setting in
+            ["core.quotePath=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false"]
+        {
+            command.args(["-c", setting]);
+        }
+        command.args(args).current_dir(&self.dir);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("LC_ALL", "C").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1");
+        // Inside a hook these point to another repository than the folder.
+        for name in
+            ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_EXTERNAL_DIFF"]
+        {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+/// Whether content is binary by git's rule: a zero byte near the beginning.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(8_000).any(|&byte| byte == 0)
+}
+
+/// Parses `:<old mode> <new mode> <old id> <new id> <status>`, then one path, or two for a rename, each ended by a zero byte.
+fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
+    let mut changes = Changes::default();
+    let mut fields = answer.split(|&byte| byte == 0);
+    while let Some(head) = fields.next().filter(|head| !head.is_empty()) {
+        let text = String::from_utf8_lossy(head);
+        let words: Vec<&str> = text.trim_start_matches(':').split(' ').collect();
+        let [old_mode, new_mode, old_id, new_id, status] = words[..] else { return Err(unexpected("diff-tree", head)) };
+        let old_name = fields.next().ok_or_else(|| unexpected("diff-tree", head))?;
+        let renamed = status.starts_with(['R', 'C']);
+        let new_name = if renamed { fields.next().ok_or_else(|| unexpected("diff-tree", head))? } else { old_name };
+        let status = match status.as_bytes().first() {
+            Some(b'A' | b'C') => ChangeStatus::Added,
+            Some(b'D') => ChangeStatus::Deleted,
+            Some(b'R') => ChangeStatus::Renamed,
+            Some(b'M' | b'T') => ChangeStatus::Modified,
+            _ => return Err(unexpected("diff-tree", head)),
+        };
+        let mut side = |name: &[u8], mode: &str, id: &str, absent: ChangeStatus| {
+            if status == absent {
+                return None;
+            }
+            let path = plain_path(name);
+            if path.is_none() {
+                let name = String::from_utf8_lossy(name).into_owned();
+                if changes.odd_paths.last() != Some(&name) {
+                    changes.odd_paths.push(name);
+                }
+            }
+            Some(Entry { path: path?, kind: entry_kind(mode), content: id.to_owned() })
+        };
+        let old = side(old_name, old_mode, old_id, ChangeStatus::Added);
+        let new = side(new_name, new_mode, new_id, ChangeStatus::Deleted);
+        if old.is_some() || new.is_some() {
+            changes.files.push(FileChange { old, new, status });
+        }
+    }
+    Ok(changes)
+}
+
+/// The path, if it is the same when normalised.
+fn plain_path(name: &[u8]) -> Option<RepoPath> {
+    let name = str::from_utf8(name).ok()?;
+    RepoPath::new(name).filter(|path| path.as_str() == name)
+}
+
+fn entry_kind(mode: &str) -> EntryKind {
+    match mode {
+        "100644" | "100755" | "100664" => EntryKind::File,
+        "120000" => EntryKind::Symlink,
+        _ => EntryKind::Other,
+    }
+}
+
+fn object_id(verb: &str, answer: &[u8]) -> Result<String, GitError> {
+    let text = String::from_utf8_lossy(answer);
+    let id = text.trim();
+    let valid = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if valid { Ok(id.to_owned()) } else { Err(unexpected(verb, answer)) }
+}
+
+fn unexpected(verb: &str, answer: &[u8]) -> GitError {
+    let answer = String::from_utf8_lossy(answer).chars().take(80).collect();
+    GitError::Unexpected { verb: verb.to_owned(), answer }
+}
+
+fn start_error(verb: &str, source: io::Error) -> GitError {
+    if source.kind() == io::ErrorKind::NotFound {
+        GitError::NotInstalled
+    } else {
+        GitError::Io { verb: verb.to_owned(), source }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod scratch_repository;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Content-addressed artifacts: each distinct content is stored once, compressed, under its BLAKE3 hash.
+
+use super::Store;
+use super::database::{Database, OnConflict, Row, Value};
+use super::error::StoreError;
+use super::naming::RunId;
+use super::tables::{ARTIFACTS, TRIAL_ARTIFACTS};
+use crate::record::TrialKey;
+use flate2::read::DeflateDecoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use serde::Serialize;
+use std::io::Read;
+
+/// An artifact of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ArtifactInfo {
+    /// What it is: `stdout`, `stderr`, `output`.
+    pub name: String,
+    /// The BLAKE3 hash of its bytes, in hex.
+    pub hash: String,
+    pub size: u64,
+}
+
+impl Store {
+    /// The artifacts of the latest attempt at a trial.
+    pub fn artifacts(&mut self, run: &RunId, key: &TrialKey) -> Result<Vec<ArtifactInfo>, StoreError> {
+        let values: Vec<Value> =
+            vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into()];
+        let latest = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = \
+                      (SELECT MAX(t.attempt) FROM trials t WHERE t.run_id = $1 AND t.tool = $2 AND t.case_id = $3 \
+                      AND t.number = $4) ORDER BY name";
+        let mut infos = Vec::new();
+        for row in self.database.select(&TRIAL_ARTIFACTS, latest, values)? {
+            let (name, hash) = (row.text(5)?, row.text(6)?);
+            let size = u64::try_from(self.artifact_row(&hash)?.int(1)?).unwrap_or(0);
+            infos.push(ArtifactInfo { name, hash, size });
+        }
+        Ok(infos)
+    }
+
+    /// The content stored under a hash, verified against it.
+    pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>, StoreError> {
+        let row = self.artifact_row(hash)?;
+        unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?)
+            .map_err(|detail| StoreError::Damaged { file: self.database.file().to_owned(), detail })
+    }
+
+    fn artifact_row(&mut self, hash: &str) -> Result<Row, StoreError> {
+        let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.into()])?;
+        row.ok_or_else(|| StoreError::NoArtifact { hash: hash.to_owned() })
+    }
+}
+
+pub(super) struct Packed {
+    pub(super) hash: String,
+    size: usize,
+    coding: &'static str,
+    content: Vec<u8>,
+}
+
+impl Packed {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        Packer::new().pack(bytes)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.content.len()
+    }
+}
+
+/// Compresses many artifacts with one compressor, which is created on first use: creating one costs more than compressing
+/// something small.
+pub(super) struct Packer(Option<Compress>);
+
+impl Packer {
+    pub(super) fn new() -> Self {
+        Self(None)
+    }
+
+    /// Hashes and compresses; content that does not shrink is stored as it is.
+    pub(super) fn pack(&mut self, bytes: &[u8]) -> Packed {
+        let hash = hash(bytes);
+        match self.compress(bytes) {
+            Some(content) => Packed { hash, size: bytes.len(), coding: "deflate", content },
+            None => Packed { hash, size: bytes.len(), coding: "plain", content: bytes.to_vec() },
+        }
+    }
+
+    fn compress(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        // Below this, a row occupies one database page either way.
+        const MIN_COMPRESSED_LEN: usize = 512;
+        if bytes.len() < MIN_COMPRESSED_LEN {
+            return None;
+        }
+        let compress = self.0.get_or_insert_with(|| Compress::new(Compression::fast(), false));
+        compress.reset();
+        // No more room than the original: compression stops as soon as it does not pay.
+        let mut content = Vec::with_capacity(bytes.len() - bytes.len() / 16);
+        let status = compress.compress_vec(bytes, &mut content, FlushCompress::Finish).ok()?;
+        (status == Status::StreamEnd).then(|| {
+            content.shrink_to_fit();
+            content
+        })
+    }
+}
+
+/// Inserts artifacts, skipping those already stored.
+pub(super) fn insert_artifacts(database: &mut Database, packed: Vec<Packed>) -> Result<(), StoreError> {
+    let row = |packed: Packed| {
+        let size = i64::try_from(packed.size).unwrap_or(i64::MAX);
+        vec![packed.hash.into(), size.into(), packed.coding.into(), packed.content.into()]
+    };
+    database.insert(&ARTIFACTS, packed.into_iter().map(row).collect(), OnConflict::Ignore)
+}
+
+/// Decompresses content and checks its size and hash.
+pub(super) fn unpack(hash: &str, size: i64, coding: &str, content: Vec<u8>) -> Result<Vec<u8>, String> {
+    let stated = u64::try_from(size).map_err(|_| format!("the artifact {hash} has a size below 0"))?;
+    let bytes = match coding {
+        "plain" => content,
+        "deflate" => {
+            let mut bytes = Vec::new();
+            // One byte beyond the recorded size is enough to detect a mismatch.
+            let mut reader = DeflateDecoder::new(content.as_slice()).take(stated.saturating_add(1));
+            let read = reader.read_to_end(&mut bytes);
+            read.map_err(|error| format!("the artifact {hash} cannot be decompressed ({error})"))?;
+            bytes
+        }
+        other => return Err(format!("the artifact {hash} is coded as `{other}`, which is unknown")),
+    };
+    if u64::try_from(bytes.len()) != Ok(stated) {
+        return Err(format!("the artifact {hash} should have {stated} bytes and has another number of them"));
+    }
+    if self::hash(&bytes) != hash {
+        return Err(format!("the artifact {hash} has other bytes than were stored"));
+    }
+    Ok(bytes)
+}
+
+pub(super) fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        let mut packer = Packer::new();
+        let mut noise = vec![0; 5000];
+        blake3::Hasher::new().finalize_xof().fill(&mut noise);
+        for (bytes, coding) in [
+            (Vec::new(), "plain"),
+            (b"short".to_vec(), "plain"),
+            (b"the same again ".repeat(1000), "deflate"),
+            (noise, "plain"),
+        ] {
+            let packed = packer.pack(&bytes);
+            assert_eq!(packed.coding, coding);
+            assert!(packed.content.len() <= bytes.len());
+            assert_eq!(unpack(&packed.hash, bytes.len() as i64, packed.coding, packed.content), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn what_was_changed_is_seen() {
+        let packed = Packed::new(&b"the same again ".repeat(1000));
+        let check = |size: i64, coding: &str, change: fn(&mut Vec<u8>), expect: &str| {
+            let mut content = packed.content.clone();
+            change(&mut content);
+            let error = unpack(&packed.hash, size, coding, content).unwrap_err();
+            assert!(error.contains(expect), "{error}");
+        };
+        check(14_999, "deflate", |_| {}, "should have 14999 bytes");
+        check(15_001, "deflate", |_| {}, "should have 15001 bytes");
+        check(-1, "deflate", |_| {}, "size below 0");
+        check(15_000, "zstd", |_| {}, "coded as `zstd`");
+        check(15_000, "deflate", |content| content.truncate(20), "artifact");
+        check(15_000, "deflate", |content| content[5] ^= 1, "artifact");
+        let short = Packed::new(b"short");
+        let error = unpack(&short.hash, 5, short.coding, b"shirt".to_vec()).unwrap_err();
+        assert!(error.contains("other bytes than were stored"), "{error}");
+    }
+}

@@ -1,0 +1,472 @@
+//! The connection to the SQLite database; nothing else in the crate calls sqlx.
+//!
+//! All SQL outside this module and the migrations is portable: `$1` for values, and TEXT, BIGINT, DOUBLE PRECISION and BLOB as
+//! types. Supporting another database means replacing this module.
+
+mod row;
+mod sqlite_error;
+
+pub(super) use row::{Row, Value, row_damage};
+
+use super::error::StoreError;
+use super::tables::{ARTIFACTS, ROW_HASH, Table};
+use sqlite_error::map_error;
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+/// A connection to the store's database. Calls block.
+pub(super) struct Database {
+    file: PathBuf,
+    runtime: Runtime,
+    connection: Option<SqliteConnection>,
+    access: Access,
+    long_busy_timeout: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Write,
+    Read,
+    /// Read-only and without locks: the file and its folder stay byte for byte the same.
+    Immutable,
+}
+
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Timeout where giving up would end a run. Importing or compacting a large store takes minutes; a process that takes longer
+/// is stuck.
+const LONG_BUSY_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+impl Database {
+    /// Connects to a file; with [`Access::Write`] it is created if missing.
+    pub(super) fn connect(file: &Path, access: Access) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Io { path: file.to_owned(), source };
+        // A relative name such as `file:x` would be parsed as a URI.
+        let file = std::path::absolute(file).map_err(failed)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed)?;
+        let options = SqliteConnectOptions::new()
+            .filename(&file)
+            .foreign_keys(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .disable_statement_logging();
+        let options = match access {
+            Access::Write => options
+                .create_if_missing(true)
+                .journal_mode(SqliteJournalMode::Wal)
+                // A finished trial must survive a power cut, and in WAL mode only FULL syncs every commit.
+                .synchronous(SqliteSynchronous::Full),
+            Access::Read => options.read_only(true),
+            Access::Immutable => options.read_only(true).immutable(true),
+        };
+        let deadline = Instant::now() + BUSY_TIMEOUT;
+        loop {
+            match runtime.block_on(options.connect()).map_err(|error| map_error(&file, error)) {
+                // Changing the journal mode ignores the busy timeout.
+                Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(error) => return Err(error),
+                Ok(connection) => {
+                    let long_busy_timeout = LONG_BUSY_TIMEOUT;
+                    return Ok(Self { file, runtime, connection: Some(connection), access, long_busy_timeout });
+                }
+            }
+        }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Runs a statement and returns the number of changed rows. Hashed rows are written only by [`Self::insert`] and
+    /// [`Self::update`].
+    pub(super) fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64, StoreError> {
+        self.execute_sql(sql.to_owned(), values)
+    }
+
+    /// Queries for counts and metadata. Table rows are read by [`Self::select`], which checks their hashes.
+    pub(super) fn query(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.query_sql(sql.to_owned(), values)
+    }
+
+    pub(super) fn query_one(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
+        Ok(self.query(sql, values)?.into_iter().next())
+    }
+
+    /// Rows of a table with all columns, each checked against its hash; `tail` follows the table name, such as `WHERE id =
+    /// $1`.
+    pub(super) fn select(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        self.select_each(table, tail, values)?.into_iter().collect()
+    }
+
+    pub(super) fn select_one(
+        &mut self,
+        table: &Table,
+        tail: &str,
+        values: Vec<Value>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.select(table, tail, values)?.into_iter().next())
+    }
+
+    /// The same rows, with an error for each damaged one.
+    pub(super) fn select_each(
+        &mut self,
+        table: &Table,
+        tail: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+        let rows = self.query_sql(format!("SELECT {} FROM {} {tail}", table.all_columns(), table.name), values)?;
+        Ok(rows.into_iter().map(|row| row.check(table).map(|()| row)).collect())
+    }
+
+    /// Visits every row in rowid order, using no index and checking no hash.
+    fn walk(
+        &mut self,
+        table: &Table,
+        visit: &mut dyn FnMut(&mut Self, i64, &Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        // An artifact can be as large as any row gets.
+        let at_once = if *table == ARTIFACTS { 1 } else { 64 };
+        let sql = format!(
+            "SELECT {}, rowid FROM {} WHERE rowid > $1 ORDER BY rowid LIMIT {at_once}",
+            table.all_columns(),
+            table.name
+        );
+        let mut after = i64::MIN;
+        loop {
+            let rows = self.query_sql(sql.clone(), vec![after.into()])?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in &rows {
+                let place = row.int(table.columns.len() + 1)?;
+                if place <= after {
+                    return Err(row.damage(format!("the rows of the table `{}` are out of order", table.name)));
+                }
+                after = place;
+                visit(self, place, row)?;
+            }
+        }
+    }
+
+    /// The keys of rows whose hash does not match.
+    pub(super) fn damaged_rows(&mut self, table: &Table) -> Result<Vec<String>, StoreError> {
+        let mut found = Vec::new();
+        self.walk(table, &mut |_, _, row| {
+            if row.check(table).is_err() {
+                found.push(row.name(table));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Hashes the rows that have no hash yet.
+    pub(super) fn hash_rows(&mut self, table: &Table) -> Result<(), StoreError> {
+        let sql = format!("UPDATE {} SET {ROW_HASH} = $1 WHERE rowid = $2", table.name);
+        self.walk(table, &mut |database, place, row| {
+            if row.bytes(table.columns.len())?.is_empty() {
+                let hash = row.hash(table)?;
+                database.execute_sql(sql.clone(), vec![hash.to_vec().into(), place.into()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Gaps in consecutively numbered rows: the group, the number of rows and the highest number.
+    pub(super) fn gaps(&mut self, table: &Table) -> Result<Vec<(String, i64, i64)>, StoreError> {
+        let Some((column, within)) = table.counted else { return Ok(Vec::new()) };
+        let sql = format!(
+            "SELECT {within}, COUNT(*), MAX({column}) FROM {} GROUP BY 1 HAVING COUNT(*) <> MAX({column})",
+            table.name
+        );
+        let rows = self.query_sql(sql, Vec::new())?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.int(1)?, row.int(2)?))).collect()
+    }
+
+    /// The next number of a consecutively numbered table.
+    pub(super) fn next_number(&mut self, table: &Table) -> Result<i64, StoreError> {
+        let column = table.columns[0];
+        let rows = self.query_sql(format!("SELECT MAX({column}) FROM {}", table.name), Vec::new())?;
+        let last = rows.first().map(|row| row.int_or_null(0)).transpose()?.flatten();
+        Ok(last.unwrap_or(0) + 1)
+    }
+
+    /// Inserts many rows per statement, which is several times faster than one by one.
+    pub(super) fn insert(
+        &mut self,
+        table: &Table,
+        mut rows: Vec<Vec<Value>>,
+        on_conflict: OnConflict,
+    ) -> Result<(), StoreError> {
+        for row in &mut rows {
+            let hash = table.hash(row.iter().map(Value::field));
+            row.push(hash.to_vec().into());
+        }
+        // Few statement sizes, so that each is prepared once.
+        for size in [128, 16, 1] {
+            while rows.len() >= size {
+                let rest = rows.split_off(size);
+                let values: Vec<Value> = rows.into_iter().flatten().collect();
+                self.execute_sql(insert_sql(table, size, on_conflict), values)?;
+                rows = rest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Updates columns of the matching rows and returns their number. Each row is checked first and rehashed.
+    pub(super) fn update(
+        &mut self,
+        table: &Table,
+        condition: &str,
+        values: Vec<Value>,
+        changes: &[(&'static str, Value)],
+    ) -> Result<u64, StoreError> {
+        let rows = self.select(table, condition, values)?;
+        let columns = changes.iter().map(|(column, _)| *column).chain([ROW_HASH]);
+        let set: Vec<String> = columns.zip(1..).map(|(column, place)| format!("{column} = ${place}")).collect();
+        let keys = table.columns[..table.key].iter().zip(set.len() + 1..);
+        let keys: Vec<String> = keys.map(|(column, place)| format!("{column} = ${place}")).collect();
+        let sql = format!("UPDATE {} SET {} WHERE {}", table.name, set.join(", "), keys.join(" AND "));
+        for row in &rows {
+            let mut all = row.values(table)?;
+            let key = all[..table.key].to_vec();
+            for (column, value) in changes {
+                if let Some(place) = table.columns.iter().position(|own| own == column) {
+                    all[place] = value.clone();
+                }
+            }
+            let changed = changes.iter().map(|(_, value)| value.clone());
+            let values = changed.chain([table.hash(all.iter().map(Value::field)).to_vec().into()]).chain(key).collect();
+            self.execute_sql(sql.clone(), values)?;
+        }
+        Ok(rows.len() as u64)
+    }
+
+    fn execute_sql(&mut self, sql: String, values: Vec<Value>) -> Result<u64, StoreError> {
+        let (arguments, connection) = (self.arguments(values)?, open_connection(&mut self.connection, &self.file)?);
+        let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection));
+        result.map(|done| done.rows_affected()).map_err(|error| map_error(&self.file, error))
+    }
+
+    fn query_sql(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        let (arguments, connection) = (self.arguments(values)?, open_connection(&mut self.connection, &self.file)?);
+        let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).fetch_all(connection));
+        let rows = result.map_err(|error| map_error(&self.file, error))?;
+        let file: Arc<Path> = self.file.as_path().into();
+        Ok(rows.into_iter().map(|row| Row { row, file: Arc::clone(&file) }).collect())
+    }
+
+    pub(super) fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        let connection = open_connection(&mut self.connection, &self.file)?;
+        let done = self.runtime.block_on(sqlx::raw_sql(sql).execute(connection));
+        done.map(|_| ()).map_err(|error| map_error(&self.file, error))
+    }
+
+    /// Runs a durable write transaction. It takes the write lock before reading, so two writers cannot deadlock.
+    pub(super) fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.check_writable()?;
+        self.transaction("BEGIN IMMEDIATE", "COMMIT", work)
+    }
+
+    /// Like [`Self::write`], but a power cut may undo it: for frequent writes whose loss does no harm.
+    pub(super) fn write_quickly<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.script("PRAGMA synchronous = NORMAL")?;
+        let result = self.write(work);
+        self.script("PRAGMA synchronous = FULL")?;
+        result
+    }
+
+    /// Like [`Self::write`], with the long timeout: for results that must not be lost because another process is slow.
+    pub(super) fn write_waiting<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.check_writable()?;
+        let deadline = Instant::now() + self.long_busy_timeout;
+        loop {
+            match self.execute("BEGIN IMMEDIATE", Vec::new()) {
+                Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                Err(error) => return Err(error),
+                Ok(_) => return self.finish_transaction("COMMIT", work),
+            }
+        }
+    }
+
+    /// Runs reads in one transaction.
+    pub(super) fn read<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.transaction("BEGIN", "COMMIT", work)
+    }
+
+    /// Problems reported by SQLite's own integrity checks.
+    pub(super) fn check(&mut self) -> Result<Vec<String>, StoreError> {
+        let pages = self.query("PRAGMA integrity_check", Vec::new())?;
+        let mut found = Vec::new();
+        for row in pages {
+            let sentence = row.text(0)?;
+            if sentence != "ok" {
+                found.push(sentence);
+            }
+        }
+        for row in self.query("PRAGMA foreign_key_check", Vec::new())? {
+            found.push(format!("a row of `{}` refers to one of `{}` that is not there", row.text(0)?, row.text(2)?));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn has_free_pages(&mut self) -> Result<bool, StoreError> {
+        let row = self.query_one("PRAGMA freelist_count", Vec::new())?;
+        Ok(row.map(|row| row.int(0)).transpose()?.is_some_and(|pages| pages > 0))
+    }
+
+    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
+        self.script("VACUUM")?;
+        self.script("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    pub(super) fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+        let rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", Vec::new())?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    /// The definitions of all tables, indexes and triggers, read as bytes: a definition that is not valid UTF-8 would kill
+    /// SQLite's thread.
+    pub(super) fn definitions(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let sql = "SELECT CAST(type || ' ' || name || ' ' || tbl_name || ' ' || COALESCE(sql, '') AS BLOB) \
+                   FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type, name";
+        self.query(sql, Vec::new())?.iter().map(|row| row.bytes(0)).collect()
+    }
+
+    fn check_writable(&self) -> Result<(), StoreError> {
+        if self.access == Access::Write {
+            return Ok(());
+        }
+        let detail = "it was opened for reading alone".to_owned();
+        Err(StoreError::ReadOnly { file: self.file.clone(), detail })
+    }
+
+    fn transaction<T>(
+        &mut self,
+        begin: &'static str,
+        end: &'static str,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.execute(begin, Vec::new())?;
+        self.finish_transaction(end, work)
+    }
+
+    fn finish_transaction<T>(
+        &mut self,
+        end: &'static str,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let result = work(self).and_then(|value| self.execute(end, Vec::new()).map(|_| value));
+        if result.is_err() {
+            // Some errors have already ended the transaction.
+            let _ = self.execute("ROLLBACK", Vec::new());
+        }
+        result
+    }
+
+    fn arguments(&self, values: Vec<Value>) -> Result<SqliteArguments, StoreError> {
+        let mut arguments = SqliteArguments::default();
+        for value in values {
+            let added = match value {
+                Value::Null => arguments.add(None::<i64>),
+                Value::Int(number) => arguments.add(number),
+                Value::Real(number) => arguments.add(number),
+                Value::Text(text) => arguments.add(text),
+                Value::Bytes(bytes) => arguments.add(bytes),
+            };
+            added.map_err(|error| StoreError::Database { file: self.file.clone(), detail: error.to_string() })?;
+        }
+        Ok(arguments)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            // Closing waits until the file is at rest; an error can no longer be reported.
+            let _ = self.runtime.block_on(connection.close());
+        }
+    }
+}
+
+/// What to do with a row whose key exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnConflict {
+    /// Insert none of the rows.
+    Fail,
+    /// Skip the row.
+    Ignore,
+}
+
+/// Uses `?` placeholders, since SQLite looks up numbered ones in a list.
+fn insert_sql(table: &Table, rows: usize, on_conflict: OnConflict) -> String {
+    let row = format!("({})", vec!["?"; table.columns.len() + 1].join(", "));
+    let tail = match on_conflict {
+        OnConflict::Fail => "",
+        OnConflict::Ignore => " ON CONFLICT DO NOTHING",
+    };
+    let rows = vec![row.as_str(); rows].join(", ");
+    format!("INSERT INTO {} ({}) VALUES {rows}{tail}", table.name, table.all_columns())
+}
+
+fn open_connection<'c>(
+    connection: &'c mut Option<SqliteConnection>,
+    file: &Path,
+) -> Result<&'c mut SqliteConnection, StoreError> {
+    let closed = || StoreError::Database { file: file.to_owned(), detail: "the connection is closed".to_owned() };
+    connection.as_mut().ok_or_else(closed)
+}
+
+#[cfg(test)]
+impl Database {
+    pub(super) fn set_busy_timeouts(&mut self, short: Duration, long: Duration) {
+        let sql = AssertSqlSafe(format!("PRAGMA busy_timeout = {}", short.as_millis()));
+        self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
+        self.long_busy_timeout = long;
+    }
+
+    pub(super) fn script_sql(&mut self, sql: String) {
+        let connection = self.connection.as_mut().unwrap();
+        self.runtime.block_on(sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection)).unwrap();
+    }
+
+    pub(super) fn columns(&mut self, table: &str) -> Vec<String> {
+        let rows = self.query_sql(format!("SELECT name FROM pragma_table_info('{table}')"), Vec::new()).unwrap();
+        rows.iter().map(|row| row.text(0).unwrap()).collect()
+    }
+
+    /// Rehashes every row, as if its current content had been stored.
+    pub(super) fn rehash(&mut self) {
+        for name in ["labels", "extra_labels", "audit_labels", "probes"] {
+            self.execute_sql(format!("DROP TRIGGER IF EXISTS {name}_are_never_overwritten"), Vec::new()).unwrap();
+        }
+        for table in super::tables::TABLES {
+            self.execute_sql(format!("UPDATE {} SET {ROW_HASH} = x''", table.name), Vec::new()).unwrap();
+            self.hash_rows(table).unwrap();
+        }
+    }
+
+    /// Simulates a full disk.
+    pub(super) fn limit_pages(&mut self, pages: u32) {
+        let sql = AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
+        self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
+    }
+}

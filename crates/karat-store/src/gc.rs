@@ -1,0 +1,185 @@
+//! Garbage collection: old runs, unreferenced artifacts, unused scratch folders.
+
+use super::Store;
+use super::database::{Database, Value};
+use super::error::StoreError;
+use super::lock::RunLock;
+use super::naming::RunId;
+use super::runs::RunInfo;
+use super::scratch::{discard, is_marked};
+use super::timestamp::now_ms;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to remove. If both an age and a count are given, a run must exceed both.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GcOptions {
+    pub runs: Vec<RunId>,
+    pub older_than: Option<Duration>,
+    pub keep: Option<usize>,
+    /// Labels and probes are never removed.
+    pub exchanges_older_than: Option<Duration>,
+    pub dry_run: bool,
+}
+
+/// What was removed, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GcReport {
+    pub runs: Vec<RunInfo>,
+    /// Runs kept because a process is working on them.
+    pub in_use: Vec<RunInfo>,
+    pub artifacts: u64,
+    pub bytes: u64,
+    pub exchanges: u64,
+    pub scratch: Vec<PathBuf>,
+    /// What could not be done, one message each.
+    pub notes: Vec<String>,
+}
+
+/// Artifacts referenced only by runs that are being removed.
+macro_rules! unused {
+    () => {
+        " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash \
+         AND x.run_id NOT IN (SELECT id FROM leaving)) \
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.snapshot = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving)) \
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.report = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving))"
+    };
+}
+
+impl Store {
+    /// Removes what the options select. Runs in use stay; naming one explicitly is an error. A dry run takes no locks.
+    pub fn gc(&mut self, gc: &GcOptions) -> Result<GcReport, StoreError> {
+        let mut report = GcReport::default();
+        let runs = self.runs()?;
+        let mut locks: Vec<RunLock> = Vec::new();
+        for run in runs.iter().filter(|run| gc.selects(run, &runs)) {
+            match self.lock_for_removal(&run.id, gc.dry_run) {
+                Ok(lock) => {
+                    locks.extend(lock);
+                    report.runs.push(run.clone());
+                }
+                Err(StoreError::Busy { .. }) if !gc.runs.contains(&run.id) => report.in_use.push(run.clone()),
+                Err(error) => return Err(error),
+            }
+        }
+        let leaving = &report.runs;
+        (report.artifacts, report.bytes) = match gc.dry_run {
+            true => self.database.read(|database| remove(database, leaving, true))?,
+            false => self.database.write(|database| remove(database, leaving, false))?,
+        };
+        if let Some(age) = gc.exchanges_older_than {
+            report.exchanges = self.remove_exchanges(age, gc.dry_run)?;
+        }
+        self.clear_scratch(gc.dry_run, &runs, &mut report)?;
+        if !gc.dry_run {
+            locks.into_iter().for_each(RunLock::remove);
+            self.compact_if_idle(&runs, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Locks a run for removal; a dry run only checks that it could be locked.
+    fn lock_for_removal(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>, StoreError> {
+        match dry_run {
+            true if self.is_locked(run) => Err(self.busy(run)),
+            true => Ok(None),
+            false => self.lock(run).map(Some),
+        }
+    }
+
+    fn remove_exchanges(&mut self, age: Duration, dry_run: bool) -> Result<u64, StoreError> {
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let before: Value = now_ms().saturating_sub(age).into();
+        if !dry_run {
+            return self.database.write(|database| {
+                database.execute("DELETE FROM sent_questions WHERE sent_ms < $1", vec![before.clone()])?;
+                database.execute("DELETE FROM ledger WHERE created_ms < $1", vec![before])
+            });
+        }
+        let row = self.database.query_one("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
+        row.map_or(Ok(0), |row| Ok(row.count(0)?.into()))
+    }
+
+    /// Deletes scratch folders of runs that no process is working on, and forgets those already gone.
+    fn clear_scratch(&mut self, dry_run: bool, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+        let is_among = |runs: &[RunInfo], id: &RunId| runs.iter().any(|run| run.id == *id);
+        for (folder, run) in self.scratch_folders()? {
+            let marked = is_marked(&folder, &run);
+            // Runs removed just now are already locked by this process.
+            let claimed =
+                if marked && !is_among(&report.runs, &run) { self.lock_for_removal(&run, dry_run) } else { Ok(None) };
+            let Ok(lock) = claimed else { continue };
+            if dry_run {
+                report.scratch.extend(marked.then_some(folder));
+                continue;
+            }
+            match discard(&folder, &run) {
+                Ok(deleted) => {
+                    self.forget_scratch(&folder)?;
+                    report.scratch.extend(deleted.then_some(folder));
+                }
+                Err(error) => report.notes.push(format!("{} could not be deleted: {error}", folder.display())),
+            }
+            if !is_among(runs, &run) {
+                lock.into_iter().for_each(RunLock::remove);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compacts the database unless that would block a run.
+    fn compact_if_idle(&mut self, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+        if !self.database.has_free_pages()? {
+            return Ok(());
+        }
+        if let Some(run) = runs.iter().find(|run| self.is_locked(&run.id)) {
+            report.notes.push(format!(
+                "the room is not given back to the disk while a process is working on the run {}, which would have to wait; \
+                 it is used for what comes, and `karat store gc` gives it back when no run is worked on",
+                run.short_id
+            ));
+            return Ok(());
+        }
+        match self.database.compact() {
+            // The space is reused later even if it cannot be returned now.
+            Err(error @ (StoreError::InUse { .. } | StoreError::Full { .. })) => {
+                report.notes.push(format!("the room could not be given back to the disk: {error}"));
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}
+
+/// Removes runs and the artifacts only they referenced; returns the number of artifacts and their bytes.
+fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64), StoreError> {
+    // A temporary table, so that a dry run blocks nobody.
+    database.script("CREATE TEMP TABLE leaving (id TEXT NOT NULL PRIMARY KEY)")?;
+    for run in runs {
+        database.execute("INSERT INTO leaving (id) VALUES ($1)", vec![(&run.id).into()])?;
+    }
+    let row = database.query_one(concat!("SELECT COUNT(*), SUM(LENGTH(content))", unused!()), Vec::new())?;
+    if !dry_run {
+        database.execute("DELETE FROM runs WHERE id IN (SELECT id FROM leaving)", Vec::new())?;
+        database.execute(concat!("DELETE", unused!()), Vec::new())?;
+    }
+    database.script("DROP TABLE leaving")?;
+    let number = |n: i64| u64::try_from(n).unwrap_or(0);
+    row.map_or(Ok((0, 0)), |row| Ok((number(row.int(0)?), number(row.int_or_null(1)?.unwrap_or(0)))))
+}
+
+impl GcOptions {
+    fn selects(&self, run: &RunInfo, all: &[RunInfo]) -> bool {
+        if self.runs.contains(&run.id) {
+            return true;
+        }
+        let age = u64::try_from(now_ms().saturating_sub(run.created_ms)).unwrap_or(0);
+        let old = self.older_than.map(|limit| Duration::from_millis(age) > limit);
+        let place = all.iter().position(|other| other.id == run.id);
+        let beyond = self.keep.map(|keep| place.is_some_and(|place| place >= keep));
+        (old.is_some() || beyond.is_some()) && old.unwrap_or(true) && beyond.unwrap_or(true)
+    }
+}

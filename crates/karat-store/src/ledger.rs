@@ -1,0 +1,265 @@
+//! The ledger of exchanges with language models, shared by all runs.
+
+mod file;
+
+pub use file::ImportedExchanges;
+
+use super::Store;
+use super::database::{Database, OnConflict, Row, Value};
+use super::error::StoreError;
+use super::tables::{LEDGER, SENT_QUESTIONS};
+use super::timestamp::now_ms;
+use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
+use std::collections::BTreeMap;
+
+/// Keys per lookup statement; a shorter list is padded by repeating a key.
+const KEYS: usize = 32;
+
+const GET: &str = "WHERE key IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+     $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+
+impl Store {
+    /// The exchanges of these keys, in the same order.
+    pub fn ledger_get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
+        get_many(&mut self.database, keys)
+    }
+
+    /// Adds exchanges atomically, skipping keys already present; durable on return.
+    pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+        self.database.write(|database| insert(database, exchanges))
+    }
+
+    /// Calls `visit` with every exchange, in key order.
+    pub fn ledger_each(&mut self, visit: &mut dyn FnMut(Exchange)) -> Result<(), StoreError> {
+        self.ledger_walk(&mut |exchange| exchange.map(&mut *visit))
+    }
+
+    /// The number of exchanges.
+    pub fn ledger_len(&mut self) -> Result<usize, StoreError> {
+        let row = self.database.query_one("SELECT COUNT(*) FROM ledger", Vec::new())?;
+        row.map_or(Ok(0), |row| row.count(0)).map(|count| count as usize)
+    }
+
+    /// The newest exchanges first, each with its time.
+    pub fn ledger_newest(&mut self, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+        let rows = self.database.select(&LEDGER, "ORDER BY created_ms DESC, key LIMIT $1", vec![most.into()])?;
+        rows.iter().map(|row| made(&self.database, row)).collect()
+    }
+
+    /// At most `most` exchanges whose key starts with a prefix, each with its time.
+    pub fn ledger_with_prefix(&mut self, beginning: &str, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+        // Keys are lowercase hex, so `g` sorts after every key with the prefix.
+        let values = vec![beginning.into(), format!("{beginning}g").into(), most.into()];
+        let rows = self.database.select(&LEDGER, "WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3", values)?;
+        rows.iter().map(|row| made(&self.database, row)).collect()
+    }
+
+    /// Visits every exchange, or its error, in key order until `visit` returns an error.
+    pub(super) fn ledger_walk(
+        &mut self,
+        visit: &mut dyn FnMut(Result<Exchange, StoreError>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let next = "WHERE key > $1 ORDER BY key LIMIT 256";
+            let rows = self.database.select_each(&LEDGER, next, vec![after.as_str().into()])?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            // Damaged rows are skipped, whatever their key.
+            let keys = "SELECT MAX(key) FROM (SELECT key FROM ledger WHERE key > $1 ORDER BY key LIMIT 256) AS next";
+            let last = self.database.query_one(keys, vec![after.as_str().into()])?;
+            for row in rows {
+                visit(row.and_then(|row| made(&self.database, &row).map(|(_, exchange)| exchange)))?;
+            }
+            match last.map(|row| row.text(0)).transpose()? {
+                Some(last) if last > after => after = last,
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
+    let mut found = BTreeMap::new();
+    for group in keys.chunks(KEYS) {
+        let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
+        for row in database.select(&LEDGER, GET, padded.map(|key| key.as_str().into()).collect())? {
+            let (key, text) = (row.text(0)?, row.text(1)?);
+            let exchange = exchange(database, &key, &text)?;
+            found.insert(key, exchange);
+        }
+    }
+    Ok(keys.iter().map(|key| found.get(key.as_str()).cloned()).collect())
+}
+
+fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+    let now = now_ms();
+    let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
+        let text = serde_json::to_string(exchange)
+            .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })?;
+        Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
+    };
+    let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    database.insert(&LEDGER, rows, OnConflict::Ignore)
+}
+
+fn made(database: &Database, row: &Row) -> Result<(i64, Exchange), StoreError> {
+    Ok((row.int(2)?, exchange(database, row.str(0)?, row.str(1)?)?))
+}
+
+/// Parses an exchange; a mismatch with its key is damage.
+fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange, StoreError> {
+    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
+    let exchange: Exchange = serde_json::from_str(text)
+        .map_err(|error| damaged(format!("the exchange {key} of the ledger cannot be read ({error})")))?;
+    if exchange.key.as_str() != key {
+        return Err(damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
+    }
+    Ok(exchange)
+}
+
+/// Rejects exchanges that are never stored. The key cannot be recomputed: it includes the maximum answer length, which the
+/// exchange does not.
+pub(super) fn check(exchange: &Exchange) -> Result<(), String> {
+    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let key = exchange.key.as_str();
+    if key.len() != 2 * blake3::OUT_LEN || !key.bytes().all(hex) {
+        return Err(format!("the key {key:?} is no hash"));
+    }
+    if !exchange.is_final() {
+        return Err(format!("the exchange {key} came to nothing, and such a one is asked again"));
+    }
+    Ok(())
+}
+
+impl Ledger for Store {
+    fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
+        Ok(self.ledger_get_many(keys)?)
+    }
+
+    fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
+        Ok(self.ledger_put(exchanges)?)
+    }
+
+    fn mark_sent(&mut self, keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
+        let now = now_ms();
+        Ok(self.database.write_quickly(|database| {
+            let mut before = 0;
+            for key in keys {
+                let own = || vec![key.as_str().into()];
+                before += u64::from(database.select_one(&SENT_QUESTIONS, "WHERE key = $1", own())?.is_some());
+            }
+            let rows = keys.iter().map(|key| vec![key.as_str().into(), now.into()]).collect();
+            database.insert(&SENT_QUESTIONS, rows, OnConflict::Ignore)?;
+            Ok(before)
+        })?)
+    }
+
+    fn forget_sent(&mut self, keys: &[&LedgerKey]) -> Result<(), LedgerError> {
+        Ok(self.database.write_quickly(|database| {
+            for key in keys {
+                database.execute("DELETE FROM sent_questions WHERE key = $1", vec![key.as_str().into()])?;
+            }
+            Ok(())
+        })?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_llm::ledger::{ExchangeOutcome, FailureReason};
+    use karat_llm::provider::ProviderId;
+    use serde_json::json;
+
+    fn exchange(key: &str, said: &str) -> Exchange {
+        Exchange {
+            key: serde_json::from_value(json!(key)).unwrap(),
+            question: String::new(),
+            provider: ProviderId { provider: "p".into(), model: "m".into(), parameters: json!({"temperature": 0.0}) },
+            template: "pair/v1".into(),
+            system: "s".into(),
+            user: "u".into(),
+            replies: Vec::new(),
+            tokens_in: 1,
+            tokens_out: 2,
+            usd: Some(0.25),
+            attempts: 1,
+            cached: false,
+            outcome: ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, why: said.into() },
+        }
+    }
+
+    fn get(store: &mut Store, keys: &[String]) -> Vec<Option<Exchange>> {
+        let keys: Vec<LedgerKey> = keys.iter().map(|key| serde_json::from_value(json!(key)).unwrap()).collect();
+        store.ledger_get_many(&keys.iter().collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn exchanges_come_out_as_they_went_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let all: Vec<Exchange> = (0..300).map(|n| exchange(&format!("k{n}"), "first")).collect();
+        Store::create(folder.path()).unwrap().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        for count in [0, 1, 31, 32, 33, 300] {
+            let keys: Vec<String> = (0..count).rev().map(|n| format!("k{n}")).collect();
+            let expect: Vec<Option<Exchange>> = (0..count).rev().map(|n| Some(all[n].clone())).collect();
+            assert_eq!(get(&mut store, &keys), expect);
+        }
+        let mixed = get(&mut store, &["k7".into(), "absent".into(), "k7".into()]);
+        assert_eq!(mixed, [Some(all[7].clone()), None, Some(all[7].clone())]);
+        let mut visited = Vec::new();
+        store.ledger_each(&mut |exchange| visited.push(exchange.key.to_string())).unwrap();
+        assert_eq!((visited.len(), visited.is_sorted()), (300, true));
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        store.ledger_put(&[&exchange("k", "first")]).unwrap();
+        store.ledger_put(&[&exchange("k", "second"), &exchange("l", "third")]).unwrap();
+        let found = get(&mut store, &["k".into(), "l".into()]);
+        assert_eq!(found, [Some(exchange("k", "first")), Some(exchange("l", "third"))]);
+        let mut frozen = Store::read_only(folder.path()).unwrap();
+        assert!(matches!(frozen.ledger_put(&[&exchange("n", "")]), Err(StoreError::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn exchanges_are_found_by_age_and_by_the_beginning_of_their_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        for (key, made) in [("ab1", 3_i64), ("ab2", 1), ("b00", 2), ("c00", 2)] {
+            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, $3)";
+            let text = serde_json::to_string(&exchange(key, "")).unwrap();
+            store.database.execute(sql, vec![key.into(), text.into(), made.into()]).unwrap();
+        }
+        store.database.rehash();
+        let keys = |found: Vec<(i64, Exchange)>| -> Vec<String> {
+            found.iter().map(|(made, exchange)| format!("{} {made}", exchange.key)).collect()
+        };
+        assert_eq!(keys(store.ledger_newest(3).unwrap()), ["ab1 3", "b00 2", "c00 2"]);
+        assert_eq!(keys(store.ledger_with_prefix("ab", 10).unwrap()), ["ab1 3", "ab2 1"]);
+        assert_eq!(keys(store.ledger_with_prefix("ab", 1).unwrap()), ["ab1 3"]);
+        assert_eq!(keys(store.ledger_with_prefix("ab2", 10).unwrap()), ["ab2 1"]);
+        assert_eq!(keys(store.ledger_with_prefix("f", 10).unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
+            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, 0)";
+            store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
+            store.database.rehash();
+            let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();
+            let error = store.ledger_get_many(&[&wanted]).unwrap_err().to_string();
+            assert!(error.contains("is damaged") && error.contains(expect), "{error}");
+        };
+        check(&mut store, "a", "{", "the exchange a of the ledger cannot be read");
+        let moved = serde_json::to_string(&exchange("b", "")).unwrap();
+        check(&mut store, "c", &moved, "the exchange b of the ledger lies under c");
+    }
+}

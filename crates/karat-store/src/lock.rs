@@ -1,0 +1,85 @@
+//! The lock of a run: one process at a time works on it.
+
+use super::error::StoreError;
+use super::naming::RunId;
+use super::{LOCKS, Store, write_error};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The lock of a run, released when dropped or when the process ends.
+#[derive(Debug)]
+pub struct RunLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Store {
+    /// Locks a run; fails if another process holds the lock.
+    pub fn lock(&self, run: &RunId) -> Result<RunLock, StoreError> {
+        let path = self.lock_path(run);
+        let failed = |source| write_error(path.clone(), source);
+        std::fs::create_dir_all(self.folder.join(LOCKS)).map_err(failed)?;
+        // A process that only checks the lock holds it for a moment.
+        for _ in 0..25 {
+            let mut file =
+                OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) if is_still(&file, &path) => {
+                    // For the other process's message; the lock does not need it.
+                    let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                    return Ok(RunLock { path, _file: file });
+                }
+                // Deleted between opening and locking: this lock would exclude nobody.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        Err(self.busy(run))
+    }
+
+    /// Whether a process is working on a run.
+    pub fn is_locked(&self, run: &RunId) -> bool {
+        File::open(self.lock_path(run))
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    pub(super) fn busy(&self, run: &RunId) -> StoreError {
+        StoreError::Busy { run: run.to_string(), holder: holder(&self.lock_path(run)) }
+    }
+
+    fn lock_path(&self, run: &RunId) -> PathBuf {
+        self.folder.join(LOCKS).join(format!("{run}.lock"))
+    }
+}
+
+impl RunLock {
+    /// Releases the lock and deletes its file.
+    pub(super) fn remove(self) {
+        // A leftover file does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn holder(path: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
+    match read.ok().and_then(|_| text.parse::<u32>().ok()) {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn is_still(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(own), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
+    own.dev() == there.dev() && own.ino() == there.ino()
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &File, _: &Path) -> bool {
+    true
+}

@@ -1,0 +1,113 @@
+//! Run ids, names and unique short prefixes.
+
+use super::database::Value;
+use super::error::StoreError;
+use serde::Serialize;
+use std::fmt;
+
+pub(super) const LATEST: &str = "latest";
+
+/// Ids start with a timestamp; this prefix has millisecond resolution, so short ids stay unique as runs are added.
+const SHORTEST: usize = 13;
+
+/// A globally unique run id; ids sort by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    pub(super) fn new() -> Self {
+        Self(uuid::Uuid::now_v7().to_string())
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let id = uuid::Uuid::try_parse(text).ok()?.to_string();
+        (id == text).then_some(Self(id))
+    }
+
+    /// The text of the id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&RunId> for Value {
+    fn from(run: &RunId) -> Self {
+        Self::Text(run.0.clone())
+    }
+}
+
+/// The shortest unique prefix of each id, in the same order.
+pub(super) fn short_ids<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<String> {
+    let ids: Vec<&str> = ids.collect();
+    let mut sorted = ids.clone();
+    sorted.sort_unstable();
+    let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+    let short = |id: &&str| {
+        let at = sorted.partition_point(|other| other < id);
+        let before = at.checked_sub(1).and_then(|i| sorted.get(i)).map_or(0, |other| shared(id, other));
+        let after = sorted.get(at + 1).map_or(0, |other| shared(id, other));
+        id.get(..(before.max(after) + 1).max(SHORTEST)).unwrap_or(id).trim_end_matches('-').to_owned()
+    };
+    ids.iter().map(short).collect()
+}
+
+/// Rejects names that could be read as another kind of reference.
+pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
+    let reason = if name.trim().is_empty() || name.trim() != name {
+        "a name is not blank, and has no blanks at its ends"
+    } else if name.chars().any(char::is_control) {
+        "a name has no control characters"
+    } else if name.chars().count() > 100 {
+        "a name has 100 characters at most"
+    } else if name == LATEST {
+        "`latest` stands for the newest run"
+    } else if name.starts_with('-') {
+        "it reads as a flag"
+    } else if name.chars().all(is_of_ids) {
+        "it reads as the beginning of an id; add a letter beyond f"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::BadName { name: name.to_owned(), reason })
+}
+
+fn is_of_ids(c: char) -> bool {
+    matches!(c, '0'..='9' | 'a'..='f' | 'A'..='F' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_ids_tell_runs_apart() {
+        let check = |ids: &[&str], expect: &[&str]| assert_eq!(short_ids(ids.iter().copied()), expect, "{ids:?}");
+        check(&[], &[]);
+        check(&["0192f3a1-b2c3-7000"], &["0192f3a1-b2c3"]);
+        check(&["0192f3a1-b2c3-7000", "0292f3a1-b2c3-7000"], &["0192f3a1-b2c3", "0292f3a1-b2c3"]);
+        check(&["0192f3a1-b2c3-7000", "0192f3a1-b2c3-7100"], &["0192f3a1-b2c3-70", "0192f3a1-b2c3-71"]);
+    }
+
+    #[test]
+    fn names_are_never_taken_for_something_else() {
+        let check = |name: &str, taken: bool| assert_eq!(check_name(name).is_ok(), taken, "{name:?}");
+        check("nightly", true);
+        check("before the change", true);
+        check("v1.0", true);
+        check("latest", false);
+        check("0192f3a1", false);
+        check("cafe", false);
+        check("--json", false);
+        check("", false);
+        check(" padded", false);
+        check("two\nlines", false);
+        check(&"x".repeat(101), false);
+    }
+}

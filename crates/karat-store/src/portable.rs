@@ -1,0 +1,212 @@
+//! A whole run in one file, for moving it between stores.
+//!
+//! One JSON line per item: a header with the run's id and name, the run, its tools, artifacts, trials and judgements, and
+//! finally the number of lines in between and a hash of them and the id. The name may differ between stores, so it is not
+//! hashed; scratch folders are not exported.
+
+mod line;
+mod unpack;
+
+use super::Store;
+use super::database::OnConflict;
+use super::error::StoreError;
+use super::judgements::insert;
+use super::naming::RunId;
+use super::runs::{RunState, row, run_state};
+use super::tables::{TOOL_FACTS, TRIAL_ARTIFACTS, TRIALS};
+use crate::record::TrialKey;
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use line::{ContentV1, LineV1, RunV1, SCHEMA, Seal, TrialLineV1};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use unpack::{Limits, RunFile};
+
+/// The result of an import.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ImportedRun {
+    pub run: RunId,
+    /// Already present with equal content; nothing was changed.
+    pub was_here: bool,
+    pub attempts: usize,
+}
+
+impl Store {
+    /// Writes everything about a run, from one snapshot. The same run gives the same bytes from every store.
+    pub fn export_run(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
+        self.in_snapshot(|store| store.export_run_now(run, out))
+    }
+
+    fn export_run_now(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
+        let name = row(&mut self.database, run)?.text_or_null(1)?;
+        let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
+        writeln!(out, "{}", self.json(&header)?).map_err(StoreError::Unwritten)?;
+        let (lines, hash) = self.write_body(run, out)?;
+        writeln!(out, "{}", self.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+    }
+
+    /// Writes a run file atomically; compressed if the name ends in `.gz`.
+    pub fn export_run_file(&mut self, run: &RunId, file: &Path) -> Result<(), StoreError> {
+        write_atomically(file, &mut |out| self.export_run(run, out))
+    }
+
+    /// Imports a run file, compressed or not, under its own id. The file is checked completely first. `name` replaces the
+    /// run's own name.
+    pub fn import(&mut self, file: &Path, name: Option<&str>) -> Result<ImportedRun, StoreError> {
+        let shown = file.display().to_string();
+        let run_file = RunFile::read(&shown, open_decompressed(file)?, Limits::default())?;
+        let (id, attempts) = (run_file.row.id.clone(), run_file.attempts);
+        let is_here = match run_state(&mut self.database, &id) {
+            Ok(_) => true,
+            Err(StoreError::NoRun { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if is_here {
+            let (_, own) = self.in_snapshot(|store| store.write_body(&id, &mut std::io::sink()))?;
+            if own != run_file.hash {
+                return Err(StoreError::Differs { file: shown, run: id.to_string() });
+            }
+            return Ok(ImportedRun { run: id, was_here: true, attempts });
+        }
+        let RunFile { mut row, tools, mut batch, judgements, .. } = run_file;
+        if let Some(name) = name {
+            row.name = Some(name.to_owned());
+        }
+        self.database.write(|database| {
+            batch.keep(database)?;
+            row.insert(database)?;
+            for (tool, history) in tools {
+                let row = |(position, facts): (i64, String)| {
+                    vec![(&id).into(), tool.as_str().into(), position.into(), facts.into()]
+                };
+                database.insert(&TOOL_FACTS, (1..).zip(history).map(row).collect(), OnConflict::Fail)?;
+            }
+            batch.insert(database, &id)?;
+            insert(database, &id, judgements)
+        })?;
+        Ok(ImportedRun { run: id, was_here: false, attempts })
+    }
+
+    /// Writes the lines between header and end; returns their number and hash.
+    fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String), StoreError> {
+        let mut body = Body { out, seal: Seal::new(run.as_str()) };
+        let hashes = self.write_run(run, &mut body)?;
+        for row in self.fact_rows(run)? {
+            let row = row?;
+            let facts = self.raw(row.str(3)?)?;
+            body.line(&self.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
+        }
+        for hash in hashes {
+            let bytes = self.artifact(&hash)?;
+            body.line(&self.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
+        }
+        self.write_trials(run, &mut body)?;
+        for row in self.judgement_rows(run)? {
+            let judgement = self.raw(row?.str(2)?)?;
+            body.line(&self.json(&LineV1::Judgement(judgement))?)?;
+        }
+        Ok(body.seal.count_and_hash())
+    }
+
+    /// Writes the run's line; returns the hashes of the artifacts it refers to.
+    fn write_run(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<BTreeSet<String>, StoreError> {
+        let row = row(&mut self.database, run)?;
+        // Nobody is working on an exported run.
+        let state = row.text(4)?;
+        let state = if state == RunState::Running.as_str() { RunState::Stopped.as_str().to_owned() } else { state };
+        let line = RunV1 {
+            created_ms: row.int(2)?,
+            ended_ms: row.int_or_null(3)?,
+            state,
+            karat: row.text(12)?,
+            snapshot: row.text(7)?,
+            report: row.text_or_null(10)?,
+            plan: self.raw(row.str(8)?)?,
+        };
+        let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
+        body.line(&self.json(&LineV1::Run(line))?)?;
+        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
+            hashes.insert(row.text(6)?);
+        }
+        Ok(hashes)
+    }
+
+    fn write_trials(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<(), StoreError> {
+        let mut links: BTreeMap<(TrialKey, u32), BTreeMap<String, String>> = BTreeMap::new();
+        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
+            let key = (super::trials::key(&row)?, row.count(4)?);
+            links.entry(key).or_default().insert(row.text(5)?, row.text(6)?);
+        }
+        for row in self.database.select(&TRIALS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])? {
+            let attempt = row.count(4)?;
+            let artifacts = links.remove(&(super::trials::key(&row)?, attempt)).unwrap_or_default();
+            let (trial, detail) = (self.raw(row.str(7)?)?, self.raw(row.str(8)?)?);
+            body.line(&self.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
+        }
+        Ok(())
+    }
+
+    fn raw(&self, text: &str) -> Result<Box<RawValue>, StoreError> {
+        RawValue::from_string(text.to_owned()).map_err(|error| StoreError::Damaged {
+            file: self.database.file().to_owned(),
+            detail: format!("a stored value is no JSON ({error})"),
+        })
+    }
+}
+
+/// Writes a file atomically; compressed if the name ends in `.gz`.
+pub(super) fn write_atomically(
+    file: &Path,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let zipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let mut failed = None;
+    let written = karat_io::atomic_write::write(file, &mut |out| {
+        let result = if zipped {
+            let mut zip = GzEncoder::new(out, Compression::fast());
+            let result = content(&mut zip);
+            result.and_then(|()| zip.finish().map(|_| ()).map_err(StoreError::Unwritten))
+        } else {
+            content(out)
+        };
+        result.map_err(|error| match error {
+            StoreError::Unwritten(error) => error,
+            other => {
+                failed = Some(other);
+                std::io::ErrorKind::Other.into()
+            }
+        })
+    });
+    match (failed, written) {
+        (Some(error), _) => Err(error),
+        (None, written) => written.map_err(StoreError::Unwritten),
+    }
+}
+
+/// Opens a file, decompressing it if compressed.
+pub(super) fn open_decompressed(file: &Path) -> Result<Box<dyn BufRead>, StoreError> {
+    let failed = |source| StoreError::Io { path: file.to_owned(), source };
+    let mut reader: Box<dyn BufRead> = Box::new(BufReader::new(File::open(file).map_err(failed)?));
+    if reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
+        reader = Box::new(BufReader::new(MultiGzDecoder::new(reader)));
+    }
+    Ok(reader)
+}
+
+struct Body<'o> {
+    out: &'o mut dyn Write,
+    seal: Seal,
+}
+
+impl Body<'_> {
+    fn line(&mut self, text: &str) -> Result<(), StoreError> {
+        self.seal.add(text.as_bytes());
+        writeln!(self.out, "{text}").map_err(StoreError::Unwritten)
+    }
+}

@@ -1,0 +1,124 @@
+//! The append-only log of judges' probe results.
+
+use super::Store;
+use super::database::{Database, OnConflict, Row};
+use super::error::StoreError;
+use super::tables::PROBES;
+use super::timestamp::now_ms;
+use karat_format::probe::ProbeV1;
+use karat_llm::judge_id::{JudgeId, JudgeKey};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+impl Store {
+    /// Adds a probe result; durable on return.
+    pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<(), StoreError> {
+        let (identity, scorecard) = (written(&self.database, judge)?, written(&self.database, scorecard)?);
+        self.database.write(|database| add(database, [judge.key().as_str(), &identity, &scorecard]))
+    }
+
+    /// The last probe result of a judge.
+    pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>, StoreError> {
+        let newest = "WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
+        let row = self.database.select_one(&PROBES, newest, vec![judge.as_str().into()])?;
+        row.map(|row| parse_json(&self.database, &row, 3, "scorecard")).transpose()
+    }
+
+    pub(super) fn check_probes(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
+        for row in self.database.select_each(&PROBES, "ORDER BY sequence", Vec::new())? {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    found(error);
+                    continue;
+                }
+            };
+            if let Err(error) = parse_json::<ProbeV1>(&self.database, &row, 3, "scorecard") {
+                found(error);
+            }
+            match parse_json::<JudgeId>(&self.database, &row, 2, "judge") {
+                Ok(judge) if judge.key().as_str() != row.str(1)? => {
+                    found(damaged(&self.database, format!("probe {} lies under another judge's key", row.int(0)?)));
+                }
+                Ok(_) => {}
+                Err(error) => found(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Result<(), StoreError> {
+    let sequence = database.next_number(&PROBES)?;
+    let row = vec![sequence.into(), judge.into(), identity.into(), scorecard.into(), now_ms().into()];
+    database.insert(&PROBES, vec![row], OnConflict::Fail)
+}
+
+fn written(database: &Database, value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })
+}
+
+fn parse_json<T: DeserializeOwned>(database: &Database, row: &Row, column: usize, what: &str) -> Result<T, StoreError> {
+    let (sequence, text) = (row.int(0)?, row.text(column)?);
+    serde_json::from_str(&text)
+        .map_err(|error| damaged(database, format!("the {what} of probe {sequence} cannot be read ({error})")))
+}
+
+fn damaged(database: &Database, detail: String) -> StoreError {
+    StoreError::Damaged { file: database.file().to_owned(), detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GcOptions;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn judge(model: &str) -> JudgeId {
+        JudgeId { provider: "openai".into(), model: Some(model.into()), parameters: json!({}), prompt: None }
+    }
+
+    fn scorecard(wrong: usize) -> ProbeV1 {
+        let rate = json!({ "n": 10, "wrong": wrong, "rate": wrong as f64 / 10.0, "ci": [0.0, 0.3], "unjudged": 0 });
+        serde_json::from_value(json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate }))
+            .unwrap()
+    }
+
+    #[test]
+    fn the_newest_counts_and_all_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), None);
+        store.add_probe(&judge("m"), &scorecard(1)).unwrap();
+        store.add_probe(&judge("n"), &scorecard(2)).unwrap();
+        store.add_probe(&judge("m"), &scorecard(3)).unwrap();
+        assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), Some(scorecard(3)));
+        assert_eq!(store.latest_probe(&judge("n").key()).unwrap(), Some(scorecard(2)));
+        for sql in ["UPDATE probes SET scorecard = ''", "DELETE FROM probes"] {
+            assert!(store.database.execute(sql, Vec::new()).is_err(), "{sql}");
+        }
+        // Room is made of runs and of exchanges, and of nothing that a report may show.
+        let gc = GcOptions { keep: Some(0), exchanges_older_than: Some(Duration::ZERO), ..GcOptions::default() };
+        store.gc(&gc).unwrap();
+        let rows = store.database.query("SELECT sequence FROM probes", Vec::new()).unwrap();
+        assert_eq!((rows.len(), store.verify().unwrap()), (3, Vec::new()));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        let add = |store: &mut Store, values: [&str; 3]| super::add(&mut store.database, values).unwrap();
+        let (id, card) = (json!(judge("m")).to_string(), json!(scorecard(1)).to_string());
+        add(&mut store, [judge("m").key().as_str(), &id, "{"]);
+        add(&mut store, [judge("n").key().as_str(), &id, &card]);
+        add(&mut store, [judge("m").key().as_str(), "7", &card]);
+        let messages: Vec<String> = store.verify().unwrap().into_iter().map(|problem| problem.message).collect();
+        assert_eq!(messages.len(), 3, "{messages:?}");
+        assert!(messages[0].starts_with("the scorecard of probe 1 cannot be read"), "{messages:?}");
+        assert_eq!(messages[1], "probe 2 lies under another judge's key");
+        assert!(messages[2].starts_with("the judge of probe 3 cannot be read"), "{messages:?}");
+    }
+}

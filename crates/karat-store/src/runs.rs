@@ -1,0 +1,340 @@
+//! Runs: creating, listing, finishing.
+
+use super::Store;
+use super::artifacts::{Packed, insert_artifacts};
+use super::database::{Database, OnConflict, Row, Value};
+use super::error::StoreError;
+use super::naming::{RunId, check_name, short_ids};
+use super::planned::Planned;
+use super::tables::RUNS;
+use super::timestamp::now_ms;
+use karat_core::trial::Outcome;
+use karat_format::run::PlanV1;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Not finished; interrupted if no process holds its lock.
+    Running,
+    /// All planned trials are done.
+    Complete,
+    /// Ended early.
+    Stopped,
+}
+
+impl RunState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Running, Self::Complete, Self::Stopped];
+
+    /// The word used in every format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// A run to be stored.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct NewRun {
+    /// Optional name.
+    pub name: Option<String>,
+    pub plan: PlanV1,
+    /// The suite as it is now, so that the run can be scored after the suite has changed.
+    pub suite_snapshot: Vec<u8>,
+    /// The scratch folder on this machine.
+    pub scratch: Option<PathBuf>,
+}
+
+/// Summary of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct RunInfo {
+    pub id: RunId,
+    /// The shortest unique prefix of the id.
+    pub short_id: String,
+    pub name: Option<String>,
+    /// When it began, in milliseconds since 1970.
+    pub created_ms: i64,
+    pub ended_ms: Option<i64>,
+    pub state: RunState,
+    pub suite: String,
+    pub suite_digest: String,
+    pub planned: u64,
+    /// Trials by outcome, counting the latest attempt at each.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    pub has_report: bool,
+    /// The scratch folder on this machine, if any.
+    pub scratch: Option<PathBuf>,
+    pub karat: String,
+    /// Imported from another store; its plan was made elsewhere.
+    pub imported: bool,
+}
+
+impl Store {
+    /// Stores a new run.
+    pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
+        let id = RunId::new();
+        let plan = self.json(&new.plan)?;
+        let snapshot = Packed::new(&new.suite_snapshot);
+        let row = RunRow {
+            id: id.clone(),
+            name: new.name.clone(),
+            created_ms: now_ms(),
+            ended_ms: None,
+            state: RunState::Running,
+            snapshot: snapshot.hash.clone(),
+            planned: Planned::new(&new.plan).total(),
+            suite_name: new.plan.suite.name.clone(),
+            suite_digest: new.plan.suite.digest.clone(),
+            plan,
+            report: None,
+            karat: env!("CARGO_PKG_VERSION").to_owned(),
+            imported: false,
+        };
+        self.database.write_waiting(|database| {
+            insert_artifacts(database, vec![snapshot])?;
+            row.insert(database)
+        })?;
+        if let Some(scratch) = &new.scratch {
+            self.set_scratch(&id, Some(scratch))?;
+        }
+        Ok(id)
+    }
+
+    /// Ends a run, storing its report if there is one.
+    pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<(), StoreError> {
+        let report = report.map(Packed::new);
+        let hash = report.as_ref().map(|packed| packed.hash.clone());
+        let ended = (state != RunState::Running).then(now_ms);
+        self.database.write_waiting(|database| {
+            run_state(database, run)?;
+            insert_artifacts(database, report.into_iter().collect())?;
+            let changes = [("state", state.as_str().into()), ("ended_ms", ended.into()), ("report", hash.into())];
+            database.update(&RUNS, "WHERE id = $1", vec![run.into()], &changes).map(|_| ())
+        })
+    }
+
+    /// Continues an ended run. Its report, now outdated, is dropped.
+    pub fn reopen(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let running = RunState::Running.as_str().into();
+        self.change(run, &[("state", running), ("ended_ms", Value::Null), ("report", Value::Null)])
+    }
+
+    /// All runs, newest first.
+    pub fn runs(&mut self) -> Result<Vec<RunInfo>, StoreError> {
+        self.database.read(|database| {
+            let mut outcomes = all_outcomes(database)?;
+            let mut runs = infos(database)?;
+            for run in &mut runs {
+                run.outcomes = outcomes.remove(run.id.as_str()).unwrap_or_default();
+            }
+            Ok(runs)
+        })
+    }
+
+    /// All runs, newest first, without outcomes: no trial is read.
+    pub fn overview(&mut self) -> Result<Vec<RunInfo>, StoreError> {
+        infos(&mut self.database)
+    }
+
+    /// Trials of a run by outcome, counting the latest attempt at each.
+    pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
+        outcomes(&mut self.database, run)
+    }
+
+    /// The plan of a run.
+    pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
+        let text = row(&mut self.database, run)?.text(8)?;
+        self.parse_json(&text, || format!("the plan of the run {run}"))
+    }
+
+    /// The suite as it was when the run began.
+    pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>, StoreError> {
+        let hash = row(&mut self.database, run)?.text(7)?;
+        self.artifact(&hash)
+    }
+
+    /// The report of a run, if stored.
+    pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        let hash = row(&mut self.database, run)?.text_or_null(10)?;
+        hash.map(|hash| self.artifact(&hash)).transpose()
+    }
+
+    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
+        serde_json::to_string(value)
+            .map_err(|error| StoreError::Database { file: self.database.file().to_owned(), detail: error.to_string() })
+    }
+
+    pub(super) fn parse_json<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|error| StoreError::Damaged {
+            file: self.database.file().to_owned(),
+            detail: format!("{} cannot be read ({error})", what()),
+        })
+    }
+
+    pub(super) fn change(&mut self, run: &RunId, changes: &[(&'static str, Value)]) -> Result<(), StoreError> {
+        let update = |database: &mut Database| database.update(&RUNS, "WHERE id = $1", vec![run.into()], changes);
+        let changed = self.database.write_waiting(update)?;
+        if changed == 0 { Err(no_run(run)) } else { Ok(()) }
+    }
+}
+
+pub(super) struct RunRow {
+    pub(super) id: RunId,
+    pub(super) name: Option<String>,
+    pub(super) created_ms: i64,
+    pub(super) ended_ms: Option<i64>,
+    pub(super) state: RunState,
+    pub(super) suite_name: String,
+    pub(super) suite_digest: String,
+    pub(super) snapshot: String,
+    pub(super) plan: String,
+    pub(super) planned: i64,
+    pub(super) report: Option<String>,
+    pub(super) karat: String,
+    pub(super) imported: bool,
+}
+
+impl RunRow {
+    /// Inserts the row if its name is free. Artifacts it refers to must exist.
+    pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
+        if let Some(name) = &self.name {
+            check_name(name)?;
+            let row = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])?;
+            if let Some(row) = row {
+                return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });
+            }
+        }
+        let values = vec![
+            (&self.id).into(),
+            self.name.into(),
+            self.created_ms.into(),
+            self.ended_ms.into(),
+            self.state.as_str().into(),
+            self.suite_name.into(),
+            self.suite_digest.into(),
+            self.snapshot.into(),
+            self.plan.into(),
+            self.planned.into(),
+            self.report.into(),
+            Value::Null,
+            self.karat.into(),
+            i64::from(self.imported).into(),
+        ];
+        database.insert(&RUNS, vec![values], OnConflict::Fail)
+    }
+}
+
+pub(super) fn no_run(run: &RunId) -> StoreError {
+    StoreError::NoRun { reference: run.to_string(), hint: String::new() }
+}
+
+/// The state of a run; an error if it does not exist. The plan, which may be long, is not read: this is called for every
+/// trial.
+pub(super) fn run_state(database: &mut Database, run: &RunId) -> Result<RunState, StoreError> {
+    let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
+    state(database, row.ok_or_else(|| no_run(run))?.str(0)?)
+}
+
+pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row, StoreError> {
+    database.select_one(&RUNS, "WHERE id = $1", vec![run.into()])?.ok_or_else(|| no_run(run))
+}
+
+pub(super) fn state(database: &Database, text: &str) -> Result<RunState, StoreError> {
+    RunState::parse(text).ok_or_else(|| StoreError::Damaged {
+        file: database.file().to_owned(),
+        detail: format!("a run is in the state `{text}`, which is none"),
+    })
+}
+
+pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome, StoreError> {
+    Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or_else(|| StoreError::Damaged {
+        file: database.file().to_owned(),
+        detail: format!("a trial ended as `{text}`, which is no outcome"),
+    })
+}
+
+pub(super) fn outcomes(database: &mut Database, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
+    let rows = database.query(
+        "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+         GROUP BY outcome",
+        vec![run.into()],
+    )?;
+    let counted = |row: &Row| Ok((outcome(database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
+    rows.iter().map(counted).collect()
+}
+
+fn all_outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome, u64>>, StoreError> {
+    let rows = database.query(
+        "SELECT run_id, outcome, COUNT(*) FROM trials t WHERE attempt = (SELECT MAX(u.attempt) FROM trials u \
+         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+         GROUP BY run_id, outcome",
+        Vec::new(),
+    )?;
+    let mut found: BTreeMap<String, BTreeMap<Outcome, u64>> = BTreeMap::new();
+    for row in rows {
+        let count = u64::try_from(row.int(2)?).unwrap_or(0);
+        found.entry(row.text(0)?).or_default().insert(outcome(database, &row.text(1)?)?, count);
+    }
+    Ok(found)
+}
+
+fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
+    let (runs, damage) = readable_infos(database)?;
+    damage.map_or(Ok(runs), Err)
+}
+
+/// All runs with readable rows, newest first, and the error of the first unreadable one.
+pub(super) fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>), StoreError> {
+    let (mut runs, mut damage) = (Vec::new(), None);
+    for row in database.select_each(&RUNS, "ORDER BY created_ms DESC, id DESC", Vec::new())? {
+        match row.and_then(|row| info(database, &row)) {
+            Ok(run) => runs.push(run),
+            Err(error) => drop(damage.get_or_insert(error)),
+        }
+    }
+    let short = short_ids(runs.iter().map(|run| run.id.as_str()));
+    for (run, short) in runs.iter_mut().zip(short) {
+        run.short_id = short;
+    }
+    Ok((runs, damage))
+}
+
+fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
+    let id = row.text(0)?;
+    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
+    Ok(RunInfo {
+        id: RunId::parse(&id).ok_or_else(|| damaged(format!("a run has the id `{id}`, which is none")))?,
+        short_id: String::new(),
+        name: row.text_or_null(1)?,
+        created_ms: row.int(2)?,
+        ended_ms: row.int_or_null(3)?,
+        state: state(database, &row.text(4)?)?,
+        suite: row.text(5)?,
+        suite_digest: row.text(6)?,
+        planned: u64::try_from(row.int(9)?).map_err(|_| damaged(format!("the run {id} plans fewer than 0 trials")))?,
+        outcomes: BTreeMap::new(),
+        has_report: row.text_or_null(10)?.is_some(),
+        scratch: row.text_or_null(11)?.map(PathBuf::from),
+        karat: row.text(12)?,
+        imported: row.int(13)? != 0,
+    })
+}

@@ -1,0 +1,171 @@
+//! Ingested documents, stored by session.
+
+use super::Store;
+use super::database::OnConflict;
+use super::error::StoreError;
+use super::tables::{SESSION_DOCUMENTS, SESSIONS};
+use super::timestamp::now_ms;
+use karat_format::session::IngestedV1;
+use serde::Serialize;
+
+/// Summary of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct SessionInfo {
+    pub id: String,
+    /// Milliseconds since 1970.
+    pub created_ms: i64,
+    pub documents: usize,
+}
+
+/// A document to store in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct NewDocument {
+    pub name: String,
+    pub hash: String,
+    pub reader: i64,
+    pub document: IngestedV1,
+}
+
+impl Store {
+    /// The stored document of that name and content; `None` if missing or read by another reader version.
+    pub fn session_document(
+        &mut self,
+        session: &str,
+        name: &str,
+        hash: &str,
+        reader: i64,
+    ) -> Result<Option<IngestedV1>, StoreError> {
+        let own = "WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
+        let values = vec![session.into(), name.into(), hash.into(), reader.into()];
+        let Some(row) = self.database.select_one(&SESSION_DOCUMENTS, own, values)? else { return Ok(None) };
+        let read = serde_json::from_str(row.str(4)?).map(Some);
+        read.map_err(|error| self.bad_document(session, name, &error.to_string()))
+    }
+
+    /// Stores documents in a session, creating it if missing; existing ones are kept.
+    pub fn save_documents(&mut self, session: &str, documents: &[NewDocument]) -> Result<(), StoreError> {
+        let now = now_ms();
+        let mut rows = Vec::new();
+        for document in documents {
+            rows.push(vec![
+                session.into(),
+                document.name.as_str().into(),
+                document.hash.as_str().into(),
+                document.reader.into(),
+                self.json(&document.document)?.into(),
+                now.into(),
+            ]);
+        }
+        self.database.write(|database| {
+            database.insert(&SESSIONS, vec![vec![session.into(), now.into()]], OnConflict::Ignore)?;
+            database.insert(&SESSION_DOCUMENTS, rows, OnConflict::Ignore)
+        })
+    }
+
+    /// All sessions, newest last.
+    pub fn sessions(&mut self) -> Result<Vec<SessionInfo>, StoreError> {
+        let mut infos = Vec::new();
+        for row in self.database.select(&SESSIONS, "ORDER BY created_ms, id", Vec::new())? {
+            let (id, created_ms) = (row.text(0)?, row.int(1)?);
+            let sql = "SELECT COUNT(*) FROM session_documents WHERE session = $1";
+            let held = self.database.query_one(sql, vec![id.as_str().into()])?;
+            let documents = held.map_or(Ok(0), |row| row.count(0))? as usize;
+            infos.push(SessionInfo { id, created_ms, documents });
+        }
+        Ok(infos)
+    }
+
+    /// Removes a session; returns whether it existed.
+    pub fn remove_session(&mut self, session: &str) -> Result<bool, StoreError> {
+        self.database.write(|database| {
+            database.execute("DELETE FROM session_documents WHERE session = $1", vec![session.into()])?;
+            Ok(database.execute("DELETE FROM sessions WHERE id = $1", vec![session.into()])? > 0)
+        })
+    }
+
+    pub(super) fn check_sessions(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
+        for row in self.database.select_each(&SESSION_DOCUMENTS, "", Vec::new())? {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    found(error);
+                    continue;
+                }
+            };
+            let (session, name) = (row.text(0)?, row.text(1)?);
+            if let Err(error) = serde_json::from_str::<IngestedV1>(row.str(4)?) {
+                found(self.bad_document(&session, &name, &error.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_document(&self, session: &str, name: &str, why: &str) -> StoreError {
+        let detail = format!("the document {name} of the session {session} cannot be read ({why})");
+        StoreError::Damaged { file: self.database.file().to_owned(), detail }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_format::session::{IngestedSectionV1, UnitV1};
+
+    fn document() -> NewDocument {
+        let section = IngestedSectionV1 {
+            id: "1".to_owned(),
+            heading: "A".to_owned(),
+            path: Vec::new(),
+            level: 1,
+            number: None,
+            body: "text".to_owned(),
+            unit: UnitV1::Line,
+            first: 1,
+            last: 3,
+        };
+        let document = IngestedV1 { format: "markdown".to_owned(), sections: vec![section], notes: Vec::new() };
+        NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 2, document }
+    }
+
+    #[test]
+    fn documents_are_kept_by_name_and_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        assert_eq!(store.session_document("s", "a.md", "h1", 2).unwrap(), None);
+        store.save_documents("s", &[document()]).unwrap();
+        store.save_documents("s", &[document()]).unwrap();
+        assert_eq!(store.session_document("s", "a.md", "h1", 2).unwrap(), Some(document().document));
+        for (session, name, hash) in [("t", "a.md", "h1"), ("s", "b.md", "h1"), ("s", "a.md", "h2")] {
+            assert_eq!(store.session_document(session, name, hash, 2).unwrap(), None);
+        }
+        let found: Vec<(String, usize)> =
+            store.sessions().unwrap().into_iter().map(|info| (info.id, info.documents)).collect();
+        assert_eq!(found, [("s".to_owned(), 1)]);
+        assert_eq!(store.verify().unwrap(), []);
+        assert!(store.remove_session("s").unwrap() && !store.remove_session("s").unwrap());
+        assert_eq!(store.sessions().unwrap(), []);
+    }
+
+    #[test]
+    fn another_reader_may_see_other_sections() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        store.save_documents("s", &[document()]).unwrap();
+        assert_eq!(store.session_document("s", "a.md", "h1", 3).unwrap(), None);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::create(folder.path()).unwrap();
+        store.save_documents("s", &[document()]).unwrap();
+        let broken = "UPDATE session_documents SET document = '{'";
+        store.database.write(|database| database.execute(broken, Vec::new())).unwrap();
+        store.database.rehash();
+        let found = store.session_document("s", "a.md", "h1", 2).unwrap_err().to_string();
+        assert!(found.contains("the document a.md of the session s cannot be read"), "{found}");
+        assert_eq!(store.verify().unwrap().len(), 1);
+    }
+}

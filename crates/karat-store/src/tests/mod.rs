@@ -1,0 +1,126 @@
+//! The promises of the store, and what becomes of them when things go wrong.
+
+mod audit_labels;
+mod extra_labels;
+mod faults;
+mod gc;
+mod hashes;
+mod imports;
+mod labels;
+mod ledger;
+mod moving;
+mod promises;
+mod sharing;
+
+use super::{NewRun, RunId, Store};
+use crate::record::{Artifact, TrialRecord};
+use karat_core::finding::Finding;
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::trial::{Outcome, Trial};
+use karat_format::judgement::JudgementV1;
+use karat_format::run::{PlanV1, TrialDetailV1};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folder.path().join(".karat")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder().join("karat.db")
+    }
+
+    fn store(&self) -> Store {
+        Store::create(&self.folder()).unwrap()
+    }
+}
+
+/// A plan of two tools, twice on each of these cases.
+fn plan(cases: &[&str]) -> PlanV1 {
+    let tool = |name: &str| {
+        serde_json::json!({
+            "name": name, "kind": "command", "trials": 2, "isolation": "none",
+            "manifest": { "command": ["scan", "{checkout}"] },
+        })
+    };
+    serde_json::from_value(serde_json::json!({
+        "schema": "karat.plan/1",
+        "suite": { "name": "tiny", "place": "tiny", "digest": "d1", "cases": cases.len() },
+        "profile": { "name": "karat", "method": "score", "expect_pass": false, "headline": ["f1"] },
+        "seed": 1,
+        "tools": [tool("zeta"), tool("alpha")],
+        "cases": cases,
+    }))
+    .unwrap()
+}
+
+fn new_run(cases: &[&str]) -> NewRun {
+    NewRun { name: None, plan: plan(cases), suite_snapshot: b"{\"cases\":[]}".to_vec(), scratch: None }
+}
+
+/// Begins a run over the cases `a` and `b`.
+fn begin(store: &mut Store) -> RunId {
+    store.begin(&new_run(&["b", "a"])).unwrap()
+}
+
+/// A trial that found one thing and printed something.
+fn record(tool: &str, case: &str, number: u32) -> TrialRecord {
+    let finding = Finding { title: Some("a flaw".to_owned()), ..Finding::new("f1") };
+    let trial = Trial { findings: vec![finding], ..Trial::reported(CaseId::new(case), ToolName::new(tool), number) };
+    let printed = format!("{tool} looks at {case}, {number}\n").repeat(40);
+    let artifact = |name: &str, bytes: &[u8]| Artifact { name: name.to_owned(), bytes: bytes.to_vec() };
+    TrialRecord {
+        trial,
+        attempt: 1,
+        detail: TrialDetailV1 { started_ms: 5, exit: Some(0), ..TrialDetailV1::default() },
+        artifacts: vec![artifact("stdout", printed.as_bytes()), artifact("stderr", b"")],
+    }
+}
+
+fn judgement(finding: &str, confidence: f64) -> JudgementV1 {
+    serde_json::from_value(serde_json::json!({
+        "kind": "pair", "case": "a", "tool": "zeta", "trial": 1, "judge": "human:ada", "golden": "g1",
+        "finding": finding, "match": true, "confidence": confidence,
+    }))
+    .unwrap()
+}
+
+fn failed(record: TrialRecord, attempt: u32, reason: &str) -> TrialRecord {
+    let trial = Trial { outcome: Outcome::Crashed, findings: Vec::new(), ..record.trial };
+    let detail = TrialDetailV1 { reason: Some(reason.to_owned()), exit: Some(3), ..record.detail };
+    TrialRecord { trial, attempt, detail, artifacts: record.artifacts }
+}
+
+/// All trials of a run over `a` and `b`.
+fn all_records() -> Vec<TrialRecord> {
+    let mut records = Vec::new();
+    for tool in ["alpha", "zeta"] {
+        for case in ["a", "b"] {
+            records.extend([1, 2].map(|number| record(tool, case, number)));
+        }
+    }
+    records
+}
+
+/// The trials of a run in few words, in the order of finishing.
+fn trial_lines(store: &mut Store, run: &RunId) -> Vec<String> {
+    let line = |stored: &super::StoredTrial| {
+        let trial = &stored.trial;
+        format!("{} {} {} {} {}", trial.tool, trial.case, trial.number, stored.attempt, trial.outcome.as_str())
+    };
+    store.trials(run).unwrap().iter().map(line).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must not pass in silence")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}

@@ -1,0 +1,247 @@
+//! Trials, each durable as soon as it is done.
+
+use super::Store;
+use super::artifacts::{Packed, Packer, insert_artifacts};
+use super::database::{Database, OnConflict, Row, Value};
+use super::error::StoreError;
+use super::naming::RunId;
+use super::runs::{RunState, outcome, run_state};
+use super::tables::{TRIAL_ARTIFACTS, TRIALS};
+use super::truncate;
+use crate::record::{TrialKey, TrialRecord};
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::trial::{Outcome, Trial};
+use karat_format::run::TrialDetailV1;
+use karat_format::submission::TrialV1;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A stored trial.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct StoredTrial {
+    pub trial: Trial,
+    pub attempt: u32,
+    pub detail: TrialDetailV1,
+}
+
+impl Store {
+    /// Stores finished trials and their artifacts atomically; durable on return. An existing attempt is an error and stays.
+    /// What exceeds the size limit is truncated, and the trial's detail says so.
+    pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
+        self.save_within(run, records, truncate::MAX_BYTES)
+    }
+
+    /// [`Self::save`] with another size limit.
+    pub(super) fn save_within(&mut self, run: &RunId, records: &[TrialRecord], most: usize) -> Result<(), StoreError> {
+        // Slow work is done before the write lock is taken.
+        let mut batch = Batch::default();
+        let mut packer = Packer::new();
+        for record in records {
+            batch.add(self, run, record, &mut packer, most)?;
+        }
+        self.database.write_waiting(|database| {
+            let state = run_state(database, run)?;
+            if state != RunState::Running {
+                return Err(StoreError::Ended { run: run.to_string(), state: state.as_str() });
+            }
+            batch.keep(database)?;
+            batch.insert(database, run)
+        })
+    }
+
+    /// The latest attempt at each trial, in the order of finishing.
+    pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>, StoreError> {
+        let latest = "WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+                      WHERE u.run_id = trials.run_id AND u.tool = trials.tool AND u.case_id = trials.case_id \
+                      AND u.number = trials.number) ORDER BY position";
+        let rows = self.database.select(&TRIALS, latest, vec![run.into()])?;
+        rows.iter().map(|row| self.stored(row)).collect()
+    }
+
+    /// The finished trials, with the latest attempt and its outcome.
+    pub fn done(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
+        let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
+        let rows = self.database.select(&TRIALS, all, vec![run.into()])?;
+        // Later attempts replace earlier ones.
+        rows.iter().map(|row| Ok((key(row)?, (row.count(4)?, outcome(&self.database, row.str(6)?)?)))).collect()
+    }
+
+    /// At most `most` attempts that finished after position `place` (0 for the beginning), with their positions. For
+    /// following a run: each attempt is read once.
+    pub fn attempts_after(
+        &mut self,
+        run: &RunId,
+        place: i64,
+        most: u32,
+    ) -> Result<Vec<(i64, StoredTrial)>, StoreError> {
+        let next = "WHERE run_id = $1 AND position > $2 ORDER BY position LIMIT $3";
+        let rows = self.database.select(&TRIALS, next, vec![run.into(), place.into(), most.into()])?;
+        rows.iter().map(|row| Ok((row.int(5)?, self.stored(row)?))).collect()
+    }
+
+    /// Parses a trial; line and columns must agree.
+    pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
+        let (key, attempt) = (key(row)?, row.count(4)?);
+        let what = || described(&key, attempt);
+        let damaged = |reason: String| StoreError::Damaged {
+            file: self.database.file().to_owned(),
+            detail: format!("{} {reason}", described(&key, attempt)),
+        };
+        let line: TrialV1 = self.parse_json(row.str(7)?, what)?;
+        let detail: TrialDetailV1 = self.parse_json(row.str(8)?, what)?;
+        let (trial, faults) = line.into_trial();
+        if let Some(fault) = faults.first() {
+            return Err(damaged(format!("is no trial: {}", fault.message)));
+        }
+        if TrialKey::from_trial(&trial) != key {
+            return Err(damaged("is stored under another's key".to_owned()));
+        }
+        if trial.outcome.as_str() != row.str(6)? {
+            return Err(damaged("is stored with another outcome than its own".to_owned()));
+        }
+        Ok(StoredTrial { trial, attempt, detail })
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Batch {
+    keys: BTreeSet<(TrialKey, u32)>,
+    trials: Vec<TrialRow>,
+    links: Vec<Vec<Value>>,
+    hashes: BTreeSet<String>,
+    packed: Vec<Packed>,
+}
+
+pub(super) struct TrialRow {
+    pub(super) key: TrialKey,
+    pub(super) attempt: u32,
+    pub(super) outcome: Outcome,
+    pub(super) line: String,
+    pub(super) detail: String,
+}
+
+impl Batch {
+    /// The number of trials, not counting repeated attempts.
+    pub(super) fn trials(&self) -> usize {
+        self.keys.iter().map(|(key, _)| key).collect::<BTreeSet<_>>().len()
+    }
+
+    fn add(
+        &mut self,
+        store: &Store,
+        run: &RunId,
+        record: &TrialRecord,
+        packer: &mut Packer,
+        most: usize,
+    ) -> Result<(), StoreError> {
+        let (key, attempt) = (TrialKey::from_trial(&record.trial), record.attempt);
+        let refused =
+            |reason: &str| StoreError::BadTrial { trial: described(&key, attempt), reason: reason.to_owned() };
+        if attempt == 0 {
+            return Err(refused("attempts are counted from 1"));
+        }
+        let mirror = TrialV1::from(&record.trial);
+        let mut line = store.json(&mirror)?;
+        // A stored trial must be a valid submission when exported.
+        if let Some(fault) = mirror.faults().first() {
+            return Err(refused(&fault.message));
+        }
+        let mut detail = record.detail.clone();
+        let (mut names, mut outcome) = (BTreeSet::new(), record.trial.outcome);
+        for artifact in &record.artifacts {
+            if !names.insert(&artifact.name) {
+                return Err(refused(&format!("it has two artifacts called `{}`", artifact.name)));
+            }
+            let (kept, remark) = truncate::truncate_artifact(artifact, most);
+            detail.remarks.extend(remark);
+            let packed = packer.pack(kept);
+            self.link(run, &key, attempt, &artifact.name, &packed.hash);
+            self.artifact(packed);
+        }
+        if line.len() > most {
+            let size = line.len();
+            detail.reason.get_or_insert(format!("what it reported takes up {size} bytes, and {most} are kept at most"));
+            let bare = truncate::drop_findings(&record.trial);
+            (line, outcome) = (store.json(&TrialV1::from(&bare))?, bare.outcome);
+        }
+        let mut text = store.json(&detail)?;
+        if text.len() > most {
+            text = store.json(&truncate::shorten_detail(&detail, text.len()))?;
+        }
+        self.trial(TrialRow { key, attempt, outcome, line, detail: text })
+    }
+
+    pub(super) fn trial(&mut self, row: TrialRow) -> Result<(), StoreError> {
+        if !self.keys.insert((row.key.clone(), row.attempt)) {
+            return Err(StoreError::Twice { trial: described(&row.key, row.attempt) });
+        }
+        self.trials.push(row);
+        Ok(())
+    }
+
+    pub(super) fn artifact(&mut self, packed: Packed) {
+        if self.hashes.insert(packed.hash.clone()) {
+            self.packed.push(packed);
+        }
+    }
+
+    pub(super) fn has_artifact(&self, hash: &str) -> bool {
+        self.hashes.contains(hash)
+    }
+
+    pub(super) fn link(&mut self, run: &RunId, key: &TrialKey, attempt: u32, name: &str, hash: &str) {
+        let (tool, case) = (key.tool.as_str().into(), key.case.as_str().into());
+        self.links.push(vec![run.into(), tool, case, key.number.into(), attempt.into(), name.into(), hash.into()]);
+    }
+
+    pub(super) fn keep(&mut self, database: &mut Database) -> Result<(), StoreError> {
+        insert_artifacts(database, std::mem::take(&mut self.packed))
+    }
+
+    /// Inserts the trials after the existing ones.
+    pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<(), StoreError> {
+        let last = database.query_one("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
+        let last = last.map(|row| row.int_or_null(0)).transpose()?.flatten().unwrap_or(0);
+        let row = |(position, row): (i64, TrialRow)| {
+            vec![
+                run.into(),
+                row.key.tool.as_str().into(),
+                row.key.case.as_str().into(),
+                row.key.number.into(),
+                row.attempt.into(),
+                position.into(),
+                row.outcome.as_str().into(),
+                row.line.into(),
+                row.detail.into(),
+            ]
+        };
+        let rows = (last + 1..).zip(self.trials).map(row).collect();
+        if let Err(error) = database.insert(&TRIALS, rows, OnConflict::Fail) {
+            return Err(match error {
+                StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
+                other => other,
+            });
+        }
+        database.insert(&TRIAL_ARTIFACTS, self.links, OnConflict::Fail)
+    }
+}
+
+fn twice(database: &mut Database, run: &RunId, keys: &BTreeSet<(TrialKey, u32)>) -> Option<StoreError> {
+    let sql = "SELECT 1 FROM trials WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
+    let there = |(key, attempt): &&(TrialKey, u32)| {
+        let TrialKey { tool, case, number } = key;
+        let values = vec![run.into(), tool.as_str().into(), case.as_str().into(), (*number).into(), (*attempt).into()];
+        matches!(database.query_one(sql, values), Ok(Some(_)))
+    };
+    let (key, attempt) = keys.iter().find(there)?;
+    Some(StoreError::Twice { trial: described(key, *attempt) })
+}
+
+pub(super) fn key(row: &Row) -> Result<TrialKey, StoreError> {
+    let (tool, case) = (ToolName::new(row.text(1)?), CaseId::new(row.text(2)?));
+    Ok(TrialKey { tool, case, number: row.count(3)? })
+}
+
+pub(super) fn described(key: &TrialKey, attempt: u32) -> String {
+    format!("trial {} of {} on {}, attempt {attempt},", key.number, key.tool, key.case)
+}

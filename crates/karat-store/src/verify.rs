@@ -1,0 +1,238 @@
+//! Verifies that everything in a store is as it was stored.
+
+use super::Store;
+use super::artifacts::unpack;
+use super::database::row_damage;
+use super::error::StoreError;
+use super::ledger::check;
+use super::naming::RunId;
+use super::planned::Planned;
+use super::runs::{RunState, row};
+use super::tables::{ARTIFACTS, TABLES, TRIALS};
+use super::trials::key;
+use karat_core::wording::count;
+use karat_format::run::PlanV1;
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// Something wrong with a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Problem {
+    /// Kebab-case kind of the problem.
+    pub code: &'static str,
+    pub message: String,
+}
+
+type Check = fn(&mut Store, &mut dyn FnMut(StoreError)) -> Result<(), StoreError>;
+
+const MOST: usize = 1000;
+
+const MOST_NAMED: usize = 20;
+
+impl Store {
+    /// Reads everything in the store and returns what is wrong; changes nothing.
+    pub fn verify(&mut self) -> Result<Vec<Problem>, StoreError> {
+        self.in_snapshot(Self::verify_now)
+    }
+
+    fn verify_now(&mut self) -> Result<Vec<Problem>, StoreError> {
+        let mut found = Problems::default();
+        let own = self.database.check();
+        for sentence in found.record(own)?.unwrap_or_default() {
+            found.add("database", sentence);
+        }
+        self.verify_rows(&mut found)?;
+        let artifacts = self.verify_artifacts(&mut found);
+        found.record(artifacts)?;
+        let ids = self.database.query("SELECT id FROM runs ORDER BY id", Vec::new());
+        let ids = found.record(ids)?.unwrap_or_default();
+        for row in ids {
+            let id = row.text(0);
+            let Some(text) = found.record(id)? else { continue };
+            match RunId::parse(&text) {
+                None => found.add("run", format!("a run has the id `{text}`, which is none")),
+                Some(id) => {
+                    let run = self.verify_run(&id, &mut found);
+                    found.record(run)?;
+                }
+            }
+        }
+        let exchanges = self.verify_ledger(&mut found);
+        found.record(exchanges)?;
+        let checks: [Check; 3] = [Self::check_labels, Self::check_probes, Self::check_sessions];
+        for check in checks {
+            let done = self.verify_by(check, &mut found);
+            found.record(done)?;
+        }
+        found.problems.truncate(MOST);
+        Ok(found.problems)
+    }
+
+    fn verify_rows(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+        for table in TABLES {
+            let damaged = self.database.damaged_rows(table);
+            let damaged = found.record(damaged)?.unwrap_or_default();
+            if !damaged.is_empty() {
+                let shown = damaged.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                let more = damaged.len().saturating_sub(MOST_NAMED);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let rows = if damaged.len() == 1 { "row is" } else { "rows are" };
+                let message = format!(
+                    "{} {rows} not what was stored in the table `{}`: {shown}{more}",
+                    damaged.len(),
+                    table.name
+                );
+                found.add("damaged", message);
+                found.reported.extend(damaged.iter().map(|row| row_damage(row, table)));
+            }
+            let gaps = self.database.gaps(table);
+            for (within, rows, last) in found.record(gaps)?.unwrap_or_default() {
+                let within = if within.is_empty() { String::new() } else { format!(" of {within}") };
+                let message = format!(
+                    "the table `{}` has {}{within}, and the last is number {last}",
+                    table.name,
+                    count(rows as usize, "row")
+                );
+                found.add("missing", message);
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_artifacts(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+        for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
+            let hash = row.text(0)?;
+            let read = self
+                .database
+                .select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()])
+                .and_then(|row| row.map(|row| Ok((row.int(1)?, row.text(2)?, row.bytes(3)?))).transpose());
+            match found.record(read)? {
+                Some(Some((size, coding, content))) => {
+                    if let Err(message) = unpack(&hash, size, &coding, content) {
+                        found.add("artifact", message);
+                    }
+                }
+                Some(None) => found.add("artifact", format!("the artifact {hash} is listed and not there")),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_ledger(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+        self.ledger_walk(&mut |exchange| {
+            if let Some(exchange) = found.record(exchange)?
+                && let Err(message) = check(&exchange)
+            {
+                found.add("ledger", message);
+            }
+            Ok(())
+        })
+    }
+
+    fn verify_by(&mut self, check: Check, found: &mut Problems) -> Result<(), StoreError> {
+        let mut unforeseen = Ok(());
+        check(self, &mut |error| {
+            if let Err(error) = found.record::<()>(Err(error)) {
+                unforeseen = Err(error);
+            }
+        })?;
+        unforeseen
+    }
+
+    fn verify_run(&mut self, run: &RunId, found: &mut Problems) -> Result<(), StoreError> {
+        let row = row(&mut self.database, run)?;
+        let (state, ended, created) = (row.text(4)?, row.int_or_null(3)?, row.int(2)?);
+        match RunState::parse(&state) {
+            None => found.add("run", format!("the run {run} is in the state `{state}`, which is none")),
+            Some(RunState::Running) if ended.is_some() => {
+                found.add("run", format!("the run {run} is running and has ended"));
+            }
+            Some(RunState::Complete) if ended.is_none() => {
+                found.add("run", format!("the run {run} is complete and has not ended"));
+            }
+            Some(_) => {}
+        }
+        if ended.is_some_and(|ended| ended < created) {
+            // A clock set back causes this, so it is reported but is not damage.
+            found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
+        }
+        let plan = self.parse_json::<PlanV1>(row.str(8)?, || format!("the plan of the run {run}"));
+        let Some(plan) = found.record(plan)? else { return Ok(()) };
+        if plan.suite.digest != row.str(6)? || Planned::new(&plan).total() != row.int(9)? {
+            found.add("run", format!("the run {run} says of its plan what the plan does not say"));
+        }
+        for row in self.fact_rows(run)? {
+            let Some(row) = found.record(row)? else { continue };
+            let facts = self.facts(run, &row);
+            found.record(facts)?;
+            let tool = row.text(1)?;
+            if !plan.tools.iter().any(|planned| planned.name == tool) {
+                found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
+            }
+        }
+        for row in self.judgement_rows(run)? {
+            let judgement = row.and_then(|row| self.judgement(run, &row));
+            found.record(judgement)?;
+        }
+        self.verify_trials(run, &plan, RunState::parse(&state), found)
+    }
+
+    fn verify_trials(
+        &mut self,
+        run: &RunId,
+        plan: &PlanV1,
+        state: Option<RunState>,
+        found: &mut Problems,
+    ) -> Result<(), StoreError> {
+        let planned = Planned::new(plan);
+        let mut done = std::collections::BTreeSet::new();
+        let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
+        for row in self.database.select_each(&TRIALS, all, vec![run.into()])? {
+            let Some(row) = found.record(row)? else { continue };
+            let trial = self.stored(&row);
+            let trial = found.record(trial)?;
+            let key = key(&row)?;
+            if planned.place(&key).is_none() {
+                let message =
+                    format!("the plan of the run {run} has no trial {} of {} on {}", key.number, key.tool, key.case);
+                found.add("trial", message);
+            } else if trial.is_some() {
+                done.insert(key);
+            }
+        }
+        let done = i64::try_from(done.len()).unwrap_or(i64::MAX);
+        if state == Some(RunState::Complete) && done < planned.total() {
+            found.add("run", format!("the run {run} is complete with {done} of {} planned trials", planned.total()));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Problems {
+    problems: Vec<Problem>,
+    /// Damage already reported.
+    reported: HashSet<String>,
+}
+
+impl Problems {
+    fn add(&mut self, code: &'static str, message: String) {
+        self.problems.push(Problem { code, message });
+    }
+
+    /// Records damage and continues; other errors are returned.
+    fn record<T>(&mut self, result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Damaged { detail, .. }) => {
+                if !self.reported.contains(&detail) {
+                    self.add("damaged", detail);
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

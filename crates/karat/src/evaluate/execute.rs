@@ -1,0 +1,296 @@
+//! Executes what is left of a plan, and scores the run.
+
+use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
+use crate::failure::Failure;
+use crate::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, run_judge};
+use crate::profile::request::ProfileRequest;
+use crate::run::drive::{Drive, Task, drive, emit};
+use crate::run::execute::{Executor, Loaded, Ready};
+use crate::run::plan::left;
+use crate::run::scratch::Scratch;
+use crate::run::site::Site;
+use crate::run_loader;
+use crate::scoring;
+use crate::suite::{LoadedSuite, load};
+use karat_core::ids::ToolName;
+use karat_format::judgement::JudgementV1;
+use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
+use karat_format::shipped_suites::locate;
+use karat_sandbox::Isolation;
+use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreError, StoredTrial};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// What was found out about each tool.
+type Facts = BTreeMap<ToolName, ToolFactsV1>;
+
+/// Executes the trials that are left, stores each the moment it is done, and scores the run once all are there.
+pub fn execute(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<Evaluated, EvaluateError> {
+    let (run, ending) = run_trials(request, prepared, observer)?;
+    score(request, run, ending, observer)
+}
+
+/// Scores a run whose trials are all done, and stores the report.
+fn score(
+    request: &EvaluateRequest,
+    run: LockedRun,
+    ending: Ending,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<Evaluated, EvaluateError> {
+    let LockedRun { mut store, id, loaded, .. } = run;
+    if !Store::is_at(store.folder()) {
+        return Err(StoreError::Missing { folder: store.folder().to_owned() }.into());
+    }
+    let info = store.find(id.as_str())?;
+    let done: u64 = info.outcomes.values().sum();
+    // A run that has every trial is whole, also when trying failed ones once more was broken off.
+    if done < info.planned {
+        store.finish(&id, RunState::Stopped, None)?;
+        return Err(EvaluateError::Stopped { info: Box::new(info), ending });
+    }
+    // Every trial is stored. What follows can be done again at any time, but for what a judge is asked.
+    observer.phase(Phase::Scoring);
+    let plan = store.plan(&id)?;
+    let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
+    let mut run = run_loader::with_suite(&mut store, info, plan, loaded)?;
+    let profile = run.profile(&ProfileRequest::default())?;
+    let first_failure = run.trials.iter().find_map(|trial| trial.detail.reason.clone());
+    let mut work = run.work(profile, None);
+    if changed {
+        work.notes.push("the suite changed while the run went on, so not all trials saw the same code".to_owned());
+    }
+    // The plan says who is asked.
+    let wanted = run.judge_request(&JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() });
+    observer.phase(Phase::Judging);
+    let folder = store.folder().to_owned();
+    let judge = observer.judge();
+    let env = JudgeEnv { request: &wanted, store_folder: &folder, store: Some(&mut store), observer: judge };
+    let judged = run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, &mut work);
+    observer.phase(Phase::Scoring);
+    if let Err(failure) = judged {
+        store.finish(&id, RunState::Stopped, None)?;
+        return Err(EvaluateError::NotJudged { info: Box::new(run.info), failure });
+    }
+    let scoring = scoring::run(&run.loaded, work);
+    let judgements: Vec<JudgementV1> = scoring.judgements.iter().map(JudgementV1::from).collect();
+    store.set_judgements(&id, &judgements)?;
+    let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
+    store.finish(&id, RunState::Complete, Some(&report))?;
+    Ok(Evaluated { store, run, scoring, ending, first_failure })
+}
+
+/// Hands the events of a run to the observer.
+struct Observed<'a>(&'a mut dyn EvaluateObserver);
+
+impl Consumer for Observed<'_> {
+    fn consume(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
+        self.0.run_event(event)
+    }
+}
+
+/// A run in its store that only this process works on.
+struct LockedRun {
+    store: Store,
+    id: RunId,
+    loaded: LoadedSuite,
+    _lock: RunLock,
+}
+
+/// Does what is left of the plan.
+fn run_trials(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(LockedRun, Ending), EvaluateError> {
+    let cancel = observer.cancel()?;
+    let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
+    let parent = std::env::temp_dir();
+    let scratch = Scratch::make(&parent).map_err(|error| {
+        let message =
+            format!("no folder for trials can be made in {}: {error}; TMPDIR names another", parent.display());
+        Failure::failed(message)
+    })?;
+    let folder = &request.store_folder;
+    let (mut store, held) = match earlier {
+        Some((mut store, id)) => {
+            let lock = store.lock(&id)?;
+            require_isolation(request, &mut store, &id)?;
+            (store, Some((id, lock)))
+        }
+        None => {
+            let mut store = Store::create(folder)?;
+            name_is_free(request, &mut store)?;
+            (store, None)
+        }
+    };
+    let done = match &held {
+        Some((id, _)) => store.done(id)?,
+        None => BTreeMap::new(),
+    };
+    let tasks: Vec<Task> = left(&plan, &done, request.retry_failed);
+
+    let path = scratch.path().to_owned();
+    let mut site =
+        Site::new(&loaded, path, request.supervisor.clone(), cancel.clone(), request.environment.clone(), plan.seed);
+    site.secret.extend(secrets(&plan, folder));
+    let (ready, facts) = get_ready(&plan, tools, &tasks, isolation, &site, observer)?;
+    let (id, lock) = match held {
+        Some(held) => held,
+        None => {
+            let id = begin(request, &mut store, &plan, &loaded, scratch.path())?;
+            let lock = store.lock(&id)?;
+            (id, lock)
+        }
+    };
+    store.reopen(&id)?;
+    store.set_scratch(&id, Some(scratch.path()))?;
+    note_changes(&mut store, &id, &facts, observer)?;
+
+    let executor = Executor::new(ready, &tasks, &site);
+    let execute = |task: &Task| executor.execute(task).map_err(|error| Box::new(error) as ConsumerError);
+    let jobs = request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let most_failures = request.max_failures;
+    // Where a trial has filled the disk that the store lies on, that trial ends, and what others did is kept.
+    let full = |error: &ConsumerError| matches!(error.downcast_ref(), Some(StoreError::Full { .. }));
+    let recover = |error: &ConsumerError| full(error) && site.make_room();
+    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel, recover: &recover };
+    let ending = {
+        let mut sink = store.sink(&id);
+        run_with_events(&work, &plan, &facts, &mut [&mut sink, &mut Observed(observer)])
+    };
+    let ending = ending.map_err(|error| {
+        let run = store.find(id.as_str()).map_or_else(|_| id.to_string(), |info| info.short_id);
+        let _ = store.finish(&id, RunState::Stopped, None);
+        EvaluateError::Broken { run, error }
+    })?;
+    store.set_scratch(&id, None)?;
+    drop(executor);
+    Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
+}
+
+/// Drives the work and tells everybody what happens, from the beginning to the end.
+fn run_with_events(
+    work: &Drive<'_>,
+    plan: &PlanV1,
+    facts: &Facts,
+    consumers: &mut [&mut dyn Consumer],
+) -> Result<Ending, ConsumerError> {
+    let planned: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
+    let left = work.tasks.len();
+    emit(consumers, &RunEvent::Began { plan, done: planned - left, left })?;
+    for tool in plan.tools.iter().map(|tool| ToolName::new(&tool.name)) {
+        if let Some(facts) = facts.get(&tool) {
+            emit(consumers, &RunEvent::ToolReady { tool: &tool, facts })?;
+        }
+    }
+    let ending = drive(work, consumers)?;
+    emit(consumers, &RunEvent::Ended(&ending))?;
+    Ok(ending)
+}
+
+fn begin(
+    request: &EvaluateRequest,
+    store: &mut Store,
+    plan: &PlanV1,
+    loaded: &LoadedSuite,
+    scratch: &Path,
+) -> Result<RunId, Failure> {
+    let snapshot = serde_json::to_vec(&loaded.snapshot());
+    let suite_snapshot = snapshot.map_err(|error| Failure::io("the suite", error.into()))?;
+    Ok(store.begin(&NewRun {
+        name: request.name.clone(),
+        plan: plan.clone(),
+        suite_snapshot,
+        scratch: Some(scratch.to_owned()),
+    })?)
+}
+
+/// A name that is taken is refused before anything is set up.
+fn name_is_free(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
+    let Some(name) = &request.name else { return Ok(()) };
+    match store.find(name) {
+        Ok(run) => Err(Failure::usage(format!("run {} is called `{name}` already; choose another name", run.short_id))),
+        Err(StoreError::NoRun { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is required of a run holds for the trials that it has already, too.
+fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<(), Failure> {
+    let Some(required) = request.require_isolation else { return Ok(()) };
+    let is_weaker = |trial: &StoredTrial| executed_in(&trial.detail).is_some_and(|isolation| isolation < required);
+    let weaker = store.trials(id)?.iter().filter(|trial| is_weaker(trial)).count();
+    if weaker == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "{} with less isolation than {} in this run; start a new run",
+        karat_core::wording::plural(weaker, "trial was executed", "trials were executed"),
+        required.as_str()
+    );
+    Err(Failure::failed(message))
+}
+
+/// The isolation that a trial was executed in; `None` where nothing was executed.
+fn executed_in(detail: &TrialDetailV1) -> Option<Isolation> {
+    let words = detail.isolation.as_deref()?;
+    Isolation::from_name(words.split([' ', ',']).next()?)
+}
+
+/// What no tool of this run may see beside the suite: the store, and recorded answers that it tells again.
+fn secrets(plan: &PlanV1, store: &Path) -> Vec<PathBuf> {
+    let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
+    let recorded = files.flatten().map(PathBuf::from);
+    let all = recorded.filter(|path| path.is_absolute()).chain([store.to_owned()]);
+    all.filter_map(|path| path.canonicalize().ok()).collect()
+}
+
+/// Every tool with trials left, ready for the first of them. One that is not ends the run before it begins.
+fn get_ready(
+    plan: &PlanV1,
+    tools: Vec<Loaded>,
+    tasks: &[Task],
+    isolation: Isolation,
+    site: &Site<'_>,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(HashMap<ToolName, Ready>, Facts), Failure> {
+    let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
+    let mut ready = HashMap::new();
+    let mut facts = BTreeMap::new();
+    for (planned, tool) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
+        let name = ToolName::new(&planned.name);
+        if !planned.manifest.setup.is_empty() {
+            observer.setting_up(name.as_str());
+        }
+        let (tool, known) = tool
+            .ready(planned, isolation, site)
+            .map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
+        facts.insert(name.clone(), known);
+        ready.insert(name, tool);
+    }
+    Ok((ready, facts))
+}
+
+/// A tool that is not what it was when the run began makes one run of two tools.
+fn note_changes(
+    store: &mut Store,
+    id: &RunId,
+    facts: &Facts,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(), Failure> {
+    let before = store.tools(id)?;
+    for (tool, now) in facts {
+        let Some(then) = before.get(tool).filter(|then| *then != now) else { continue };
+        let was = |facts: &ToolFactsV1| {
+            let version = facts.version.as_deref().unwrap_or("no version");
+            format!("{version}, isolation {}", facts.isolation)
+        };
+        observer.note(&format!("{tool} is not what it was when the run began: {} then, {} now", was(then), was(now)));
+    }
+    Ok(())
+}

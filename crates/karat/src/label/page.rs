@@ -1,0 +1,261 @@
+//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it; and extras and
+//! audited findings, in the same way.
+
+use anstyle::Style;
+use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
+use karat_format::diagnostic::harmless;
+use karat_report::TerminalStyle;
+use karat_report::grid::fit;
+use karat_store::label::{AuditKey, AuditSubject};
+use karat_store::label::{ExtraKey, ExtraSubject};
+use karat_store::label::{FindingText, GoldenText, PairKey, PairSubject};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// So many lines of code are shown before and after a place.
+const AROUND: u32 = 5;
+/// So many lines of a place are shown.
+const LONGEST_PLACE: u32 = 30;
+/// So much of a text is shown: more of it was written to be skipped.
+const LONGEST_TEXT: usize = 8_000;
+
+/// Code around the places of a pair, in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Excerpt {
+    /// The file.
+    pub file: String,
+    /// Its lines, by rising number.
+    pub lines: Vec<CodeLine>,
+}
+
+/// A line of code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CodeLine {
+    /// Counted from 1.
+    pub number: u32,
+    /// The line.
+    pub text: String,
+    /// Whether the golden lies on it.
+    pub golden: bool,
+    /// Whether the finding lies on it.
+    pub finding: bool,
+}
+
+/// Gives the text of a file of a case.
+pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
+
+/// A file, and the first and the last line of a place in it.
+type Place<'a> = (Option<&'a str>, Option<(u32, u32)>);
+
+/// The code around both places, the golden's file first; nothing of files that are not at hand.
+pub fn excerpts(pair: &PairSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    let golden = (pair.known.file.as_deref(), pair.known.lines);
+    around(&pair.known.case, golden, (pair.reported.file.as_deref(), pair.reported.lines), source)
+}
+
+/// The code around the place of an extra.
+pub fn extra_excerpts(extra: &ExtraSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    around(&extra.case, (None, None), (extra.reported.file.as_deref(), extra.reported.lines), source)
+}
+
+/// The code around the place of an audited finding and that of the target.
+pub fn audit_excerpts(audit: &AuditSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    let golden = audit.target.as_ref().map_or((None, None), |target| (target.file.as_deref(), target.lines));
+    around(&audit.case, golden, (audit.reported.file.as_deref(), audit.reported.lines), source)
+}
+
+fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    let mut files: Vec<RepoPath> = Vec::new();
+    let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
+    for (file, lines) in [golden, finding] {
+        let (Some(path), Some((start, end))) = (file.and_then(RepoPath::new), lines) else { continue };
+        let end = end.min(start.saturating_add(LONGEST_PLACE)).saturating_add(AROUND);
+        shown.entry(path.clone()).or_default().extend(start.saturating_sub(AROUND).max(1)..=end);
+        if !files.contains(&path) {
+            files.push(path);
+        }
+    }
+    let lies = |place: Place<'_>, path: &RepoPath, number: u32| {
+        let here = place.0.and_then(RepoPath::new).as_ref() == Some(path);
+        here && place.1.is_some_and(|(start, end)| (start..=end).contains(&number))
+    };
+    let excerpt = |path: RepoPath| {
+        let text = source(case, &path)?;
+        let wanted = shown.get(&path)?;
+        let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
+        let line = |(number, text): (u32, &str)| CodeLine {
+            number,
+            text: text.to_owned(),
+            golden: lies(golden, &path, number),
+            finding: lies(finding, &path, number),
+        };
+        let lines: Vec<CodeLine> = numbered.map(line).collect();
+        (!lines.is_empty()).then(|| Excerpt { file: path.to_string(), lines })
+    };
+    files.into_iter().filter_map(excerpt).collect()
+}
+
+/// The pair for people at a terminal.
+pub fn draw(key: &PairKey, pair: &PairSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
+    let mut page = Page { out: String::new(), look };
+    page.title("Known problem", &format!("pair {} · case {}", key.short(), pair.known.case));
+    page.known(&pair.known);
+    page.title("Report", "");
+    page.report(&pair.reported);
+    page.code(code, "g: the known problem's lines · r: the report's lines");
+    page.out
+}
+
+/// An extra for people at a terminal.
+pub fn draw_extra(key: &ExtraKey, extra: &ExtraSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
+    let mut page = Page { out: String::new(), look };
+    page.title("Report that names no known problem", &format!("extra {} · case {}", key.short(), extra.case));
+    page.report(&extra.reported);
+    page.code(code, "r: the report's lines");
+    page.out
+}
+
+/// An audited finding for people at a terminal.
+pub fn draw_audit(key: &AuditKey, audit: &AuditSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
+    let mut page = Page { out: String::new(), look };
+    page.title("Target", &format!("finding {} · case {}", key.short(), audit.case));
+    match &audit.target {
+        Some(target) => page.known(target),
+        None => page.text(Some("none: the case is safe"), DIM),
+    }
+    page.title("Report", "");
+    page.report(&audit.reported);
+    page.code(code, "g: the target's lines · r: the report's lines");
+    page.out
+}
+
+struct Page<'a> {
+    out: String,
+    look: &'a TerminalStyle,
+}
+
+impl Page<'_> {
+    fn paint(&self, text: &str, style: Style) -> String {
+        let plain = !self.look.colour || style == Style::new() || text.is_empty();
+        if plain { text.to_owned() } else { format!("{}{text}{}", style.render(), style.render_reset()) }
+    }
+
+    fn line(&mut self, text: &str, style: Style) {
+        let painted = self.paint(text, style);
+        self.out.push_str(painted.trim_end());
+        self.out.push('\n');
+    }
+
+    fn title(&mut self, title: &str, note: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let room = self.look.width.saturating_sub(title.len() + 2);
+        let note = fit(&harmless(note), room);
+        let text = format!("{}  {}", self.paint(title, BOLD), self.paint(&note, DIM));
+        self.line(&text, Style::new());
+    }
+
+    /// Text that somebody else wrote, whole, broken to the width.
+    fn text(&mut self, text: Option<&str>, style: Style) {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return };
+        let (text, cut) = match text.char_indices().nth(LONGEST_TEXT) {
+            None => (text, false),
+            Some((end, _)) => (&text[..end], true),
+        };
+        for line in text.lines() {
+            for part in wrapped(&harmless(&untabbed(line)), self.look.width.saturating_sub(2)) {
+                self.line(&format!("  {part}"), style);
+            }
+        }
+        if cut {
+            self.line("  [cut here]", DIM);
+        }
+    }
+
+    fn known(&mut self, known: &GoldenText) {
+        self.text(known.title.as_deref(), BOLD);
+        self.text(known.description.as_deref().filter(|text| known.title.as_deref() != Some(text)), Style::new());
+        self.facts(known.file.as_deref(), known.lines, known.severity.as_deref(), known.category.as_deref());
+        if !known.keywords.is_empty() {
+            self.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
+        }
+    }
+
+    fn report(&mut self, reported: &FindingText) {
+        self.text(reported.title.as_deref(), BOLD);
+        self.text(reported.message.as_deref().filter(|text| reported.title.as_deref() != Some(text)), Style::new());
+        self.text(reported.rule.as_deref().map(|rule| format!("the rule {rule}, and no words")).as_deref(), BOLD);
+        let (severity, category) = (reported.severity.as_deref(), reported.category.as_deref());
+        self.facts(reported.file.as_deref(), reported.lines, severity, category);
+    }
+
+    fn code(&mut self, code: &[Excerpt], note: &str) {
+        self.title("Code", if code.is_empty() { "not at hand" } else { note });
+        for excerpt in code {
+            self.excerpt(excerpt);
+        }
+    }
+
+    fn facts(&mut self, file: Option<&str>, lines: Option<(u32, u32)>, severity: Option<&str>, category: Option<&str>) {
+        let lines = match lines {
+            None => String::new(),
+            Some((start, end)) if start == end => format!(":{start}"),
+            Some((start, end)) => format!(":{start}-{end}"),
+        };
+        let place = file.map(|file| format!("{file}{lines}"));
+        let facts: Vec<&str> = [place.as_deref(), severity, category].into_iter().flatten().collect();
+        self.text(Some(&facts.join(" · ")), DIM);
+    }
+
+    fn excerpt(&mut self, excerpt: &Excerpt) {
+        self.text(Some(&excerpt.file), DIM);
+        let digits = excerpt.lines.last().map_or(1, |line| line.number.to_string().len());
+        let mut before = None;
+        for line in &excerpt.lines {
+            if before.is_some_and(|before| before + 1 < line.number) {
+                self.line("  ⋮", DIM);
+            }
+            before = Some(line.number);
+            let mark = |here: bool, sign: &'static str| if here { sign } else { " " };
+            let (golden, finding) = (mark(line.golden, "g"), mark(line.finding, "r"));
+            let text = format!("  {golden}{finding} {:>digits$}  {}", line.number, harmless(&untabbed(&line.text)));
+            let style = if line.golden || line.finding { Style::new() } else { DIM };
+            let fitted = fit(&text, self.look.width);
+            self.line(&fitted, style);
+        }
+    }
+}
+
+/// A terminal would move on by as much as it likes.
+fn untabbed(line: &str) -> String {
+    line.replace('\t', "    ")
+}
+
+/// The parts of a line, none wider than this; broken at blanks, and within a word only where that alone is too wide.
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let indent: String = line.chars().take_while(|c| *c == ' ').take(width / 2).collect();
+    let mut parts = Vec::new();
+    let mut part = indent.clone();
+    for word in line.split(' ').filter(|word| !word.is_empty()) {
+        let begun = !part.trim().is_empty();
+        if begun && part.width() + 1 + word.width() > width {
+            parts.push(std::mem::replace(&mut part, indent.clone()));
+        } else if begun {
+            part.push(' ');
+        }
+        for c in word.chars() {
+            if part.width() + c.width().unwrap_or(0) > width {
+                parts.push(std::mem::replace(&mut part, indent.clone()));
+            }
+            part.push(c);
+        }
+    }
+    parts.push(part);
+    parts
+}

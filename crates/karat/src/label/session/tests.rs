@@ -1,0 +1,242 @@
+use super::*;
+use crate::judge::local;
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::ids::ToolName;
+use karat_core::judgement::Classification;
+use karat_core::lines::Lines;
+use karat_core::path::{FilePattern, RepoPath};
+use karat_core::profile::Profile;
+use karat_core::scorecard::score;
+use karat_core::suite::{Case, Suite};
+use karat_core::trial::Trial;
+use karat_store::label::{AuditLabel, ExtraLabel, Label, NewLabel};
+
+fn suite() -> Suite {
+    let golden = |id: &str, title: &str, line: u32| Golden {
+        title: Some(title.to_owned()),
+        file: FilePattern::new("orders.py"),
+        lines: Some(Lines { start: line, end: line + 1 }),
+        ..Golden::new(id)
+    };
+    let case = |id: &str| Case {
+        goldens: vec![golden("g1", "SQL injection in order search", 10), golden("g2", "Missing rate limit", 12)],
+        ..Case::new(id)
+    };
+    Suite { name: "tiny".to_owned(), digest: String::new(), cases: vec![case("a"), case("b")] }
+}
+
+fn finding(id: &str, title: &str, line: u32) -> Finding {
+    let file = RepoPath::new("orders.py");
+    Finding { title: Some(title.to_owned()), file, line_start: Some(line), ..Finding::new(id) }
+}
+
+fn trials() -> Vec<Trial> {
+    let trial = |case: &str, tool: &str, findings: &[Finding]| Trial {
+        findings: findings.to_vec(),
+        ..Trial::reported(case.into(), ToolName::new(tool), 1)
+    };
+    let typo = |id: &str, words: &str| Finding { file: RepoPath::new("readme.md"), ..finding(id, words, 1) };
+    vec![
+        trial("a", "one", &[finding("f1", "query built from text", 11), typo("f2", "a typo in the heading")]),
+        trial("a", "two", &[finding("x", "query built from text", 11), typo("y", "typo in the heading")]),
+        trial("b", "one", &[finding("f1", "requests are not limited", 12)]),
+    ]
+}
+
+fn profile() -> Profile {
+    crate::profile::resolve("karat", &crate::profile::no_files, &[]).unwrap()
+}
+
+fn ann(name: &str) -> Annotator {
+    Annotator::new(name).unwrap()
+}
+
+fn pairs() -> Queue {
+    let (suite, trials, profile) = (suite(), trials(), profile());
+    let seen = Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
+    Queue::pairs(seen, &local::shipped().unwrap(), Some(0.05), None)
+}
+
+/// Labels as a store would give them back.
+fn stored(new: &NewLabels) -> Labels {
+    let pair = |label: &NewLabel| Label {
+        sequence: 1,
+        pair: label.pair.key(),
+        case: label.pair.known.case.clone(),
+        golden: label.pair.known.golden.clone(),
+        annotator: label.annotator.clone(),
+        answer: label.answer,
+        confidence: label.confidence,
+        note: label.note.clone(),
+        picked_with_probability: None,
+        made_ms: 0,
+        source: Source::Asked,
+        counts: true,
+        withdrawn_ms: None,
+    };
+    let extras = new.extras.iter().map(|label| ExtraLabel {
+        sequence: 1,
+        extra: label.shown.key(),
+        case: label.shown.case.clone(),
+        annotator: label.annotator.clone(),
+        valid: label.valid,
+        note: None,
+        picked_with_probability: None,
+        made_ms: 0,
+        source: Source::Asked,
+        counts: true,
+        withdrawn_ms: None,
+    });
+    let audits = new.audits.iter().map(|label| AuditLabel {
+        sequence: 1,
+        finding: label.shown.key(),
+        case: label.shown.case.clone(),
+        annotator: label.annotator.clone(),
+        classification: label.classification,
+        note: None,
+        made_ms: 0,
+        source: Source::Asked,
+        counts: true,
+        withdrawn_ms: None,
+    });
+    Labels { pairs: new.pairs.iter().map(pair).collect(), extras: extras.collect(), audits: audits.collect() }
+}
+
+#[test]
+fn one_after_the_other_with_what_was_put_off_at_the_end() {
+    let queue = pairs();
+    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
+    let order: Vec<&str> = desk.open().iter().map(|item| item.id()).collect();
+    assert!(order.len() > 2, "{order:?}");
+    desk.skip(order[0].to_owned().as_str());
+    let key = |at: usize| queue.items()[at].key.clone();
+    desk.skip(&key(0));
+    desk.skip(&key(1));
+    let after: Vec<String> = desk.open().iter().map(|item| item.key.clone()).collect();
+    assert_eq!(after[after.len() - 2..], [key(0), key(1)]);
+    assert_eq!(desk.next().map(|item| item.key.clone()), Some(key(2)));
+    let first = desk.next().unwrap();
+    let labels = desk.labels(first, Reply::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
+    desk.kept(&labels);
+    assert_eq!((desk.progress().done, desk.progress().open), (1, order.len() - 1));
+    assert_ne!(desk.next().unwrap().key, first.key);
+    desk.undone(std::slice::from_ref(&first.key));
+    assert_eq!(desk.next().unwrap().key, first.key);
+    // Whoever comes back finds the same.
+    let again = Desk::new(&queue, &stored(&labels), ann("anna"));
+    assert_eq!(again.progress().done, 1);
+    assert_eq!(Desk::new(&queue, &stored(&labels), ann("ben")).progress().done, 0);
+}
+
+#[test]
+fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
+    let queue = pairs();
+    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
+    let before = desk.progress().bounds.unwrap();
+    assert!(before.before > 0.05 && before.now == before.before, "{before:?}");
+    let begins = format!("F1 ± {:.3}; labels can bring it down to ± 0.050", before.before);
+    assert_eq!(desk.progress().headline(), begins, "nothing has changed yet, so no change is told");
+    let mut widths = vec![before.now];
+    while let Some(item) = desk.next() {
+        let labels = desk.labels(item, Reply::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
+        desk.kept(&labels);
+        widths.push(desk.progress().bounds.unwrap().now);
+    }
+    assert!(widths.windows(2).all(|pair| pair[1] <= pair[0]), "{widths:?}");
+    assert!((widths.last().unwrap() - 0.05).abs() < 1e-12, "{widths:?}");
+    let done = desk.progress();
+    assert_eq!(done.headline(), format!("{} labels, F1 ± {:.3} → ± 0.050", done.done, before.before));
+    assert_eq!(done.contradicted, None, "of so few it would tell what the judge thinks of single pairs");
+}
+
+/// Findings of twelve cases, to be classified.
+fn twelve() -> Queue {
+    let ids: Vec<String> = (1..=12).map(|number| format!("c{number}")).collect();
+    let cases = ids.iter().map(Case::new).collect();
+    let suite = Suite { name: "twelve".to_owned(), digest: String::new(), cases };
+    let trial = |id: &String| Trial {
+        findings: vec![finding("f", "a typo in the heading", 1)],
+        ..Trial::reported(id.as_str().into(), ToolName::new("one"), 1)
+    };
+    let (trials, profile): (Vec<Trial>, Profile) = (ids.iter().map(trial).collect(), profile());
+    Queue::audits(Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile })
+}
+
+#[test]
+fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
+    let queue = twelve();
+    let (remark, target) = (Reply::Audit(Classification::Informational), Reply::Audit(Classification::TargetMatch));
+    let mut theirs = NewLabels::default();
+    // Ben has labelled everything, and Carl one thing.
+    for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
+        let desk = Desk::new(&queue, &Labels::default(), ann(name));
+        for item in items {
+            theirs.audits.extend(desk.labels(item, remark, None, Source::Asked).unwrap().audits);
+        }
+    }
+    let mut anna = Desk::new(&queue, &stored(&theirs), ann("anna"));
+    for (done, item) in queue.items().iter().enumerate() {
+        let told = anna.progress();
+        assert_eq!(told.agreement.is_some(), done >= 10, "after {done}: {told:?}");
+        assert_eq!(told.remarks().is_empty(), done < 10, "after {done}: {:?}", told.remarks());
+        let labels = anna.labels(item, if done == 11 { target } else { remark }, None, Source::Asked).unwrap();
+        anna.kept(&labels);
+    }
+    let told = anna.progress();
+    let agreement = told.agreement.clone().unwrap();
+    assert_eq!((agreement.others, agreement.items), (2, 12));
+    let kappas: Vec<&str> = agreement.cohen.iter().map(|with| with.annotator.as_str()).collect();
+    assert_eq!(kappas, ["ben"], "with Carl she shares one thing alone");
+    assert!(told.remarks()[0].starts_with("you agree in 92 % of 12 labelled by both"), "{:?}", told.remarks());
+}
+
+#[test]
+fn extras_that_report_the_same_are_answered_at_once() {
+    let (suite, trials, profile) = (suite(), trials(), Profile { judge: "none".to_owned(), ..profile() });
+    let card = score(&suite, &trials, &[], &profile);
+    let seen = Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
+    let queue = Queue::extras(seen, &card, 2);
+    let item = &queue.items()[0];
+    assert_eq!((item.tools, item.kind()), (2, LabelKind::Extra));
+    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
+    assert_eq!(Reply::parse(LabelKind::Extra, "partial"), None);
+    let labels = desk.labels(item, Reply::Extra(true), None, Source::Asked).unwrap();
+    assert_eq!(labels.extras.len(), 2, "two texts say the same");
+    let before = desk.progress().bounds.unwrap();
+    let begins = format!("precision known within {:.3}; labels can bring it down to 0.000", before.before);
+    assert_eq!(desk.progress().headline(), begins);
+    desk.kept(&labels);
+    let after = desk.progress();
+    assert!(after.bounds.clone().unwrap().now < before.now, "{before:?} {after:?}");
+    assert!(after.headline().starts_with("1 label, precision known within"), "{}", after.headline());
+    assert_eq!(desk.labels(item, Reply::Audit(Classification::BonusValid), None, Source::Asked), None);
+}
+
+#[test]
+fn audited_findings_have_nine_answers_and_their_numbers() {
+    for (at, class) in Classification::ALL.into_iter().enumerate() {
+        let number = (at + 1).to_string();
+        assert_eq!(Reply::parse(LabelKind::Audit, &number), Some(Reply::Audit(class)));
+        assert_eq!(Reply::parse(LabelKind::Audit, &class.as_str().to_lowercase()), Some(Reply::Audit(class)));
+    }
+    assert_eq!([Reply::parse(LabelKind::Audit, "0"), Reply::parse(LabelKind::Audit, "10")], [None, None]);
+    let (suite, trials, profile) = (suite(), trials(), profile());
+    let queue = Queue::audits(Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile });
+    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
+    let item = desk.next().unwrap();
+    let labels = desk.labels(item, Reply::Audit(Classification::TargetMatch), None, Source::Asked).unwrap();
+    desk.kept(&labels);
+    assert_eq!((desk.progress().done, desk.progress().headline().as_str()), (1, "1 label"));
+}
+
+#[test]
+fn what_is_shown_tells_neither_tools_nor_judges() {
+    let queue = pairs();
+    let shown: String = queue.items().iter().map(|item| item.as_json(&|_, _| None).to_string()).collect();
+    for word in ["one", "two", "probab", "doubt", "swing", "tool", "trial", "\"f1\""] {
+        assert!(!shown.contains(word), "{word} is told: {shown}");
+    }
+    assert!(shown.contains("query built from text"));
+    assert!(queue.find("").is_none() && queue.find(queue.items()[0].id()).is_some());
+}

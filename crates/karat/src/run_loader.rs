@@ -1,0 +1,212 @@
+//! Loads stored runs with everything needed to score them again.
+
+use crate::failure::Failure;
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, JudgeSession, run_judge};
+use crate::profile::request::{ProfileRequest, resolve_for_suite};
+use crate::scoring::{self, Work};
+use crate::suite::{LoadedSuite, load};
+use karat_core::ids::ToolName;
+use karat_core::judgement::Judgement;
+use karat_core::panel::Consensus;
+use karat_core::profile::Profile;
+use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::judgement::JudgementV1;
+use karat_format::report::ReportV1;
+use karat_format::run::{PlanV1, ToolFactsV1};
+use karat_format::shipped_suites::locate;
+use karat_format::snapshot::SnapshotV1;
+use karat_store::{RunInfo, Store, StoredTrial};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A run with everything needed to score it again.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct StoredRun {
+    pub info: RunInfo,
+    pub plan: PlanV1,
+    pub loaded: LoadedSuite,
+    pub trials: Vec<StoredTrial>,
+    /// How many trials are done, whether they are looked at or not.
+    done: usize,
+    pub facts: BTreeMap<ToolName, ToolFactsV1>,
+}
+
+/// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder where that has not changed, else
+/// as the run remembers it, with the code of those cases whose code has not changed.
+pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
+    let info = store.find(reference)?;
+    let plan = store.plan(&info.id)?;
+    let loaded = match load(locate(&plan.suite.place)) {
+        Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
+        // Goldens may have come or gone, and the code that trials saw may be there still.
+        Ok(changed) => remembered(store, &info)?.with_code_of(changed),
+        Err(_) => remembered(store, &info)?,
+    };
+    with_suite(store, info, plan, loaded)
+}
+
+/// Reads a run whose suite is at hand.
+pub fn with_suite(
+    store: &mut Store,
+    info: RunInfo,
+    plan: PlanV1,
+    mut loaded: LoadedSuite,
+) -> Result<StoredRun, Failure> {
+    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    let mut trials = store.trials(&info.id)?;
+    // The order in which trials were done is chance; the plan's order is not.
+    let tools: HashMap<&str, usize> = plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..).collect();
+    let cases: HashMap<&str, usize> = plan.cases.iter().map(String::as_str).zip(0..).collect();
+    let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
+    trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
+    let facts = store.tools(&info.id)?;
+    Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts })
+}
+
+fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
+    let bytes = store.suite_snapshot(&info.id)?;
+    let snapshot: SnapshotV1 = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::bad_input(format!("the suite that run {} remembers: {error}", info.short_id)))?;
+    let mut loaded = LoadedSuite::remembered(snapshot);
+    if info.imported {
+        // A judge from a file could send a key anywhere.
+        loaded.config.judges.clear();
+    }
+    loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
+    Ok(loaded)
+}
+
+/// What judges decided about a run when it ended; nothing of one that has not ended yet.
+pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>, Failure> {
+    let kept = store.judgements(&info.id)?.into_iter();
+    Ok(kept.map(|judgement| JudgementV1::into_judgement(judgement).0).collect())
+}
+
+/// The report of a run: the one that was kept when it ended, or a new one where it has not ended yet.
+pub fn report(
+    store: &mut Store,
+    reference: &str,
+    observer: &mut dyn JudgeObserver,
+) -> Result<(RunInfo, ReportV1), Failure> {
+    let info = store.find(reference)?;
+    if let Some(bytes) = store.report(&info.id)? {
+        let report = serde_json::from_slice(&bytes);
+        let unread = |error| Failure::bad_input(format!("the report of run {}: {error}", info.short_id));
+        let report: ReportV1 = report.map_err(unread)?;
+        // A run may have come from another store, with whatever report it was given there.
+        let violations = crate::plausibility::check_report(&report);
+        crate::plausibility::require(&format!("the report of run {}", info.short_id), &violations)?;
+        return Ok((info, report));
+    }
+    let mut run = run(store, reference)?;
+    let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
+    let request = run.judge_request(&JudgeRequest::default());
+    let folder = store.folder().to_owned();
+    let env = JudgeEnv { request: &request, store_folder: &folder, store: Some(store), observer };
+    run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, &mut work)?;
+    Ok((info, scoring::run(&run.loaded, work).report))
+}
+
+impl StoredRun {
+    /// Under which isolation each tool's trials were made; more than one where a run went on elsewhere.
+    fn isolation(&self) -> BTreeMap<String, String> {
+        let mut counted: BTreeMap<&ToolName, BTreeMap<&str, usize>> = BTreeMap::new();
+        for stored in &self.trials {
+            if let Some(words) = &stored.detail.isolation {
+                *counted.entry(&stored.trial.tool).or_default().entry(words).or_default() += 1;
+            }
+        }
+        let of_tool = |(tool, facts): (&ToolName, &ToolFactsV1)| {
+            let words = match counted.get(tool) {
+                None => facts.isolation.clone(),
+                Some(one) if one.len() == 1 => one.keys().copied().collect(),
+                Some(several) => {
+                    let each = several
+                        .iter()
+                        .map(|(words, n)| format!("{words} ({})", karat_core::wording::count(*n, "trial")));
+                    each.collect::<Vec<_>>().join("; ")
+                }
+            };
+            (tool.to_string(), words)
+        };
+        self.facts.iter().map(of_tool).collect()
+    }
+
+    /// Why trials did not come to a report, each reason once for each tool, with how often.
+    fn reasons(&self) -> Vec<String> {
+        let mut counted: BTreeMap<(&ToolName, &'static str, &str), usize> = BTreeMap::new();
+        for stored in &self.trials {
+            if let Some(reason) = &stored.detail.reason {
+                let outcome = stored.trial.outcome.as_str();
+                *counted.entry((&stored.trial.tool, outcome, reason)).or_default() += 1;
+            }
+        }
+        let told = |((tool, outcome, reason), n): (&(&ToolName, &str, &str), &usize)| {
+            format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
+        };
+        let mut all: Vec<(usize, String)> = counted.iter().map(|entry| (*entry.1, told(entry))).collect();
+        all.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+        const MOST: usize = 10;
+        let more = all.len().saturating_sub(MOST);
+        let mut told: Vec<String> = all.into_iter().take(MOST).map(|(_, text)| text).collect();
+        if more > 0 {
+            told.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
+        }
+        told
+    }
+
+    /// Leaves out what is not done of a run that goes on: cases on which a tool that has begun still has trials to make. A trial
+    /// that was not made yet is no miss, and tools are compared on the same cases. How many are left.
+    pub fn keep_what_is_done(&mut self) -> usize {
+        let mut made: HashMap<(&str, &str), u32> = HashMap::new();
+        for stored in &self.trials {
+            *made.entry((stored.trial.tool.as_str(), stored.trial.case.as_str())).or_default() += 1;
+        }
+        let begun: HashSet<&str> = made.keys().map(|(tool, _)| *tool).collect();
+        let begun: Vec<_> = self.plan.tools.iter().filter(|tool| begun.contains(tool.name.as_str())).collect();
+        let is_done = |case: &&String| {
+            begun.iter().all(|tool| made.get(&(tool.name.as_str(), case.as_str())).is_some_and(|n| *n >= tool.trials))
+        };
+        let done: HashSet<String> = self.plan.cases.iter().filter(is_done).cloned().collect();
+        self.loaded.restrict(&done.iter().map(String::as_str).collect());
+        self.trials.retain(|stored| done.contains(stored.trial.case.as_str()));
+        done.len()
+    }
+
+    /// The rules: those asked for, else those of the run.
+    pub fn profile(&self, request: &ProfileRequest) -> Result<Profile, Failure> {
+        if !request.is_empty() {
+            return resolve_for_suite(request, Some(&self.loaded));
+        }
+        let printed = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
+        printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
+    }
+
+    /// The judge that is wanted, with the plan's consensus where the request has none.
+    pub fn judge_request(&self, request: &JudgeRequest) -> JudgeRequest {
+        let planned = || self.plan.consensus.as_deref().and_then(Consensus::parse);
+        JudgeRequest { consensus: request.consensus.or_else(planned), ..request.clone() }
+    }
+
+    /// Its tools and their models, as far as they are known.
+    pub fn models(&self) -> Vec<(String, String)> {
+        self.plan.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.model.clone()?))).collect()
+    }
+
+    /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
+    pub fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
+        let mut notes = Vec::new();
+        let (planned, done) = (self.info.planned as usize, self.done);
+        if done < planned {
+            notes.push(format!("the run is not finished: {done} of {planned} trials are done"));
+        }
+        if !self.plan.selected_by.is_empty() {
+            let (some, all) = (self.plan.cases.len(), self.plan.suite.cases);
+            notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
+        }
+        notes.extend(self.reasons());
+        let isolation = self.isolation();
+        let trials = std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect();
+        Work { seed: seed.or(Some(self.plan.seed)), notes, isolation, ..Work::new(trials, profile) }
+    }
+}
