@@ -1,4 +1,4 @@
-"""bm25s with the texts of `cargo bench -p karat --bench retrieval`: indexing, and answering queries.
+"""bm25s with the texts of `cargo bench -p karat-documents --bench retrieval`: indexing, and answering queries.
 
 Reads sections, queries and what Karat found from standard input as JSON, and prints a line of JSON for each back end: the best of five
 times, and the share of hits that both found. Words are stemmed by PyStemmer, as Karat stems them; with numba, what it compiles is

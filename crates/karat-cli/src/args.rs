@@ -1,4 +1,4 @@
-//! What can be typed. What it means is resolved by the commands.
+//! The command line as clap parses it. The commands resolve it to plans.
 
 mod assess;
 mod calibrate;
@@ -50,25 +50,25 @@ pub(crate) fn command() -> clap::Command {
     local_path::refuse_urls(Arguments::command())
 }
 
-/// The arguments of this process. Ends it with a message where they are wrong.
+/// Parses this process's arguments. Exits with a message if they are invalid.
 pub(crate) fn parse() -> Arguments {
     let matches = command().get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// How good is a findings producer? Golden truth and a tool's output in; honest numbers out.
+/// Measure how good a findings producer is: compare a tool's output with golden findings and report metrics.
 #[derive(Debug, Parser)]
 #[command(name = "karat", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  karat run starter                              the built-in suite: a baseline and two recorded tools
-  karat score my-suite --submission scan.sarif   a scanner's SARIF against your goldens
-  karat explain sqli --tool my-reviewer          why each golden was found or missed
-  karat init my-suite                            a small suite to start from
+  karat run starter                              run the built-in suite: a baseline and two recorded tools
+  karat score my-suite --submission scan.sarif   score a scanner's SARIF against your goldens
+  karat explain sqli --tool my-reviewer          show why each golden was found or missed
+  karat init my-suite                            write a small suite to start from
 
-Exit codes: 0 ok · 1 gate or expectation not met · 2 usage · 3 inconclusive · 4 bad input · 5 system failed · 70 internal")]
+Exit codes: 0 ok · 1 gate or expectation failed · 2 usage · 3 inconclusive · 4 bad input · 5 system failure · 70 internal")]
 pub(crate) struct Arguments {
-    /// Threads to use; all cores where absent. The result is the same with any number.
+    /// Number of threads; default: all cores. The result does not depend on it.
     #[arg(short = 'j', long = "threads", global = true, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
@@ -87,45 +87,45 @@ pub(crate) enum Command {
     /// Write a small working suite, with comments, to start from.
     #[command(after_help = "Example:\n  karat init my-suite && karat check my-suite && karat score my-suite")]
     Init(InitArgs),
-    /// Lint a suite or golden records: everything that is wrong with them, with file, line and column.
+    /// Lint a suite or golden records and report every problem with file, line and column.
     #[command(
         after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json\n  karat check contract.golden-assessment.yml"
     )]
     Check(CheckArgs),
-    /// Run tools on every case of a suite, keep everything, score it, and rank them.
+    /// Run tools on every case of a suite, store the run, score it and rank the tools.
     #[command(after_help = "\
 Examples:
-  karat run starter                                     the built-in suite: the baseline and two recorded tools
-  karat run my-suite --tool bandit --tool patterns      a scanner against the built-in baseline
-  karat run my-suite --tool ./my-reviewer.toml -j 4     a tool of your own, four trials at once
+  karat run starter                                     the built-in suite: a baseline and two recorded tools
+  karat run my-suite --tool bandit --tool patterns      a scanner and the built-in baseline
+  karat run my-suite --tool ./my-reviewer.toml -j 4     your own tool, four trials at a time
   karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose
-  karat run my-suite --tool llm:openai/gpt-4.1          a language model with the built-in prompts; --tool again compares
-  karat run my-suite --only 'py-*' --trials 5           some cases, more often
-  karat run my-suite --allow x:network,env=X_TOKEN      let a tool of the suite have what it asks for
-  karat run my-suite --dry-run                          what would be done
-  karat run --resume latest --retry-failed              go on where a run was stopped
+  karat run my-suite --tool llm:openai/gpt-4.1          a language model with the built-in prompts
+  karat run my-suite --only 'py-*' --trials 5           some cases, five trials each
+  karat run my-suite --allow x:network,env=X_TOKEN      grant a tool of the suite network access and a variable
+  karat run my-suite --dry-run                          print the plan and stop
+  karat run --resume latest --retry-failed              resume a run and retry its failed trials
 
-Tools are those of the suite's karat.toml, those that `karat tools list` shows, a manifest file, replay:FILE for
-recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --tool all that karat.toml declares are run.")]
+A tool is one declared in the suite's karat.toml, one shown by `karat tools list`, a manifest file, replay:FILE for
+recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --tool, all tools of karat.toml are run.")]
     Run(RunArgs),
-    /// Show a stored run again, as it went.
+    /// Replay the progress of a stored run.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
     Replay(ReplayArgs),
-    /// Hold runs, reports or tools against each other: is one better, and could that be chance?
+    /// Compare runs, reports or tools and test whether the differences are statistically significant.
     #[command(after_help = "\
 Examples:
   karat compare before.json after.json
   karat compare nightly latest --metric f1 --metric recall
   karat compare latest --tools patterns,careful-reviewer
-  karat compare latest --ranks                      the ranks that every tool of a leaderboard may have
-  karat compare latest --all-pairs --cluster repo   all against all; cases of one repository count as one
-  karat compare old.json new.json --intersection    where goldens were added in between
+  karat compare latest --ranks                      the range of ranks of every tool
+  karat compare latest --all-pairs --cluster repo   every pair of tools; cases of one repository are one cluster
+  karat compare old.json new.json --intersection    if goldens were added in between
   karat compare before.json after.json -o compare.md
 
-Each case is compared with itself, so that hard cases drop out. The verdict is better, worse, equivalent or inconclusive;
-the exit code is 0 whatever it is. `karat gate` is for CI.")]
+The comparison is paired by case, so the difficulty of cases cancels out. The verdict is better, worse, equivalent or
+inconclusive; the exit code is 0 for all of them. For CI, use `karat gate`.")]
     Compare(CompareArgs),
-    /// Hold results against demands, for CI: met, not met, or not to be told.
+    /// Check results against demands, for CI: pass, fail or inconclusive.
     #[command(after_help = "\
 Examples:
   karat gate report.json --min f1=0.6 --max fpr=0.1
@@ -135,18 +135,18 @@ Examples:
   karat gate latest --min f1=0.6 --require-judge-licence
   karat gate report.json --min f1=0.6 --digest blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262
 
-A demand is held against an interval, not a number: it holds where the whole interval does, and fails where none of it does.
-Exit codes: 0 all hold · 1 one fails · 3 none fails, and one cannot be told. With GITHUB_STEP_SUMMARY the summary gets a table.")]
+A demand is checked against the confidence interval, not the value: it passes if the whole interval meets it, and fails if none does.
+Exit codes: 0 all pass · 1 one fails · 3 none fails, one is inconclusive. GITHUB_STEP_SUMMARY, if set, receives a table.")]
     Gate(GateArgs),
-    /// Write what tools did to a small file that can be committed.
+    /// Write tools' results to a small file to commit.
     Baseline(BaselineArgs),
-    /// How many cases would it take to see a difference, and what do more trials buy?
+    /// Estimate how many cases are needed to detect a difference, and what more trials gain.
     #[command(after_help = "\
 Examples:
-  karat power --effect 0.05 latest --tools old,new     from how much two tools differ, case by case
+  karat power --effect 0.05 latest --tools old,new     from the per-case differences of two tools
   karat power --effect 0.05 report.json --metric recall
-  karat power --effect 0.05 --std 0.3                  before there is any report
-  karat power --effect 0.05 judged-a.json judged-b.json --tool mine    judges too")]
+  karat power --effect 0.05 --std 0.3                  without a report
+  karat power --effect 0.05 judged-a.json judged-b.json --tool mine    including judge variance")]
     Power(PowerArgs),
     /// Score submissions, or a scanner's own output, against a suite.
     #[command(after_help = "\
@@ -157,21 +157,21 @@ Examples:
   karat score my-suite --submission scan.json --from bandit --rule-map rules.csv
   karat score my-suite --set line_tolerance=3 --set 'require=[\"file\", \"category\"]'
 
-  karat score latest --set threshold=0.5         a stored run again, by other rules
+  karat score latest --set threshold=0.5         rescore a stored run by other rules
 
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
-    /// Draw a stored report again, in any format.
+    /// Render a stored report in any format.
     #[command(after_help = "\
 Examples:
   karat report latest
-  karat report latest -o report.html                a page to look at and send around
+  karat report latest -o report.html                a self-contained page
   karat report report.json -o report.md -o junit.xml
   karat report monday.json tuesday.json -o report.html
   karat report report.json --suite my-suite --submission scan.jsonl -o report.html
 
-Of several reports the last is drawn, and those before it show the trend. A run has its code and texts with it; a report file
-needs --suite for code, and --submission for what findings say in full.")]
+Of several reports, the last is rendered and the earlier ones form the trend. A run contains its code and texts; a report file
+needs --suite for code and --submission for the full text of findings.")]
     Report(ReportArgs),
     /// Draw a report as a picture, in SVG or PNG.
     #[command(after_help = "\
@@ -182,15 +182,15 @@ Examples:
   karat plot slices report.json --by severity --metric recall --theme dark -o severity.png
   karat plot significance latest > who-beats-whom.svg
 
-Of several reports the last is drawn; those before it are what came before it. A kind that has a diagram for each tool puts
-them side by side. Without -o the SVG goes to standard output.")]
+Of several reports, the last is drawn; the earlier ones are its history. A kind with one diagram per tool draws
+them side by side. Without -o, the SVG goes to standard output.")]
     Plot(PlotArgs),
-    /// Tell one case as a story: each golden, its candidates, who decided and why.
+    /// Explain the score of one case: each golden, its candidates, which judge decided and why.
     #[command(
         after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
     )]
     Explain(ExplainArgs),
-    /// Turn another program's output into a submission, a suite, or judgements.
+    /// Convert another program's output to a submission, a suite or judgements.
     #[command(after_help = "\
 Examples:
   karat import --from sarif --suite my-suite scan.sarif -o submission.jsonl
@@ -199,17 +199,17 @@ Examples:
   karat import --from code-review-bench golden_comments results/JUDGE -o bench/
   karat import --list")]
     Import(ImportArgs),
-    /// Take documents apart into sections, as an assessment would search and cite them.
+    /// Split documents into the sections that an assessment searches and cites.
     #[command(after_help = "\
 Examples:
   karat ingest contract.docx
   karat ingest policies/*.md annex.pdf -v      with the text of every section
   karat ingest contract.pdf --json > sections.json
 
-Headings are those the document states, and numbered or bold lines that stand for headings. Files are never changed, and
-nothing is sent anywhere. Scanned and locked documents are refused with what to do.")]
+Headings are those marked in the document, and numbered or bold lines used as headings. Files are never changed, and
+nothing is sent anywhere. Scanned and encrypted documents are rejected with advice.")]
     Ingest(IngestArgs),
-    /// Hold documents against requirements: what a search finds, what assessors say, and what both are worth.
+    /// Assess documents against requirements, and measure the retrieval and the assessors.
     #[command(after_help = "\
 Examples:
   karat assess agreements                                  the built-in suite, by rules and without a model
@@ -217,12 +217,12 @@ Examples:
   karat assess nda.golden-assessment.yml --stage retrieve -v
   karat assess contracts -r --session may -o report.md --trec trec/
 
-A golden record says what is true of the documents beside it. Whoever assesses sees the parts that the search found and never
-the record. Every requirement is searched for once, however many assessors there are. docs/assess.md tells the rest.
+A golden record states what is true of the documents beside it. Assessors see the parts that retrieval found, never the
+record. Every requirement is searched once, however many assessors there are. See docs/assess.md.
 
-Exit code 5: a model answered nothing; the report says why.")]
+Exit code 5: a model gave no answers; the report shows why.")]
     Assess(AssessArgs),
-    /// Look at what assessments left behind about how they went.
+    /// Show the logs of assessments.
     Logs(LogsArgs),
     /// Print the identity key of every finding: case, tool, trial, finding, key.
     #[command(after_help = "\
@@ -231,7 +231,7 @@ Examples:
   karat key submission.jsonl --v3 --source my-suite
   karat key --sarif scan.sarif -o keyed.sarif")]
     Key(KeyArgs),
-    /// Turn a trusted scan into expectations with keys, to start or update a deterministic suite.
+    /// Convert a trusted scan to expectations with keys, to start or update a deterministic suite.
     #[command(
         after_help = "Examples:\n  karat expect --from scan.jsonl -o exact-suite\n  karat expect --from scan.jsonl --suite exact-suite --prune -o exact-suite/cases.jsonl"
     )]
@@ -241,45 +241,45 @@ Examples:
         after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
     )]
     Drift(DriftArgs),
-    /// Ask, probe, fit and measure judges, and see how far they agree.
+    /// Ask, probe, fit and evaluate judges, and measure their agreement.
     Judge(JudgeArgs),
-    /// Fit numbers of a profile to what people say: rankings of tools, and labels of pairs.
+    /// Fit profile values to human rankings of tools and human labels of pairs.
     Calibrate(CalibrateArgs),
-    /// Say whether findings report goldens: blind, by any number of people, never overwritten.
+    /// Label findings by hand: blind, by any number of people, never overwritten.
     #[command(after_help = "\
 Examples:
   karat label next --as anna                  the next pair of the latest run
   karat label add 3f9a1c22d0b1 yes --as anna
-  karat label export -o labels.jsonl          as judgements, for score and judge agree
+  karat label export -o labels.jsonl          export judgements for `score` and `judge agree`
 
-A label is about what you saw and not about a run: it holds for every run in which a tool says the same.")]
+A label belongs to the shown texts, not to a run: it applies to every run in which a tool reports the same.")]
     Label(LabellingArgs),
-    /// Work on a suite's cases.
+    /// Add cases and goldens to a suite.
     Suite(SuiteArgs),
-    /// Look after the store of runs: list, show, clear out, move and check them.
+    /// Manage stored runs: list, show, delete, export, import and verify them.
     #[command(after_help = "\
 Examples:
   karat store list
   karat store show latest
   karat store export latest -o submission.jsonl
 
-The store is --store DIR, else KARAT_STORE, else the nearest .karat from the current folder upwards.
-A RUN is an id or the beginning of one, a name, or `latest`.")]
+The store is --store DIR, else KARAT_STORE, else the nearest .karat in the current or a parent folder.
+A RUN is an id, an id prefix, a name, or `latest`.")]
     Store(StoreArgs),
-    /// Show the runs of a store as pages in a browser: reports, comparisons, and a run as it goes.
+    /// Serve the runs of a store as web pages: reports, comparisons and live progress.
     #[command(after_help = "\
 Examples:
-  karat serve                                       http://127.0.0.1:7331 over the nearest store
-  karat serve --open                                and a browser on it
-  karat serve --store ../suite/.karat --label       and a page to label pairs on
-  karat serve --access-log access.log               with a line for every request
-  karat serve --listen 0.0.0.0:7331 --tls-cert cert.pem --tls-key key.pem    for others, by HTTPS
+  karat serve                                       http://127.0.0.1:7331 with the nearest store
+  karat serve --open                                open a browser
+  karat serve --store ../suite/.karat --label       allow labelling
+  karat serve --access-log access.log               log every request
+  karat serve --listen 0.0.0.0:7331 --tls-cert cert.pem --tls-key key.pem    HTTPS on all interfaces
   KARAT_SERVE_TOKEN=$(openssl rand -hex 24) karat serve --listen 10.0.0.5:7331 --host karat.example
 
-Every page needs the token in the printed address, which a browser remembers. Nothing is changed:
-without --label every request that would change something is refused. Ctrl-C ends it.")]
+Every page requires the token in the printed address; browsers remember it. The pages are read-only:
+without --label, every request that would change something is refused. Stop with Ctrl-C.")]
     Serve(ServeArgs),
-    /// Measure a ranking against judged documents, as trec_eval does.
+    /// Score a ranking against judged documents, like trec_eval.
     #[command(after_help = "\
 Examples:
   karat trec qrels.txt run.txt
@@ -287,14 +287,13 @@ Examples:
   karat trec qrels.txt run.txt -m all --json
 
 A line of QRELS is `topic 0 document relevance`, a line of RUN `topic Q0 document rank score name`.
-The greater score comes first, and among equal scores the greater name of a document; the rank
-column is not looked at.")]
+Documents are sorted by score, then by name, both descending; the rank column is ignored.")]
     Trec(TrecArgs),
     /// List and explain the metrics.
     Metrics(MetricsArgs),
-    /// List or print the profiles: the rules of matching and scoring.
+    /// List or print profiles, the rules of matching and scoring.
     Profile(ProfileArgs),
-    /// List tools, print how they are declared, and see which could run here.
+    /// List tools, print their manifests, and check which can run here.
     Tools(ToolsArgs),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]

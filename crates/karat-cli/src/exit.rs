@@ -1,4 +1,4 @@
-//! Every exit code, and what leads to it.
+//! All exit codes.
 
 pub(crate) use karat::failure::{Category, Failure};
 use std::process::ExitCode;
@@ -6,19 +6,19 @@ use std::process::ExitCode;
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// Success.
     Ok = 0,
-    /// A gate is not met, or an expectation failed.
+    /// A gate or an expectation failed.
     NotMet = 1,
-    /// The command was called wrongly.
+    /// Invalid arguments.
     Usage = 2,
-    /// The data cannot tell.
+    /// The data allows no conclusion.
     Inconclusive = 3,
-    /// An input is bad.
+    /// Invalid input.
     BadInput = 4,
     /// A tool, a judge, the store or the system failed.
     Failed = 5,
-    /// Karat itself is at fault.
+    /// A bug in Karat.
     Internal = 70,
 }
 

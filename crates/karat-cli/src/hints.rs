@@ -1,12 +1,12 @@
-//! What a person would type next.
+//! Suggestions for the next command.
 
 use karat_format::report::{CaseResultV1, ReportV1};
 use karat_report::number::ranked;
 
-/// The case most worth looking at: where the best tool did worst. Its tool, and its id.
+/// The case on which the best tool did worst, as (tool, case id).
 pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
     let tool = ranked(report).into_iter().next()?;
-    // A clean case has no F1; whether it stayed clean is what there is to look at.
+    // A clean case has no F1; `clean_pass` takes its place.
     let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
     let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
     let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, case.case.as_str())));
@@ -14,7 +14,7 @@ pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
     Some((&tool.tool, case))
 }
 
-/// A name as a shell takes it for one word; names may hold what a tool wrote.
+/// Quotes a name as one shell word; names may contain text from a tool.
 pub(crate) fn word(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
     let quoted = || format!("'{}'", name.replace('\'', r"'\''"));

@@ -1,4 +1,4 @@
-//! From what was typed to suites, rules, trials and judgements.
+//! Resolves arguments to suites, profiles, trials and judgements.
 
 use crate::args::{IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 use crate::exit::Failure;
@@ -33,25 +33,25 @@ pub(crate) fn suite(place: &str) -> Result<LoadedSuite, Failure> {
     Ok(load(locate(place))?)
 }
 
-/// The profile: the suite's or the one asked for, then the suite's changes, then those of flags.
+/// The requested profile or the suite's, then the suite's changes, then those of flags.
 pub(crate) fn profile(rules: &RuleArgs, suite: Option<&LoadedSuite>) -> Result<Profile, Failure> {
     resolve_for_suite(&rules.into(), suite)
 }
 
-/// How intervals are made.
+/// Interval options, with `--cluster` checked against the suite.
 pub(crate) fn intervals(args: &IntervalArgs, suite: &Suite) -> Result<Intervals, Failure> {
     if let Some(field) = ClusterBy::parse(args.cluster.as_deref()).named() {
         let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
         if !there.contains(field) {
             let there: Vec<String> = there.into_iter().collect();
-            let known = if there.is_empty() { "cases state no field".to_owned() } else { there.join(", ") };
-            return Err(Failure::usage(format!("--cluster {field}: no case has that field; there is: {known}")));
+            let known = if there.is_empty() { "the cases have no fields".to_owned() } else { there.join(", ") };
+            return Err(Failure::usage(format!("--cluster {field}: no case has this field; available: {known}")));
         }
     }
     Ok(interval_options(args))
 }
 
-/// How intervals are made, whatever they are of.
+/// Interval options, with `--cluster` unchecked.
 pub(crate) fn interval_options(args: &IntervalArgs) -> Intervals {
     Intervals {
         kind: if args.bootstrap.as_deref() == Some("percentile") { Resampling::Percentile } else { Resampling::Bca },
@@ -65,7 +65,7 @@ pub(crate) fn interval_options(args: &IntervalArgs) -> Intervals {
     }
 }
 
-/// All trials that are to be scored; without files, those in the suite itself.
+/// All trials to score; without files, those in the suite.
 pub(crate) fn trials(
     args: &TrialArgs,
     loaded: &LoadedSuite,
@@ -73,7 +73,7 @@ pub(crate) fn trials(
 ) -> Result<(Vec<Trial>, Vec<String>), Failure> {
     let from_stdin = args.submissions.iter().chain(&args.judgements).filter(|path| path.as_os_str() == "-").count();
     if from_stdin > 1 {
-        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
     }
     let mut own = Vec::new();
     if args.submissions.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn trials(
             own.extend(reader.map(|reader| NamedLines { file: shown, reader }));
         }
         if own.is_empty() {
-            return Err(Failure::usage("nothing to score: give a submission with --submission FILE"));
+            return Err(Failure::usage("nothing to score; add a submission with --submission FILE"));
         }
     }
     let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
@@ -108,20 +108,20 @@ pub(crate) fn trials(
     }
     if trials.is_empty() {
         return Err(Failure::bad_input(
-            "the submissions hold no trial; a tool that found nothing still has a line for each case",
+            "the submissions contain no trials; a tool that found nothing still needs a line for each case",
         ));
     }
     refuse_twice(trials.iter())?;
     Ok((trials, said))
 }
 
-/// No trial stands twice.
+/// Refuses duplicate trials.
 pub(crate) fn refuse_twice<'t>(mut trials: impl Iterator<Item = &'t Trial>) -> Result<(), Failure> {
     let mut seen = std::collections::HashSet::new();
     match trials.find(|t| !seen.insert((&t.case, &t.tool, t.number))) {
         None => Ok(()),
         Some(twice) => Err(Failure::bad_input(format!(
-            "trial {} of {} on {} is stated twice; name tools apart with --tool, or trials with --trial-number",
+            "trial {} of {} on {} appears twice; set different tool names with --tool, or trial numbers with --trial-number",
             twice.number, twice.tool, twice.case
         ))),
     }
@@ -134,17 +134,17 @@ fn format_of(path: &Path, stated: Option<&str>) -> Result<FileKind, Failure> {
     }
 }
 
-/// The importer of that name, or the names there are.
+/// Finds an importer by name; the error lists all names.
 pub(crate) fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
     importer(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|i| i.name).collect();
         let near = karat_format::document::suggest::nearest(name, names.iter().copied());
         let hint = near.map_or_else(|| ".".to_owned(), |near| format!(", did you mean `{near}`?"));
-        Failure::usage(format!("there is no format `{name}`{hint} There are: {}", names.join(", ")))
+        Failure::usage(format!("unknown format `{name}`{hint} Available: {}", names.join(", ")))
     })
 }
 
-/// Reads foreign files, with categories from the rule map where one is given.
+/// Reads foreign files, with categories from the rule map if there is one.
 pub(crate) fn harvest(
     importer: &Importer,
     paths: &[PathBuf],
@@ -155,7 +155,7 @@ pub(crate) fn harvest(
     Ok(import_files(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?)
 }
 
-/// Puts what was imported to cases.
+/// Assigns imported findings to cases.
 pub(crate) fn placed(
     harvest: ImportedData,
     args: &PlaceArgs,
@@ -179,7 +179,7 @@ pub(crate) fn placed(
     Ok(place(harvest, &placement, &|case, path| loaded.is_some_and(|l| l.has_file(case, path)))?)
 }
 
-/// What fits no case, counted and named. It is an error when nothing fits any.
+/// Describes findings without a case. It is an error if no finding has one.
 pub(crate) fn unplaced(placed: &PlacementResult) -> Result<Vec<String>, Failure> {
     let lost: usize = placed.unplaced.values().sum();
     if lost == 0 {
@@ -190,7 +190,7 @@ pub(crate) fn unplaced(placed: &PlacementResult) -> Result<Vec<String>, Failure>
     let more = if more > 0 { format!(" and {}", count(more, "more file")) } else { String::new() };
     let text = format!("{} without a case: {}{more}", count(lost, "finding"), names.join(", "));
     if placed.trials.iter().all(|t| t.findings.is_empty()) {
-        let help = "say where they belong with --case ID or --case-from REGEX";
+        let help = "assign them with --case ID or --case-from REGEX";
         return Err(Failure::bad_input(format!("{text}; {help}")));
     }
     Ok(vec![text])
@@ -203,22 +203,22 @@ pub(crate) fn lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
     Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
 }
 
-/// The judgements that are to be heard.
+/// The judgements of the given files.
 pub(crate) fn judgements(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgement>, Failure> {
     let inputs = files.iter().map(|path| lines(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(read_judgements(inputs, Some(suite))?)
 }
 
-/// A report that was written to a file, whole and of this version.
+/// Reads a complete report of this version from a file.
 pub(crate) fn report(path: &Path) -> Result<ReportV1, Failure> {
     Ok(report_and_bytes(path)?.0)
 }
 
-/// A report, and the bytes it was read from.
+/// Reads a report, and returns the bytes of the file too.
 pub(crate) fn report_and_bytes(path: &Path) -> Result<(ReportV1, Vec<u8>), Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
-    // Reading it the quick way first: only a broken report needs its faults named one by one.
+    // Fast path first: only a broken report needs the decoder that lists all faults.
     let report: ReportV1 = match serde_json::from_slice(&bytes) {
         Ok(report) => report,
         Err(_) => {
@@ -227,14 +227,14 @@ pub(crate) fn report_and_bytes(path: &Path) -> Result<(ReportV1, Vec<u8>), Failu
         }
     };
     if report.schema != SCHEMA {
-        let message = format!("{shown}: the schema is {:?}, and this version reads {SCHEMA:?}", report.schema);
+        let message = format!("{shown}: unsupported schema {:?}; this version reads {SCHEMA:?}", report.schema);
         return Err(Failure::bad_input(message));
     }
     plausibility::require(&shown, &plausibility::check_report(&report))?;
     Ok((report, bytes))
 }
 
-/// The report of an assessment; none where the file is something else, or not there.
+/// Reads an assessment report; `None` if the file is something else or missing.
 pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Failure> {
     let shown = path.display().to_string();
     let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
@@ -248,9 +248,11 @@ pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Fail
     };
     if schema != assessment::SCHEMA {
         let known = assessment::SCHEMA;
-        return Err(Failure::bad_input(format!("{shown}: the schema is {schema:?}, and this version reads {known:?}")));
+        return Err(Failure::bad_input(format!(
+            "{shown}: unsupported schema {schema:?}; this version reads {known:?}"
+        )));
     }
-    // Reading it the quick way first, as other reports.
+    // Fast path first, as for other reports.
     let report: AssessmentReportV1 = match serde_json::from_slice(&bytes) {
         Ok(report) => report,
         Err(_) => {
@@ -263,12 +265,12 @@ pub(crate) fn assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Fail
     Ok(Some(report))
 }
 
-/// Tells what was noticed on the way.
+/// Prints notes.
 pub(crate) fn tell_all(said: &[String]) {
     notes(said);
 }
 
-/// Tells what the suite's loader noticed.
+/// Prints the notes of the suite's loader.
 pub(crate) fn tell_suite(loaded: &LoadedSuite) {
     for text in &loaded.notes {
         note(text);

@@ -2,30 +2,30 @@
 
 use crate::exit::Failure;
 use crate::progress::JudgeProgress;
-use crate::store_place;
+use crate::store_path;
 use karat::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, run_judge};
 use karat::scoring::Work;
 use karat::suite::LoadedSuite;
 use karat_store::Store;
 use std::path::Path;
 
-/// What a command knows when it runs a judge.
+/// What a command passes to a judge.
 pub(crate) struct JudgeCall<'a> {
     pub(crate) request: JudgeRequest,
     pub(crate) loaded: &'a LoadedSuite,
-    /// The store's folder, where it was typed.
+    /// The store folder from the command line.
     pub(crate) folder: Option<&'a Path>,
-    /// The store, where it is open already.
+    /// The store, if it is already open.
     pub(crate) store: Option<&'a mut Store>,
-    /// The tools and their models, as far as they are known.
+    /// The known models of tools.
     pub(crate) models: Vec<(String, String)>,
     pub(crate) quiet: bool,
 }
 
 impl JudgeCall<'_> {
-    /// Puts to the judge what the given judgements leave open.
+    /// Asks the judge about the pairs without a judgement.
     pub(crate) fn run(self, work: &mut Work) -> Result<(), Failure> {
-        let folder = store_place::folder(self.folder);
+        let folder = store_path::folder(self.folder);
         let mut progress = JudgeProgress::new(self.quiet);
         let env =
             JudgeEnv { request: &self.request, store_folder: &folder, store: self.store, observer: &mut progress };

@@ -1,40 +1,39 @@
-//! `karat`: how good is a findings producer?
+//! The `karat` program.
 
 mod args;
 mod commands;
-mod drawings;
 mod exit;
 mod hints;
 mod inputs;
 mod judging;
+mod output_files;
 mod outputs;
 mod progress;
+mod report_source;
 mod signals;
-mod sources;
-mod store_place;
+mod store_path;
 mod terminal;
-mod web;
 
 use args::{Arguments, Command};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
-/// The word by which Karat starts itself to watch over a tool, or to import what it wrote.
+/// The argument with which Karat starts itself to supervise a tool, or to import the tool's output.
 const SUPERVISE: &str = "__supervise";
 
 fn main() -> ExitCode {
-    // To start a tool, Karat starts itself once more. That one has to be quick, and needs nothing of what follows.
+    // Karat starts itself once per tool. That process must start fast and needs none of the setup below.
     if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
         return karat_sandbox::supervise(karat::run::serve);
     }
     let arguments = args::parse();
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        // A document that breaks its reader is told as a fault of the document.
+        // A document that panics its reader is reported as a fault of the document.
         if karat_documents::ingest::is_guarded() {
             return;
         }
-        terminal::tell("error: karat made a mistake of its own; please report this with the command you typed");
+        terminal::tell("error: internal error in karat; please report this with the command you typed");
         told(info);
     }));
     match std::panic::catch_unwind(|| run(arguments)) {
@@ -45,7 +44,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<Exit, Failure> {
     use_threads(arguments.threads)?;
-    store_place::check_variable()?;
+    store_path::check_variable()?;
     match arguments.command {
         Command::Init(args) => commands::init::run(&args),
         Command::Check(args) => commands::check::run(&args),
@@ -97,7 +96,7 @@ fn end(result: Result<Exit, Failure>) -> ExitCode {
         }
         Err(Failure::Faults(faults)) => {
             terminal::tell(terminal::draw_on_stderr(&faults.0).trim_end());
-            terminal::tell(&format!("\nerror: {faults}; nothing was taken"));
+            terminal::tell(&format!("\nerror: {faults}; nothing was loaded"));
             Exit::BadInput.into()
         }
     }

@@ -1,9 +1,9 @@
-//! Reports to standard output and to files.
+//! Writes reports to standard output and files.
 
 use crate::args::OutputArgs;
 use crate::exit::Failure;
 use crate::terminal::{look, print, tell};
-use karat::exhibit::gather;
+use karat::report_view::gather;
 use karat::suite::LoadedSuite;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
@@ -16,53 +16,52 @@ use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
 use std::io::Write;
 use std::path::Path;
 
-/// The formats of all files asked for; an unknown one is refused before any work is done.
+/// Refuses an unknown output format before any work is done.
 pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
     args.outputs.iter().try_for_each(|path| of_file(path).map(|_| ()))?;
     args.format.as_deref().map_or(Ok(()), |name| named(name).map(|_| ()))
 }
 
-/// A report, and what is at hand to show beside it.
-pub(crate) struct Shown<'a> {
-    /// The report.
+/// A report with its sources and history.
+pub(crate) struct ReportOutput<'a> {
     pub(crate) report: &'a ReportV1,
-    /// What people call it, where it has a name.
+    /// The run's name, if it has one.
     pub(crate) name: Option<String>,
-    /// The suite and the trials that it is about, where they are at hand.
+    /// The suite and the trials of the report, if available.
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
-    /// Reports of what came before, oldest first.
+    /// Earlier reports, oldest first.
     pub(crate) earlier: Vec<EarlierReport>,
 }
 
-impl<'a> Shown<'a> {
-    /// A report and all that it was made from.
-    pub(crate) fn of(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
+impl<'a> ReportOutput<'a> {
+    /// A report with the suite and trials it was made from.
+    pub(crate) fn new(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
         Self { report, name: None, from: Some((loaded, trials)), earlier: Vec::new() }
     }
 }
 
-/// Whether any of what is asked for shows more than the report.
+/// Whether a requested format needs more than the report.
 pub(crate) fn shows_more(args: &OutputArgs) -> bool {
     let more = |format: &Format| matches!(format.draw, Draw::View(_));
     args.format.as_deref().and_then(format).is_some_and(more)
         || args.outputs.iter().flat_map(|path| of_file(path)).any(more)
 }
 
-/// Prints the report, then writes the files: a file that cannot be written does not cost the result.
-pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> {
-    let Shown { report, name, from, earlier } = shown;
+/// Prints the report, then writes the files, so that an unwritable file does not lose the result.
+pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<(), Failure> {
+    let ReportOutput { report, name, from, earlier } = shown;
     let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
-    let exhibit = if shows_more(args) {
+    let view = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: &code });
         ReportView { name, ..gather(report, earlier, sources) }
     } else {
         ReportView::new(report)
     };
     let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
-    // Whoever reads the output may go away, and files must not be lost with them.
-    let printed = print(&named(name)?.render(&exhibit, &look()));
+    // Standard output may be closed; the files are written all the same.
+    let printed = print(&named(name)?.render(&view, &look()));
     for path in &args.outputs {
-        let text = of_file(path)?.render(&exhibit, &TerminalStyle { width: 100, colour: false });
+        let text = of_file(path)?.render(&view, &TerminalStyle { width: 100, colour: false });
         atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
         tell(&harmless(&format!("wrote {}", path.display())));
@@ -70,13 +69,13 @@ pub(crate) fn write(shown: Shown<'_>, args: &OutputArgs) -> Result<(), Failure> 
     printed
 }
 
-/// Adds the Markdown to the step summary of a CI that asks for one.
+/// Appends the Markdown report to GITHUB_STEP_SUMMARY, if set.
 pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
     let markdown = named("markdown")?;
     add_to_summary(&|| markdown.render(&ReportView::new(report), &TerminalStyle { width: 100, colour: false }))
 }
 
-/// Adds any Markdown to the step summary of a CI that asks for one.
+/// Appends Markdown to GITHUB_STEP_SUMMARY, if set.
 pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<(), Failure> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let text = draw();
@@ -89,13 +88,13 @@ fn of_file(path: &Path) -> Result<&'static Format, Failure> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     format(&extension).ok_or_else(|| {
         let known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
-        Failure::usage(format!("{}: the extension says no format; there are {}", path.display(), known.join(", ")))
+        Failure::usage(format!("{}: unknown extension; expected {}", path.display(), known.join(", ")))
     })
 }
 
 fn named(name: &str) -> Result<&'static Format, Failure> {
     format(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
-        Failure::usage(format!("there is no format `{name}`; there are {}", known.join(", ")))
+        Failure::usage(format!("unknown format `{name}`; expected {}", known.join(", ")))
     })
 }

@@ -1,4 +1,4 @@
-//! A run as it goes: a bar at a terminal, a line now and then elsewhere. A stored run is shown by the same reporter.
+//! Progress of a run: a bar on a terminal, periodic lines elsewhere. Replay uses the same reporter.
 
 mod assessing;
 mod judging;
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Where there is no terminal, a line is written so often.
+/// Interval of progress lines without a terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// So many failures are told one by one.
+/// Maximum number of failures printed one by one.
 const MOST_FAILURES: usize = 12;
 
-/// Tells a person on standard error how a run goes.
+/// Shows the progress of a run on standard error.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -53,7 +53,7 @@ impl Progress {
         }
     }
 
-    /// A bar, where somebody sits at a terminal.
+    /// Shows a bar on a terminal.
     fn show_bar(&mut self) {
         if self.quiet || !at_terminal() {
             return;
@@ -63,7 +63,7 @@ impl Progress {
         let look = "  {wide_bar:.cyan/dim} {pos}/{len} trials · {elapsed}{msg}";
         bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_position(self.before as u64);
-        // Trials may take minutes, and a bar that stands still looks dead.
+        // Trials may take minutes, and a bar that does not move looks hung.
         bar.enable_steady_tick(Duration::from_millis(500));
         self.bar = Some(bar);
     }
@@ -100,7 +100,7 @@ impl Progress {
         }
     }
 
-    /// Failures, rate, and how long it will still take at that rate.
+    /// Failures, rate and estimated time left.
     fn state(&self) -> String {
         let seconds = self.began.elapsed().as_secs_f64();
         let failures = if self.failures > 0 { format!(" · {} failed", self.failures) } else { String::new() };
@@ -127,7 +127,7 @@ impl Progress {
         let text = format!("  ✗ {} on {}, trial {}: {word}{why}", trial.tool, trial.case, trial.number);
         self.say(&harmless(&text));
         if self.failures == MOST_FAILURES {
-            self.say("  ✗ further failures are kept, and not told here");
+            self.say("  ✗ further failures are stored but not printed");
         }
     }
 
@@ -144,7 +144,7 @@ impl Progress {
             Ending::Complete => count(self.done, "trial"),
             _ => format!("{} of {}", self.before + self.done, count(all, "trial")),
         };
-        let earlier = if self.before > 0 { format!(", {} were done before", self.before) } else { String::new() };
+        let earlier = if self.before > 0 { format!(", {} were already done", self.before) } else { String::new() };
         let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
         self.say(&format!("  {trials} in {}{outcomes}{earlier}", span(self.began.elapsed())));
     }
@@ -173,7 +173,7 @@ impl Consumer for Progress {
     }
 }
 
-/// Whether a person looks on, to whom something that moves can be shown.
+/// Whether standard error is an interactive terminal and not CI.
 pub(crate) fn at_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
@@ -193,7 +193,7 @@ fn headline(plan: &PlanV1, done: usize) -> String {
     harmless(&text).into_owned()
 }
 
-/// A time as people say it.
+/// Formats a duration for people.
 pub(crate) fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

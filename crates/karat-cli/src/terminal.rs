@@ -1,11 +1,11 @@
-//! Standard output and standard error: results on the one, the rest on the other.
+//! Results go to standard output, everything else to standard error.
 
 use crate::exit::Failure;
 use karat_format::diagnostic::{Diagnostic, harmless, render};
 use karat_report::TerminalStyle;
 use std::io::{IsTerminal, Write};
 
-/// Prints a result. A reader that went away is no fault.
+/// Prints a result. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())
@@ -19,39 +19,39 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
-/// Tells the person something that is not the result.
+/// Prints a line to standard error.
 pub(crate) fn tell(text: &str) {
-    // Where nobody listens there is nobody to tell.
+    // A closed standard error is ignored.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// A note: worth knowing, not worth stopping for. The text may hold what a tool wrote.
+/// Prints a note. The text may contain text from a tool.
 pub(crate) fn note(text: &str) {
     tell(&format!("note: {}", harmless(text)));
 }
 
-/// Notes of which there may be many: the first few, then their number.
+/// Prints the first notes, then the number of the others.
 pub(crate) fn notes(all: &[String]) {
     const MOST: usize = 12;
     for text in all.iter().take(MOST) {
         note(text);
     }
     if all.len() > MOST {
-        note(&format!("and {} more like these", all.len() - MOST));
+        note(&format!("and {} more", all.len() - MOST));
     }
 }
 
-/// How drawings on standard output may look.
+/// Width and colour of standard output.
 pub(crate) fn look() -> TerminalStyle {
     TerminalStyle { width: width(), colour: colour(&std::io::stdout()) }
 }
 
-/// How diagnostics on standard error are drawn.
+/// Renders diagnostics for standard error.
 pub(crate) fn draw_on_stderr(diagnostics: &[Diagnostic]) -> String {
     render(diagnostics, colour(&std::io::stderr()), width())
 }
 
-/// How diagnostics on standard output are drawn.
+/// Renders diagnostics for standard output.
 pub(crate) fn draw_on_stdout(diagnostics: &[Diagnostic]) -> String {
     render(diagnostics, colour(&std::io::stdout()), width())
 }
@@ -60,7 +60,7 @@ fn colour(stream: &(impl anstream::stream::RawStream + IsTerminal)) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// The terminal's width; `COLUMNS` where there is no terminal, else 80.
+/// The terminal's width; `COLUMNS` without a terminal, else 80.
 fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let stated = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());

@@ -110,12 +110,12 @@ impl Clustering {
         let cases = count(self.shared_cases, "case");
         Some(match self.groups {
             1 => format!(
-                "{cases} come from one repository, so that intervals say nothing about other repositories; \
-                 --cluster none leaves out this warning"
+                "{cases} come from one repository, so intervals do not apply to other repositories; \
+                 --cluster none suppresses this warning"
             ),
             groups => format!(
-                "{cases} share {groups} repositories, fewer than {ENOUGH_REPOSITORIES}: intervals and tests take cases as \
-                 independent and may be too narrow; --cluster repo draws repositories whole, --cluster none leaves out this warning"
+                "{cases} share {groups} repositories, fewer than {ENOUGH_REPOSITORIES}: intervals and tests treat cases as \
+                 independent and may be too narrow; --cluster repo resamples whole repositories, --cluster none suppresses this warning"
             ),
         })
     }

@@ -147,15 +147,15 @@ impl Classification {
     /// What an audit says of a finding by this class.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::TargetMatch => "the audit calls it the target",
-            Self::PartialMatch => "the audit calls it near the target",
-            Self::BonusValid => "the audit calls it another true problem",
-            Self::Hallucinated => "the audit calls it made up",
-            Self::Mischaracterized => "the audit calls it real code wrongly understood",
-            Self::DesignChoice => "the audit calls it meant to be so",
-            Self::OutOfScope => "the audit calls it out of scope",
-            Self::SecurityTheater => "the audit calls it grave in sound alone",
-            Self::Informational => "the audit calls it a remark",
+            Self::TargetMatch => "the audit classifies it as the target",
+            Self::PartialMatch => "the audit classifies it as close to the target",
+            Self::BonusValid => "the audit classifies it as another real problem",
+            Self::Hallucinated => "the audit classifies it as hallucinated",
+            Self::Mischaracterized => "the audit classifies it as real code misunderstood",
+            Self::DesignChoice => "the audit classifies it as a design choice",
+            Self::OutOfScope => "the audit classifies it as out of scope",
+            Self::SecurityTheater => "the audit classifies it as security theatre",
+            Self::Informational => "the audit classifies it as informational",
         }
     }
 

@@ -439,13 +439,16 @@ impl Profile {
         }
         let is_known = |id: &&String| table::find(id).is_some_and(|metric| metric.track == table::Track::Findings);
         for id in self.headline.iter().filter(|id| !is_known(id)) {
-            faults.push(format!("headline: there is no metric of findings {id:?}"));
+            faults.push(format!("headline: unknown metric {id:?} for findings"));
         }
         if let Some(dimension) = &self.headline_macro_by {
             let known = ["severity", "category", "language", "difficulty", "repo"];
             let free = dimension.strip_prefix("meta.").is_some_and(|field| !field.is_empty());
             if !free && !known.contains(&dimension.as_str()) {
-                faults.push(format!("headline_macro_by: {dimension:?} is none of {} or meta.*", known.join(", ")));
+                faults.push(format!(
+                    "headline_macro_by: invalid dimension {dimension:?}: expected {} or meta.*",
+                    known.join(", ")
+                ));
             }
         }
         if self.weights.file + self.weights.line + self.weights.keyword <= 0.0 {

@@ -48,7 +48,7 @@ impl Outcome {
     /// The same for people in a sentence, after one trial or after several: `2 trials never ran`.
     pub fn ended(self) -> &'static str {
         match self {
-            Self::Unparsable => "left output that cannot be read",
+            Self::Unparsable => "left unreadable output",
             Self::Skipped => "never ran",
             other => other.words(),
         }

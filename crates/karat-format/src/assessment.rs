@@ -27,7 +27,7 @@ pub struct AssessmentReportV1 {
     pub search: SearchedV1,
     /// How intervals came about.
     pub intervals: IntervalsV1,
-    /// What was retrieved; absent where only answers were measured.
+    /// What was retrieved; absent if only answers were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalV1>,
     /// What each assessor said, by name, in the order in which they were named; empty where only retrieval was measured.
@@ -108,10 +108,10 @@ pub struct SearchedV1 {
     pub rerank_top_n: usize,
     /// The fewest characters of a candidate's body.
     pub min_candidate_length: usize,
-    /// What made vectors; absent where none were needed.
+    /// What made vectors; absent if none were needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<String>,
-    /// What put candidates into a better order; absent where they stayed in the order of the search.
+    /// What put candidates into a better order; absent if they stayed in the order of the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranking: Option<String>,
     /// How many requirements were searched for. However many assessors there are, each is searched for once.
@@ -136,7 +136,7 @@ pub struct IntervalsV1 {
     pub level: f64,
     /// How many samples were drawn.
     pub resamples: usize,
-    /// What samples start from; absent where that follows from the data.
+    /// What samples start from; absent if that follows from the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// What was drawn together: `bundle`, or nothing where every requirement stands alone.
@@ -162,7 +162,7 @@ pub struct RetrievalV1 {
 pub struct RetrievedV1 {
     /// The bundle.
     pub bundle_id: String,
-    /// The template it is held against.
+    /// The template it is compared with.
     pub template_id: String,
     /// The requirement.
     pub requirement_id: String,
@@ -256,7 +256,7 @@ pub struct AssessmentV1 {
     pub unanswered: BTreeMap<String, usize>,
     /// How many golden parts were lost, by stage.
     pub lost: BTreeMap<Stage, usize>,
-    /// How many golden parts were cited as what they are.
+    /// How many golden parts were cited in the right role.
     pub kept: usize,
     /// How often each verdict was given, by the verdict that is right.
     pub verdicts: BTreeMap<Compliance, BTreeMap<String, usize>>,
@@ -269,7 +269,7 @@ pub struct AssessmentV1 {
 pub struct AssessedV1 {
     /// The bundle.
     pub bundle_id: String,
-    /// The template it is held against.
+    /// The template it is compared with.
     pub template_id: String,
     /// The requirement.
     pub requirement_id: String,
@@ -362,7 +362,7 @@ impl StepV1 {
 /// Several assessors of the same requirements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SideBySideV1 {
-    /// Differences within ± this do not matter.
+    /// Differences within ± this count as equivalent.
     pub margin: f64,
     /// Every two of them.
     pub pairs: Vec<PairV1>,
@@ -373,7 +373,7 @@ pub struct SideBySideV1 {
 /// Two assessors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairV1 {
-    /// The first, which the second is held against.
+    /// The first, which the second is compared with.
     pub a: String,
     /// The second.
     pub b: String,
@@ -387,7 +387,7 @@ pub struct PairV1 {
 pub struct RequirementAnswersV1 {
     /// The bundle.
     pub bundle_id: String,
-    /// The template it is held against.
+    /// The template it is compared with.
     pub template_id: String,
     /// The requirement.
     pub requirement_id: String,

@@ -50,7 +50,7 @@ pub struct BaselineMetricV1 {
     pub value: Option<f64>,
     /// Its interval.
     pub ci: Option<[f64; 2]>,
-    /// How many cases or items it rests on.
+    /// The number of cases or items it is based on.
     pub n: usize,
 }
 

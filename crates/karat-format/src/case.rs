@@ -183,7 +183,7 @@ impl CaseV1 {
             let index = i.to_string();
             faults.extend(id_fault(&["issues", &index, "id"], &issue.id));
             if !ids.insert(issue.id.clone()) {
-                let message = format!("the issue id `{}` stands twice in this case", issue.id);
+                let message = format!("duplicate issue id `{}` in this case", issue.id);
                 faults.push(ValueFault::new(&["issues", &index, "id"], "duplicate-id", message));
             }
             let (golden, own) = issue.into_golden(&index);
@@ -227,12 +227,12 @@ impl IssueV1 {
         match (&self.file, &file) {
             (Some(raw), None) => fault("file", "bad-path", format!("the path {raw:?} is blank")),
             (Some(raw), Some(pattern)) if pattern.path().escapes() => {
-                fault("file", "path-escapes", format!("the path {raw:?} climbs out of the case"));
+                fault("file", "path-escapes", format!("the path {raw:?} leaves the case folder"));
             }
             _ => {}
         }
         match (self.line_start, self.line_end) {
-            (Some(0), _) => fault("line_start", "out-of-range", "lines are counted from 1".to_owned()),
+            (Some(0), _) => fault("line_start", "out-of-range", "line numbers start at 1".to_owned()),
             (Some(start), Some(end)) if end < start => {
                 fault("line_end", "lines-reversed", format!("line_end is {end}, before line_start {start}"));
             }

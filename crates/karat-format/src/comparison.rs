@@ -21,12 +21,12 @@ pub struct ComparisonV1 {
     pub profile: String,
     /// How often intervals hold the truth.
     pub level: f64,
-    /// Differences within ± this do not matter.
+    /// Differences within ± this count as equivalent.
     pub margin: f64,
     /// The field that clusters were named by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Every two sides that were held against each other.
+    /// Every two sides that were compared with each other.
     pub comparisons: Vec<PairV1>,
     /// Tools in order with the ranks they may have, where ranks were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub struct SideV1 {
 /// Two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairV1 {
-    /// The first side, which the second is held against.
+    /// The first side, which the second is compared with.
     pub a: SideV1,
     /// The second side.
     pub b: SideV1,
@@ -102,7 +102,7 @@ pub struct DifferenceV1 {
     pub effect: Option<f64>,
     /// The smallest true difference that would be seen four times out of five.
     pub detectable: Option<f64>,
-    /// How many cases it rests on.
+    /// The number of cases it is based on.
     pub n: usize,
     /// How many of those are independent: cases, or clusters.
     pub units: usize,
@@ -152,7 +152,7 @@ pub enum ConclusionV1 {
     Worse,
     /// It does the same, within the margin.
     Equivalent,
-    /// The data cannot tell.
+    /// The data do not decide.
     Inconclusive,
 }
 
@@ -269,7 +269,7 @@ pub struct RankedV1 {
     pub value: Option<f64>,
     /// The value's interval.
     pub ci: Option<[f64; 2]>,
-    /// How many cases it rests on.
+    /// The number of cases it is based on.
     pub n: usize,
 }
 
@@ -290,7 +290,7 @@ pub struct RankTestV1 {
     pub n: usize,
     /// On how many cases, or clusters of them, they differ.
     pub differing: usize,
-    /// Which of the two is significantly better; absent where neither is.
+    /// Which of the two is significantly better; absent if neither is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<String>,
 }

@@ -80,7 +80,7 @@ pub struct GateV1 {
 /// What came of one demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DemandV1 {
-    /// The tool; absent where it is about all of them.
+    /// The tool; absent if it is about all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// What is demanded, such as `F1 ≥ 0.6`.
@@ -92,7 +92,7 @@ pub struct DemandV1 {
     pub value: Option<f64>,
     /// Its interval.
     pub ci: Option<[f64; 2]>,
-    /// How many cases or items it rests on.
+    /// The number of cases or items it is based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// What came of it.
@@ -111,7 +111,7 @@ pub struct DemandV1 {
 pub enum DemandOutcomeV1 {
     /// It is met.
     Holds,
-    /// The data cannot tell.
+    /// The data do not decide.
     Inconclusive,
     /// It is not met.
     Fails,
@@ -121,9 +121,9 @@ impl DemandOutcomeV1 {
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Holds => "holds",
+            Self::Holds => "pass",
             Self::Inconclusive => "inconclusive",
-            Self::Fails => "fails",
+            Self::Fails => "fail",
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct GoldenRecordV0_4 {
     /// The bundle of documents, by a name of its own.
     #[schemars(length(min = 1))]
     pub bundle_id: String,
-    /// The template whose requirements the documents are held against: the folder below `templates/`.
+    /// The template whose requirements the documents are compared with: the folder below `templates/`.
     #[schemars(length(min = 1))]
     pub template_id: String,
     /// What is taken as given.

@@ -44,7 +44,7 @@ pub enum JudgementV1 {
         /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<String>,
-        /// The probability with which the pair was picked to be looked at; absent where chance had no part in it.
+        /// The probability with which the pair was picked to be looked at; absent if chance had no part in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: Option<f64>,
@@ -89,7 +89,7 @@ pub enum JudgementV1 {
         /// The key of the exchange with the model that it comes from; `karat judge show` prints it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<String>,
-        /// The probability with which the finding was picked to be looked at; absent where chance had no part in it.
+        /// The probability with which the finding was picked to be looked at; absent if chance had no part in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: Option<f64>,

@@ -76,9 +76,9 @@ pub fn id_fault(path: &[&str], id: &str) -> Option<ValueFault> {
     let message = if id.trim().is_empty() {
         "an id must not be blank".to_owned()
     } else if id.trim() != id || id.chars().any(char::is_control) {
-        format!("the id {id:?} has blanks at its ends or control characters")
+        format!("the id {id:?} has leading or trailing spaces, or control characters")
     } else if id.starts_with('/') || id.split('/').any(|part| matches!(part, "." | "..")) {
-        format!("the id {id:?} reads as a path that leads elsewhere")
+        format!("the id {id:?} looks like a path to another folder")
     } else if id.chars().count() > MAX_ID_CHARS {
         format!("an id must not be longer than {MAX_ID_CHARS} characters")
     } else {

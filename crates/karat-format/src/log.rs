@@ -33,7 +33,7 @@ pub struct LogLineV1 {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
-    /// Whether it was known already: a document from the session, an answer from the ledger.
+    /// Whether it was already known: a document from the session, an answer from the ledger.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// How many requests were made.
@@ -93,7 +93,7 @@ pub struct LogStageV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub calls: usize,
-    /// Those among them that were known already.
+    /// Those among them that were already known.
     pub cached: usize,
     /// Requests, those made again included.
     pub requests: u64,

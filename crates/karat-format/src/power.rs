@@ -23,7 +23,7 @@ pub struct PowerV1 {
     pub level: f64,
     /// How much paired differences differ from case to case: their standard deviation.
     pub spread: f64,
-    /// Where the spread comes from.
+    /// What the spread was computed from.
     pub spread_of: String,
     /// How many times as many cases it takes because cases of a cluster are alike; absent without clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct PowerV1 {
     /// What the present suite can see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub present: Option<PresentV1>,
-    /// Where the width of the interval comes from; absent where there is one trial of each case.
+    /// The components of the width of the interval; absent if there is one trial of each case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variance: Option<VarianceV1>,
     /// What to know of these numbers.

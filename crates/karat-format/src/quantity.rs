@@ -25,14 +25,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let parsed: Option<SignedDuration> = text.trim().parse().ok();
     match parsed.map(Duration::try_from) {
         Some(Ok(duration)) if !duration.is_zero() && duration <= MAX_DURATION => Ok(duration),
-        Some(Ok(duration)) if duration > MAX_DURATION => Err(format!("{text:?} is too long; 168h is the most")),
-        _ => Err(format!("{text:?} is no duration; expected one such as 90s, 5m or 1h30m")),
+        Some(Ok(duration)) if duration > MAX_DURATION => Err(format!("{text:?} is too long: expected at most 168h")),
+        _ => Err(format!("invalid duration {text:?}: expected for example 90s, 5m or 1h30m")),
     }
 }
 
 /// `4GiB`, `512MB`, or plain bytes.
 pub fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no size; expected one such as 4GiB, 512MB or a number of bytes");
+    let wrong = || format!("invalid size {text:?}: expected for example 4GiB, 512MB or a number of bytes");
     let trimmed = text.trim();
     let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(digits);
@@ -69,8 +69,8 @@ mod tests {
         check("1mo", None);
         check("soon", None);
         check("", None);
-        assert!(duration("9999h").unwrap_err().contains("168h is the most"));
-        assert!(duration("soon").unwrap_err().contains("such as 90s, 5m or 1h30m"));
+        assert!(duration("9999h").unwrap_err().contains("expected at most 168h"));
+        assert!(duration("soon").unwrap_err().contains("for example 90s, 5m or 1h30m"));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result
             let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
             if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
                 let message = format!(
-                    "trial {} of {} on {} is stated already, at {earlier}",
+                    "trial {} of {} on {} is already given, at {earlier}",
                     trial.number, trial.tool, trial.case
                 );
                 own.push(line.at(&["trial".into()], "duplicate-trial", message));
@@ -105,7 +105,8 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
             if line.wrong.is_empty()
                 && let Some(earlier) = places.insert(question(&judgement), format!("{file}:{number}"))
             {
-                let message = format!("{} has decided this already, at {earlier}; nobody votes twice", judgement.judge);
+                let message =
+                    format!("{} has already decided this, at {earlier}; a judge decides only once", judgement.judge);
                 own.push(line.at(&["judge".into()], "duplicate-judgement", message));
             }
             judgements.push(judgement);

@@ -102,7 +102,7 @@ pub struct IntervalsV1 {
     /// The field whose values are clusters of cases that are alike, where cases were drawn together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// What is known of cases that are alike; absent where no two cases share a repository and no clusters were asked for.
+    /// What is known of cases that are alike; absent if no two cases share a repository and no clusters were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<ClustersV1>,
 }
@@ -122,7 +122,7 @@ pub struct ClustersV1 {
     pub shared_cases: usize,
     /// The metric that tools are ranked by, whose variance is meant below.
     pub metric: String,
-    /// By tool: how many times as large the variance is as if cases were independent; absent where it cannot be computed.
+    /// By tool: how many times as large the variance is as if cases were independent; absent if it cannot be computed.
     pub design_effect: BTreeMap<String, f64>,
 }
 
@@ -253,7 +253,7 @@ pub struct EstimateV1 {
     /// The standard error of a mean of cases, clustered where clusters are named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
-    /// How many cases it rests on; of a pooled one, how many items.
+    /// The number of cases it is based on; of a pooled one, how many items.
     pub n: usize,
     /// Cases left out because the metric is undefined on them.
     #[serde(default, skip_serializing_if = "is_zero")]

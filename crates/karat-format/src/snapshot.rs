@@ -27,10 +27,10 @@ pub struct SnapshotV1 {
 pub struct SnapshotCaseV1 {
     /// The case.
     pub case: CaseV1,
-    /// First and last line of everything the change touched, by file; absent where that is not known.
+    /// First and last line of everything the change touched, by file; absent if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched: Option<BTreeMap<String, Vec<(u32, u32)>>>,
-    /// A hash of its code, to know the same code again; absent where there is none.
+    /// A hash of its code, to know the same code again; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }

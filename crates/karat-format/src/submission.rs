@@ -153,7 +153,7 @@ impl TrialV1 {
         let share = |value: Option<f64>| value.is_some_and(|v| !(0.0..=1.0).contains(&v));
         let negative = |value: Option<f64>| value.is_some_and(|v| v < 0.0 || v.is_nan());
         if !(1..=MAX_TRIALS).contains(&self.trial) {
-            let message = format!("trials are counted from 1, and {MAX_TRIALS} are the most");
+            let message = format!("expected a trial number from 1 to {MAX_TRIALS}");
             faults.push(ValueFault::new(&["trial"], "out-of-range", message));
         }
         if share(self.confidence) {
@@ -161,7 +161,7 @@ impl TrialV1 {
         }
         for (key, value) in [("latency_ms", self.latency_ms), ("cost_usd", self.cost_usd)] {
             if negative(value) {
-                faults.push(ValueFault::new(&[key], "out-of-range", "expected a number of 0 or more"));
+                faults.push(ValueFault::new(&[key], "out-of-range", "expected a number of at least 0"));
             }
         }
         if self.outcome != Outcome::Reported && !self.findings.is_empty() {
@@ -174,7 +174,7 @@ impl TrialV1 {
             let at = |key| ["findings", index.as_str(), key];
             faults.extend(id_fault(&at("id"), &finding.id));
             if !ids.insert(&finding.id) {
-                let message = format!("the finding id `{}` stands twice in this trial", finding.id);
+                let message = format!("duplicate finding id `{}` in this trial", finding.id);
                 faults.push(ValueFault::new(&at("id"), "duplicate-id", message));
             }
             if finding.title.is_none() && finding.message.is_none() && finding.rule_id.is_none() {
@@ -184,7 +184,7 @@ impl TrialV1 {
             for key in ["line_start", "line_end"] {
                 let line = if key == "line_start" { finding.line_start } else { finding.line_end };
                 if line == Some(0) {
-                    faults.push(ValueFault::new(&at(key), "out-of-range", "lines are counted from 1"));
+                    faults.push(ValueFault::new(&at(key), "out-of-range", "line numbers start at 1"));
                 }
             }
             if share(finding.confidence) {

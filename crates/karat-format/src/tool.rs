@@ -97,7 +97,7 @@ pub enum ToolKindV1 {
     Command,
     /// Recorded trials are told again.
     Replay,
-    /// The built-in rules are held against the changed lines.
+    /// The built-in rules are matched against the changed lines.
     Patterns,
     /// A language model is asked.
     Llm,

@@ -101,8 +101,8 @@ mod tests {
             finding bandit: rule="B001" file="app/bare.py"
             partial failure bandit app/broken.py: syntax error while parsing AST from file
             partial failure bandit -: an error without a reason
-            note bandit/report.json: line number left out, as lines count from 1 (3)
-            note bandit/report.json: unknown severity left out: "UNDEFINED" (1)
+            note bandit/report.json: line number ignored: line numbers start at 1 (3)
+            note bandit/report.json: unknown severity ignored: "UNDEFINED" (1)
             "#,
         );
     }

@@ -83,7 +83,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
                         (_, None) => false,
                     };
                     if given {
-                        collected.counter.count("entry of a tool on a pull request given again; the last one counts");
+                        collected.counter.count("duplicate entry of a tool on a pull request; the last one is used");
                     }
                 }
             }

@@ -88,12 +88,12 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
             (Some(case), Some(tool), Some(number), finding) => trials.add(case, tool, number, finding, &mut counter),
             (case, tool, trial, Some(finding)) => {
                 if trial.is_some() {
-                    counter.count("trial left out, as the row does not name case and tool");
+                    counter.count("trial skipped: the row does not name case and tool");
                 }
                 found.push(ReportedFinding { tool, case, finding });
             }
             (None, Some(_), None, None) => {}
-            _ => counter.count("row left out, as it has no rule_id, title or message"),
+            _ => counter.count("row skipped: it has no rule_id, title or message"),
         }
     }
     data.add_tools(tools);
@@ -115,7 +115,7 @@ fn columns(
         let plain = name.to_ascii_lowercase().replace([' ', '-'], "_");
         let known = COLUMNS.iter().find(|(_, names)| names.contains(&plain.as_str()));
         match known {
-            None => counter.count_word("unknown column left out", name),
+            None => counter.count_word("unknown column ignored", name),
             Some((column, names)) => {
                 if columns.insert(*column, index).is_some() {
                     let message = format!("column {} is given twice ({}); keep one", names[0], names.join(", "));
@@ -127,7 +127,7 @@ fn columns(
     if ![Column::Rule, Column::Title, Column::Message].iter().any(|column| columns.contains_key(column)) {
         let seen: Vec<String> = header.iter().take(20).map(quoted).collect();
         let message = format!(
-            "the header names none of rule_id, title and message, so that no row says what was found; it has {}",
+            "the header has none of rule_id, title and message, so no row says what was found; it has {}",
             seen.join(", ")
         );
         return Err(row_fault(path, line, message));
@@ -179,11 +179,11 @@ impl Row<'_> {
             Ok(number) => match u32::try_from(number) {
                 Ok(number) if number > 0 => Ok(Some(number)),
                 _ => {
-                    counter.count("line number left out, as lines count from 1");
+                    counter.count("line number ignored: line numbers start at 1");
                     Ok(None)
                 }
             },
-            Err(_) => Err(self.fault(format!("the line is {}; expected a number", quoted(text)))),
+            Err(_) => Err(self.fault(format!("invalid line {}: expected a number", quoted(text)))),
         }
     }
 
@@ -191,7 +191,7 @@ impl Row<'_> {
         let Some(text) = self.text(Column::Trial) else { return Ok(None) };
         match text.parse() {
             Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(self.fault(format!("the trial is {}; expected a number from 1", quoted(text)))),
+            _ => Err(self.fault(format!("invalid trial {}: expected a number of at least 1", quoted(text)))),
         }
     }
 
@@ -203,7 +203,7 @@ impl Row<'_> {
         };
         let within = number.filter(|number| (0.0..=1.0).contains(number));
         if within.is_none() {
-            counter.count_word("confidence left out, as it is not a number from 0 to 1", text);
+            counter.count_word("confidence ignored: it is not a number from 0 to 1", text);
         }
         within
     }
@@ -215,7 +215,7 @@ impl Row<'_> {
                 Some(number) if !numbers.contains(&number) => numbers.push(number),
                 Some(_) => {}
                 None if part.trim().is_empty() => {}
-                None => counter.count_word("unknown CWE left out", part.trim()),
+                None => counter.count_word("unknown CWE ignored", part.trim()),
             }
         }
         numbers
@@ -245,7 +245,7 @@ impl Trials {
         let (Some(mut finding), Some(trial)) = (finding, self.list.get_mut(at)) else { return };
         let mut next = trial.findings.len() + 1;
         if !finding.id.as_str().is_empty() && self.taken.contains(&(at, finding.id.clone())) {
-            counter.count_word("finding id given again in its trial, so another was made up", finding.id.as_str());
+            counter.count_word("duplicate finding id in a trial, replaced by a new one", finding.id.as_str());
             finding.id = FindingId::new("");
         }
         while finding.id.as_str().is_empty() || self.taken.contains(&(at, finding.id.clone())) {
@@ -270,11 +270,11 @@ mod tests {
             finding acme sqli: rule="R1" title="Query, built by hand" message="two\nlines; with \"quotes\"" file="app/db.py" start="12" end="14" severity="high" confidence="0.8" category="injection" function="q" cwe=[89, 564]
             finding -: message="only text" severity="low"
             finding -: rule="R2"
-            note csv/semicolons.csv: confidence left out, as it is not a number from 0 to 1: "very" (1)
-            note csv/semicolons.csv: line number left out, as lines count from 1 (2)
-            note csv/semicolons.csv: row left out, as it has no rule_id, title or message (1)
-            note csv/semicolons.csv: unknown column left out: "Author" (1)
-            note csv/semicolons.csv: unknown severity left out: "shrug" (1)
+            note csv/semicolons.csv: confidence ignored: it is not a number from 0 to 1: "very" (1)
+            note csv/semicolons.csv: line number ignored: line numbers start at 1 (2)
+            note csv/semicolons.csv: row skipped: it has no rule_id, title or message (1)
+            note csv/semicolons.csv: unknown column ignored: "Author" (1)
+            note csv/semicolons.csv: unknown severity ignored: "shrug" (1)
             "#,
         );
     }
@@ -293,8 +293,8 @@ mod tests {
             f2: title="two"
             f3: title="three"
             trial a x 2 reported
-            note in: finding id given again in its trial, so another was made up: "f1" (2)
-            note in: trial left out, as the row does not name case and tool (1)
+            note in: duplicate finding id in a trial, replaced by a new one: "f1" (2)
+            note in: trial skipped: the row does not name case and tool (1)
             "#,
         );
     }
@@ -309,10 +309,10 @@ mod tests {
     fn faults_have_lines() {
         let check = |text: &str, expect: &str| check_fault("csv", text, expect);
         check("", "in:1:1: the file is empty");
-        check("a,b\n", "the header names none of rule_id, title and message");
+        check("a,b\n", "the header has none of rule_id, title and message");
         check("rule,check\n", "column rule_id is given twice");
-        check("rule,line\nx,1\ny\n", "in:3:1: this row has 1 fields where the first row has 2");
-        check("rule,line\n\"x\ny\",1\nz,two\n", "in:4:1: the line is \"two\"; expected a number");
-        check("rule,trial\nx,0\n", "in:2:1: the trial is \"0\"");
+        check("rule,line\nx,1\ny\n", "in:3:1: this row has 1 fields, but the first row has 2");
+        check("rule,line\n\"x\ny\",1\nz,two\n", "in:4:1: invalid line \"two\": expected a number");
+        check("rule,trial\nx,0\n", "in:2:1: invalid trial \"0\"");
     }
 }

@@ -72,7 +72,7 @@ impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.since_row.get() > MAX_ROW_BYTES {
             return Err(io::Error::other(
-                "a row is longer than 16 MiB; most likely a quote is never closed, or this is no CSV",
+                "a row is longer than 16 MiB; a quote may not be closed, or the file is not CSV",
             ));
         }
         let read = self.inner.read(buffer)?;
@@ -93,12 +93,12 @@ fn fault(path: &Path, error: ::csv::Error) -> ImportError {
         ErrorKind::Io(error) => input::read_error(path, error),
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let message = format!(
-                "this row has {len} fields where the first row has {expected_len}; quote fields that hold the delimiter"
+                "this row has {len} fields, but the first row has {expected_len}; quote fields that contain the delimiter"
             );
             row_fault(path, line, message)
         }
         ErrorKind::Utf8 { .. } => row_fault(path, line, "this row is not UTF-8; save the file as UTF-8".to_owned()),
-        other => row_fault(path, line, format!("this row cannot be read: {other:?}")),
+        other => row_fault(path, line, format!("this row could not be read: {other:?}")),
     }
 }
 

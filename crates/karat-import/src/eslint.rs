@@ -55,7 +55,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     let mut failures = Vec::new();
     json::for_each(input, |file: LintedFile| {
         for _ in file.suppressed_messages.iter().flatten() {
-            counter.count("message left out, as it is suppressed");
+            counter.count("suppressed message ignored");
         }
         for message in file.messages.into_iter().flatten() {
             let text = message.message.0.unwrap_or_default();
@@ -69,7 +69,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
                 continue;
             }
             if message.rule_id.is_none() && (text.is_empty() || text.starts_with("File ignored")) {
-                counter.count("message without a rule left out, as it says only that a file was ignored");
+                counter.count("message without a rule ignored: it only says that a file was ignored");
                 continue;
             }
             let mut finding = Finding::new("");
@@ -96,7 +96,7 @@ fn severity(number: Option<f64>, counter: &mut NoteCounter) -> Option<Severity> 
         1.0 => Some(Severity::Medium),
         2.0 => Some(Severity::High),
         other => {
-            counter.count(&format!("unknown severity left out: {other}"));
+            counter.count(&format!("unknown severity ignored: {other}"));
             None
         }
     }
@@ -117,10 +117,10 @@ mod tests {
             finding eslint: message="Unused eslint-disable directive." file="app/src/a.js" severity="medium"
             finding eslint: rule="odd" file="app/src/a.js"
             partial failure eslint /app/src/broken.js: Parsing error: Unexpected token
-            note eslint/report.json: line number left out, as lines count from 1 (2)
-            note eslint/report.json: message left out, as it is suppressed (2)
-            note eslint/report.json: message without a rule left out, as it says only that a file was ignored (1)
-            note eslint/report.json: unknown severity left out: 3 (1)
+            note eslint/report.json: line number ignored: line numbers start at 1 (2)
+            note eslint/report.json: message without a rule ignored: it only says that a file was ignored (1)
+            note eslint/report.json: suppressed message ignored (2)
+            note eslint/report.json: unknown severity ignored: 3 (1)
             "#,
         );
         check_text("eslint", "[]", "ran eslint");

@@ -128,8 +128,8 @@ mod tests {
             case named vulnerable name "named"
             golden g1 title="v2|a|b|lines:1-1" key="v2|a|b|lines:1-1"
             case evals-3 safe
-            note eval-spec/evals.json: line number left out, as lines count from 1 (1)
-            note eval-spec/evals.json: unknown severity left out: "odd" (1)
+            note eval-spec/evals.json: line number ignored: line numbers start at 1 (1)
+            note eval-spec/evals.json: unknown severity ignored: "odd" (1)
             "#,
         );
         check_text("eval-spec", r#"[{"expected":[]}]"#, "case in-1 safe");
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn faults_have_positions() {
         let check = |text: &str, expect: &str| check_fault("eval-spec", text, expect);
-        check("{}", "there is no array `groups`");
+        check("{}", "missing array `groups`");
         check("[{\"id\":\"a\"}]", "in:1:11: missing field `expected`");
         check(
             "[{\"id\":\"a\",\"expected\":[{}]}]",

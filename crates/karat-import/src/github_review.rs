@@ -96,9 +96,9 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
             // Ids are integers well within the range of a double. Pages fetched while comments were added overlap.
             let id = comment.id.0.map(|id| id as u64);
             if id.is_some_and(|id| !seen.insert(id)) {
-                counter.count("comment left out, as one with its id came before");
+                counter.count("comment skipped: duplicate id");
             } else if comment.in_reply_to_id.0.is_some() {
-                counter.count("comment left out, as it is a reply");
+                counter.count("comment skipped: it is a reply");
             } else {
                 found.extend(reported(comment, id, &mut counter));
             }
@@ -113,7 +113,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
 
 fn reported(comment: Comment, id: Option<u64>, counter: &mut NoteCounter) -> Option<ReportedFinding> {
     let Some(body) = comment.body.filter(|body| !body.trim().is_empty()) else {
-        counter.count("comment left out, as it is empty");
+        counter.count("comment skipped: it is empty");
         return None;
     };
     let mut finding = Finding::new("");
@@ -133,13 +133,13 @@ fn reported(comment: Comment, id: Option<u64>, counter: &mut NoteCounter) -> Opt
             last = comment.original_line.number(counter);
             first = comment.original_start_line.number(counter);
             if last.is_some() {
-                counter.count("comment on lines that changed since; its original lines are taken");
+                counter.count("comment on lines that changed since; its original lines are used");
             }
         }
         finding.line_start = first.or(last);
         finding.line_end = last;
         if comment.side.0.as_deref() == Some("LEFT") {
-            counter.count("comment on the old side; its line counts in the file before the change");
+            counter.count("comment on the old side; its line refers to the file before the change");
         }
     }
     let tool = comment.user.and_then(|user| tool_name(&user.login)).unwrap_or_else(|| {
@@ -166,14 +166,14 @@ mod tests {
             finding person: title="Left" message="Left" file="src/old.py" start="5" end="5" fingerprints={"github": "4"}
             finding person: title="Whole file" message="Whole file" file="src/new.py" fingerprints={"github": "5"}
             finding ghost: title="Ghost" message="Ghost"
-            note github-review/paginated.json: comment left out, as it is a reply (1)
-            note github-review/paginated.json: comment left out, as it is empty (2)
-            note github-review/paginated.json: comment left out, as one with its id came before (1)
             note github-review/paginated.json: comment of a deleted account, which GitHub calls ghost (1)
-            note github-review/paginated.json: comment on lines that changed since; its original lines are taken (1)
-            note github-review/paginated.json: comment on the old side; its line counts in the file before the change (1)
+            note github-review/paginated.json: comment on lines that changed since; its original lines are used (1)
+            note github-review/paginated.json: comment on the old side; its line refers to the file before the change (1)
+            note github-review/paginated.json: comment skipped: duplicate id (1)
+            note github-review/paginated.json: comment skipped: it is a reply (1)
+            note github-review/paginated.json: comment skipped: it is empty (2)
             note github-review/paginated.json: comment without a path (1)
-            note github-review/paginated.json: line number left out, as lines count from 1 (1)
+            note github-review/paginated.json: line number ignored: line numbers start at 1 (1)
             "#,
         );
     }

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn binary_content_is_noticed() {
-        let expect = "in.json: this is not text: there are zero bytes in it; is it the right file?";
+        let expect = "in.json: this is not text: it contains zero bytes; is it the right file?";
         check(b"\x7fELF\x02\x01\x01\0\0\0", expect);
         check(&zipped(b"\x7fELF\x02\x01\x01\0\0\0"), expect);
     }
@@ -161,17 +161,16 @@ mod tests {
         check("{\"0123456789\": 1}", "{\"0123456789\": 1}");
         check(
             "{\n \"01234567890\": 1}",
-            "in.json:2:2: a string of more than 10 bytes starts here; what is this long is no finding",
+            "in.json:2:2: a string of more than 10 bytes starts here, which is too long for a finding",
         );
         check(
             "{\"01234\\\"6789\": 1}",
-            "in.json:1:2: a string of more than 10 bytes starts here; what is this long is no finding",
+            "in.json:1:2: a string of more than 10 bytes starts here, which is too long for a finding",
         );
         check("{\"a\\\\\": \"b\", \"c\": 12345678901234567890}", "{\"a\\\\\": \"b\", \"c\": 12345678901234567890}");
         check("a,b\n\"01234567890\"\n", "a,b\n\"01234567890\"\n");
-        let longer = |limit| {
-            format!("in.json: the text is longer than {limit} bytes, more than is taken from one input; unpack it")
-        };
+        let longer =
+            |limit| format!("in.json: the text is longer than {limit} bytes, the limit for one input; unpack it");
         check(&" ".repeat(1001), &longer(1000));
         assert_eq!(text(&zipped(&[b' '; 501]), limits), longer(500));
         assert_eq!(text(&zipped(&[b' '; 500]), limits), " ".repeat(500));

@@ -90,7 +90,7 @@ pub fn fault(path: &Path, error: serde_json::Error) -> ImportError {
     let message = if error.is_eof() {
         format!("the file ends in the middle of its JSON ({text}); copy the whole file, or run the tool to its end")
     } else if text == "recursion limit exceeded" {
-        "nested too deep; no known format does that".to_owned()
+        "nested too deeply; no known format does that".to_owned()
     } else if error.is_syntax() {
         format!("not valid JSON: {text}")
     } else {
@@ -121,7 +121,7 @@ fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, Impor
         }
         Some(b'<') => "this is XML or HTML, not JSON; ask the tool for its JSON output".to_owned(),
         Some(first) => {
-            format!("expected JSON, which starts with `{{` or `[`, and found `{}`", first.escape_ascii())
+            format!("expected JSON, which starts with `{{` or `[`, found `{}`", first.escape_ascii())
         }
         None => "the file is empty; expected JSON".to_owned(),
     };
@@ -220,7 +220,7 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
             }
         }
         if !seen {
-            return Err(A::Error::custom(format!("there is no array `{}`; is this the right format?", self.name)));
+            return Err(A::Error::custom(format!("missing array `{}`; is this the right format?", self.name)));
         }
         Ok(fields)
     }

@@ -13,7 +13,7 @@ impl Line {
     pub(super) fn number(self, counter: &mut NoteCounter) -> Option<u32> {
         let number = u32::try_from(self.0?).ok().filter(|&number| number > 0);
         if number.is_none() {
-            counter.count("line number left out, as lines count from 1");
+            counter.count("line number ignored: line numbers start at 1");
         }
         number
     }

@@ -36,7 +36,7 @@ impl NoteCounter {
     pub(super) fn into_lines(self) -> Vec<String> {
         let mut lines: Vec<String> = self.counts.into_iter().map(|(reason, n)| format!("{reason} ({n})")).collect();
         if self.further > 0 {
-            lines.push(format!("further things left out ({})", self.further));
+            lines.push(format!("other items skipped ({})", self.further));
         }
         lines
     }
@@ -75,7 +75,7 @@ mod tests {
         for n in 0..100 {
             counter.count(&format!("{n:03}"));
         }
-        assert_eq!(counter.into_lines().last().map(String::as_str), Some("further things left out (60)"));
+        assert_eq!(counter.into_lines().last().map(String::as_str), Some("other items skipped (60)"));
     }
 
     #[test]

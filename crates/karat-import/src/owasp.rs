@@ -49,7 +49,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
             return Err(row_fault(path, line, message));
         };
         if let Some(earlier) = first_seen.insert(first.to_owned(), line) {
-            let message = format!("test {} is given again; it was first given on line {earlier}", quoted(first));
+            let message = format!("duplicate test {}; first given on line {earlier}", quoted(first));
             return Err(row_fault(path, line, message));
         }
         let mut case = Case::new(first);
@@ -100,6 +100,6 @@ mod tests {
         check("T1,a,yes,1\n", "in:2:1: real vulnerability is \"yes\"; expected true or false");
         check("T1,a,true,\n", "in:2:1: cwe is \"\"");
         check(",a,true,1\n", "in:2:1: this row names no test");
-        check("T1,a,true,1\n\nT1,a,false,1\n", "test \"T1\" is given again; it was first given on line 2");
+        check("T1,a,true,1\n\nT1,a,false,1\n", "duplicate test \"T1\"; first given on line 2");
     }
 }

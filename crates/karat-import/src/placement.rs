@@ -71,7 +71,7 @@ pub enum PlacementError {
     #[error("the suite has no case {case}{}", suggestion.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default())]
     UnknownCase { case: CaseId, suggestion: Option<CaseId> },
     #[error(
-        "these are trials of several tools ({tools}), which cannot all be called {name}: import them without --tool"
+        "these are trials of several tools ({tools}), which cannot all be named {name}: import them without --tool"
     )]
     SeveralTools { tools: String, name: ToolName },
 }
@@ -292,7 +292,7 @@ impl TrialBuilder {
             }
             if dropped > 0 {
                 placed.notes.push(format!(
-                    "{tool} reported that it failed: {} left out, and its trials are unparsable",
+                    "{tool} reported that it failed: {} ignored, and its trials are unparsable",
                     plural(dropped, "finding is", "findings are")
                 ));
             }

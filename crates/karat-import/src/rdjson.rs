@@ -166,7 +166,7 @@ fn reported(diagnostic: Diagnostic, counter: &mut NoteCounter) -> Option<Reporte
     let message = diagnostic.message.filter(|text| !text.is_empty());
     finding.message = message.or(diagnostic.original_output.0).filter(|text| !text.is_empty());
     if finding.rule_id.is_none() && finding.message.is_none() {
-        counter.count("diagnostic left out, as it has neither message nor code");
+        counter.count("diagnostic skipped: it has neither message nor code");
         return None;
     }
     let location = diagnostic.location.unwrap_or_default();
@@ -195,9 +195,9 @@ mod tests {
             finding other: rule="404" message="raw" file="a/c.go" start="2" severity="medium"
             finding linter: message="where?" severity="low"
             finding linter: rule="odd" severity="low"
-            note rdjson/report.json: diagnostic left out, as it has neither message nor code (1)
-            note rdjson/report.json: line number left out, as lines count from 1 (2)
-            note rdjson/report.json: unknown severity left out: "9" (1)
+            note rdjson/report.json: diagnostic skipped: it has neither message nor code (1)
+            note rdjson/report.json: line number ignored: line numbers start at 1 (2)
+            note rdjson/report.json: unknown severity ignored: "9" (1)
             "#,
         );
         check_text("rdjson", r#"{"source":{"name":"quiet"},"diagnostics":[]}"#, "ran quiet");
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn faults_have_positions() {
-        check_fault("rdjson", "{}", "there is no array `diagnostics`");
+        check_fault("rdjson", "{}", "missing array `diagnostics`");
         check_fault(
             "rdjson",
             "{\"diagnostics\":[{\"message\":[]}]}",

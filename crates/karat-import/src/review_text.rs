@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 /// Reviews as people and models write them.
 pub(super) const IMPORTER: Importer = Importer {
     name: "review-text",
-    description: "A review in Markdown prose (PR-Agent, Shippie); what names a file, and better a line, is a finding",
+    description: "A review in Markdown prose (PR-Agent, Shippie); text that names a file, preferably with a line, is a finding",
     import,
     finish: None,
     suite_profile: "karat",
@@ -40,22 +40,22 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     let mut text = String::new();
     input.reader.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| input::read_error(path, error))?;
     if text.len() as u64 > MAX_BYTES {
-        let message = format!("the text is longer than {} MiB, more than any review is", MAX_BYTES >> 20);
+        let message = format!("the text is longer than {} MiB, the limit for a review", MAX_BYTES >> 20);
         return Err(ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message });
     }
     let mut reader = Reader::default();
-    for block in blocks::of(&text) {
+    for block in blocks::split(&text) {
         reader.add_block(block);
     }
     reader.close();
     if reader.found.is_empty() && !says_nothing_is_wrong(&text) {
         let words = text.split_whitespace().count();
         let message =
-            format!("no finding could be made out in {words} words of prose; a finding names a file and a line");
+            format!("no finding could be recognised in {words} words of prose; a finding names a file and a line");
         data.failures.push(ToolFailure { tool: None, file: None, message, fatal: false });
     }
     if reader.found.len() > MAX_FINDINGS {
-        let message = format!("{} places are named, more than any review has", reader.found.len());
+        let message = format!("{} locations are named, too many for a review", reader.found.len());
         return Err(ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message });
     }
     data.findings.extend(reader.found.into_iter().map(|finding| ReportedFinding { tool: None, case: None, finding }));
@@ -224,7 +224,7 @@ impl Reader {
             _ if block.kind == BlockKind::Code => {}
             _ => {
                 self.close();
-                self.counter.count("prose that names no place in the code left out");
+                self.counter.count("prose that names no location in the code ignored");
             }
         }
     }

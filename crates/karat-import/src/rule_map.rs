@@ -24,7 +24,7 @@ impl RuleMap {
     pub fn read(path: &Path) -> Result<Self, ImportError> {
         let opened = input::open(path)?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(opened.reader);
-        let columns = Columns::of(reader.headers().map_err(|error| csv_fault(path, error))?)
+        let columns = Columns::from_header(reader.headers().map_err(|error| csv_fault(path, error))?)
             .map_err(|message| at(path, 1, message))?;
         let mut map = Self::default();
         let mut faults = Faults::default();
@@ -40,7 +40,7 @@ impl RuleMap {
                 Ok((rule, entry)) => match map.exact.get(rule) {
                     Some(earlier) if *earlier != entry => {
                         let first = lines.get(rule).copied().unwrap_or_default();
-                        faults.add(line, format!("rule {rule:?} was given another category on line {first}"));
+                        faults.add(line, format!("rule {rule:?} has another category on line {first}"));
                     }
                     _ => {
                         lines.entry(rule.to_owned()).or_insert(line);
@@ -88,12 +88,12 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+    fn from_header(header: &csv::StringRecord) -> Result<Self, String> {
         let names: BTreeMap<String, usize> =
             header.iter().enumerate().map(|(index, name)| (name.trim().to_lowercase(), index)).collect();
         let needed = |name: &str| {
             names.get(name).copied().ok_or_else(|| {
-                format!("there is no column `{name}`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`")
+                format!("missing column `{name}`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`")
             })
         };
         Ok(Self { rule: needed("rule_id")?, category: needed("category")?, cwe: names.get("cwe").copied() })
@@ -119,7 +119,7 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     parts
         .map(|part| {
             let digits = part.get(..4).filter(|start| start.eq_ignore_ascii_case("cwe-")).map_or(part, |_| &part[4..]);
-            digits.parse().map_err(|_| format!("{part:?} is no CWE number; expected one such as 89 or CWE-89"))
+            digits.parse().map_err(|_| format!("invalid CWE number {part:?}: expected for example 89 or CWE-89"))
         })
         .collect()
 }
@@ -150,7 +150,7 @@ impl Faults {
             message.push_str(other);
         }
         if self.more > 0 {
-            message.push_str(&format!("\n  and {}", count(self.more, "more fault")));
+            message.push_str(&format!("\n  and {}", count(self.more, "more error")));
         }
         Err(at(path, line, message))
     }
@@ -211,15 +211,15 @@ mod tests {
         let check = |text: &str, expect: &str| assert_eq!(read(text).unwrap_err(), expect, "{text}");
         check(
             "rule,category\na,b\n",
-            "map.csv:1:1: there is no column `rule_id`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`",
+            "map.csv:1:1: missing column `rule_id`; a rule map starts with the line `rule_id,category` or `rule_id,category,cwe`",
         );
         check(
             "rule_id,category,cwe\n,x\na,b\na,c\nd,e,many\nf\n",
-            "map.csv:2:1: the rule id is missing\n  line 4: rule \"a\" was given another category on line 3\n  \
-             line 5: \"many\" is no CWE number; expected one such as 89 or CWE-89\n  \
+            "map.csv:2:1: the rule id is missing\n  line 4: rule \"a\" has another category on line 3\n  \
+             line 5: invalid CWE number \"many\": expected for example 89 or CWE-89\n  \
              line 6: rule \"f\" has neither a category nor a CWE number",
         );
-        check("\0\0\0\0", "map.csv: this is not text: there are zero bytes in it; is it the right file?");
+        check("\0\0\0\0", "map.csv: this is not text: it contains zero bytes; is it the right file?");
         assert!(RuleMap::read(Path::new("no/such/map.csv")).unwrap_err().to_string().starts_with("no/such/map.csv: "));
     }
 }

@@ -100,7 +100,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     json::for_each_or_under(input, "findings", |scanned: ScanFinding| {
         match finding(scanned, &mut counter) {
             Some(finding) => found.push(ReportedFinding { tool: None, case: None, finding }),
-            None => counter.count("finding left out, as it has no title, summary, message or rule"),
+            None => counter.count("finding skipped: it has no title, summary, message or rule"),
         }
         Ok(())
     })?;
@@ -163,9 +163,9 @@ mod tests {
             finding -: rule="missing_auth" title="No check of the caller" file="app/api/route.ts" start="4" end="21" severity="high" category="authz" anchor="node:4:8" chunk="0" chunk_start="1" chunk_end="40" source="static" key="v2|app/api/route.ts|missing_auth|anchor:node:4:8" fingerprints={"identityKey": "old"} merged=weak_auth@Some(4)-Some(21)
             finding -: title="T" message="M"
             finding -: rule="only_rule" file="x.ts"
-            note scan-findings/scan.json: finding left out, as it has no title, summary, message or rule (2)
-            note scan-findings/scan.json: line number left out, as lines count from 1 (2)
-            note scan-findings/scan.json: unknown severity left out: "spicy" (1)
+            note scan-findings/scan.json: finding skipped: it has no title, summary, message or rule (2)
+            note scan-findings/scan.json: line number ignored: line numbers start at 1 (2)
+            note scan-findings/scan.json: unknown severity ignored: "spicy" (1)
             "#,
         );
         check_text("scan-findings", r#"[{"summary":"s"}]"#, r#"finding -: title="s""#);
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn faults_have_positions() {
         let check = |text: &str, expect: &str| check_fault("scan-findings", text, expect);
-        check("{}", "there is no array `findings`");
+        check("{}", "missing array `findings`");
         check("[\n3]", "in:2:2: invalid type: integer `3`, expected a finding");
         check("[{\"details\":{\"identityKeyV2\":5}}]", "in:1:31: invalid type: integer `5`, expected a string");
         check("[{\"location\":{\"startLine\":\"5\"}}]", "expected a line number");

@@ -81,7 +81,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
         results += 1;
         let extra = extra.0;
         if extra.is_ignored == Some(true) {
-            counter.count("result left out, as it is marked as ignored");
+            counter.count("result skipped: it is marked as ignored");
             return Ok(());
         }
         let mut finding = Finding::new("");
@@ -109,7 +109,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     for error in errors {
         match failure(error, results, &tool) {
             Some(failure) => data.failures.push(failure),
-            None => counter.count("remark of level info in the errors list"),
+            None => counter.count("info message in the errors list"),
         }
     }
     data.add_tools([tool]);
@@ -151,10 +151,10 @@ mod tests {
             partial failure semgrep src/broken.py: Syntax error at line 3
             partial failure semgrep src/half.py: partly parsed
             partial failure semgrep -: a rule timed out
-            note semgrep/report.json: line number left out, as lines count from 1 (2)
-            note semgrep/report.json: remark of level info in the errors list (1)
-            note semgrep/report.json: result left out, as it is marked as ignored (1)
-            note semgrep/report.json: unknown severity left out: "EXPERIMENT" (1)
+            note semgrep/report.json: info message in the errors list (1)
+            note semgrep/report.json: line number ignored: line numbers start at 1 (2)
+            note semgrep/report.json: result skipped: it is marked as ignored (1)
+            note semgrep/report.json: unknown severity ignored: "EXPERIMENT" (1)
             "#,
         );
     }
@@ -175,7 +175,7 @@ mod tests {
         let check = |text: &str, expect: &str| check_fault("semgrep", text, expect);
         check("", "the file is empty");
         check("[]", "in:1:1: invalid type: sequence, expected an object with an array `results`");
-        check("{}", "there is no array `results`");
+        check("{}", "missing array `results`");
         check("{\"results\":[\n{\"path\":\"x\"}]}", "in:2:12: missing field `check_id`");
         check(
             "{\"results\":[{\"check_id\":\"a\",\"path\":7}]}",

@@ -23,7 +23,7 @@ pub(super) fn from_word_or_count(word: Option<&str>, counter: &mut NoteCounter) 
     let word = word.map(str::trim).filter(|word| !word.is_empty())?;
     let severity = from_word(word);
     if severity.is_none() {
-        counter.count_word("unknown severity left out", word);
+        counter.count_word("unknown severity ignored", word);
     }
     severity
 }
@@ -58,6 +58,6 @@ mod tests {
         assert_eq!(from_word_or_count(Some("weird"), &mut counter), None);
         assert_eq!(from_word_or_count(Some("  "), &mut counter), None);
         assert_eq!(from_word_or_count(None, &mut counter), None);
-        assert_eq!(counter.into_lines(), ["unknown severity left out: \"weird\" (2)"]);
+        assert_eq!(counter.into_lines(), ["unknown severity ignored: \"weird\" (2)"]);
     }
 }

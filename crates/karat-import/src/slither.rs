@@ -90,7 +90,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     match fields.get("success").and_then(Value::as_bool) {
         Some(true) => {}
         Some(false) => {
-            let message = error_text.unwrap_or("it says that it had no success, and not why").to_owned();
+            let message = error_text.unwrap_or("it reported a failure without a reason").to_owned();
             data.failures.push(ToolFailure { tool: Some(tool.clone()), file: None, message, fatal: true });
         }
         None => return Err(json::malformed(path, "there is no `success`; is this the output of slither --json?")),
@@ -156,8 +156,8 @@ mod tests {
             finding slither: rule="timestamp" message="Uses a timestamp" file="src/Clock.sol" start="7" end="7" severity="low" function="tick"
             finding slither: rule="solc-version" message="Old compiler" severity="info"
             finding slither: rule="odd" file="abs/x.sol" confidence="0.5"
-            note slither/report.json: line number left out, as lines count from 1 (2)
-            note slither/report.json: unknown severity left out: "Cosmic" (1)
+            note slither/report.json: line number ignored: line numbers start at 1 (2)
+            note slither/report.json: unknown severity ignored: "Cosmic" (1)
             "#,
         );
         check_text("slither", r#"{"success":true,"error":null,"results":{}}"#, "ran slither");
@@ -175,7 +175,7 @@ mod tests {
             "slither",
             r#"{"success":false}"#,
             "ran slither
-             fatal failure slither -: it says that it had no success, and not why",
+             fatal failure slither -: it reported a failure without a reason",
         );
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Writes a temporary file and renames it, so that nobody ever sees half of it. An existing device or pipe is written to
-/// directly, since a rename would replace it.
+/// directly, since a rename would replace it. The folder must exist.
 pub fn write(path: &Path, content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         let mut file = BufWriter::new(OpenOptions::new().write(true).open(path)?);
@@ -14,7 +14,6 @@ pub fn write(path: &Path, content: &mut dyn FnMut(&mut dyn Write) -> io::Result<
     // A link is resolved, so that its target is replaced in its own folder.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
     let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let unfinished = folder.join(format!(".{name}.{}.unfinished", std::process::id()));
     // An existing file of this name is not ours.

@@ -45,7 +45,7 @@ fn check(path: &Path, kind: FileType) -> io::Result<()> {
         // Reading a folder fails by itself.
         return Ok(());
     };
-    let message = format!("{} is {what}, not a regular file; put the file itself there", path.display());
+    let message = format!("{} is {what}, not a regular file; replace it with a regular file", path.display());
     Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
@@ -69,7 +69,8 @@ mod tests {
             [("pipe", "a named pipe"), ("to-pipe", "a named pipe"), ("socket", "a socket"), ("to-device", "a device")]
         {
             let error = read(&at(name)).unwrap_err();
-            let expect = format!("{} is {what}, not a regular file; put the file itself there", at(name).display());
+            let expect =
+                format!("{} is {what}, not a regular file; replace it with a regular file", at(name).display());
             assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::InvalidInput, expect));
         }
         assert_eq!(read(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);

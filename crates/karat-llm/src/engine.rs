@@ -109,7 +109,7 @@ impl std::ops::AddAssign<&EngineStats> for EngineStats {
 pub enum EngineError {
     #[error(
         "the ledger holds no answer of {model} ({provider}) to the question {question}: nothing is recorded under {key}, \
-         and --judge-cache only asks nobody. Record it with --judge-cache read-write, or bring the store that has it"
+         and --judge-cache only asks nobody. Record it with --judge-cache read-write, or use the store that has it"
     )]
     NotRecorded { question: String, key: LedgerKey, provider: String, model: String },
     #[error("{provider} cannot be asked: {why}. What was answered before is kept")]

@@ -229,7 +229,7 @@ impl Endpoint {
             300..=399 => SendError::Fatal {
                 why: format!("{summary}; the API is elsewhere, and `base_url` must name the right place"),
             },
-            401 | 403 => SendError::Fatal { why: format!("{summary}; the key is not accepted, see `key_env`") },
+            401 | 403 => SendError::Fatal { why: format!("{summary}; the key was rejected, see `key_env`") },
             404 => SendError::Fatal { why: format!("{summary}; look at `model` and `base_url`") },
             _ => SendError::Rejected { why: summary },
         };
@@ -300,7 +300,7 @@ fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(bad(
             url.host_str().unwrap_or_default(),
-            "it holds a name or a password; keys belong into the environment",
+            "it contains a name or a password; put keys into the environment",
         ));
     }
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {

@@ -138,7 +138,7 @@ pub const DEFAULT_MODEL: &str = "claude-sonnet-4-20250514";
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages explain the variants")]
 pub enum ProviderError {
-    #[error("there is no provider `{name}`{hint}")]
+    #[error("unknown provider `{name}`{hint}")]
     Unknown { name: String, hint: String },
     #[error("the provider `{name}` decides without being asked by prompt; choose a model for this")]
     Promptless { name: &'static str },
@@ -148,7 +148,7 @@ pub enum ProviderError {
     NoKey { variable: String },
     #[error("{why}")]
     NotReady { why: String },
-    #[error("the key in the variable {variable} has characters that no key has; look for line breaks and quotes in it")]
+    #[error("the key in the variable {variable} has invalid characters; check it for line breaks and quotes")]
     BadKey { variable: String },
     #[error("the address {url:?} cannot be used: {reason}; write one such as https://host/v1")]
     BadUrl { url: String, reason: String },

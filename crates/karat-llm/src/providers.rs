@@ -35,7 +35,7 @@ pub static PROVIDERS: &[ProviderEntry] = &[
     },
     ProviderEntry {
         name: "openai",
-        about: "chat completions of OpenAI and all that speak the same: vLLM, Ollama, llama.cpp, LiteLLM",
+        about: "chat completions of OpenAI and compatible servers: vLLM, Ollama, llama.cpp, LiteLLM",
         remote: Some(openai::REMOTE),
         read: Some(openai::read),
         open: Some(openai::open),
@@ -49,7 +49,7 @@ pub static PROVIDERS: &[ProviderEntry] = &[
     },
     ProviderEntry {
         name: "replay",
-        about: "recorded exchanges, told again",
+        about: "recorded exchanges, replayed",
         remote: None,
         read: None,
         open: Some(scripted::open_replay),
@@ -156,7 +156,7 @@ mod tests {
         check(config("antropic"), &[], "did you mean `anthropic`?");
         check(config("anthropic"), &[], "ANTHROPIC_API_KEY holds no key");
         check(JudgeConfigV1 { key_env: Some("MINE".into()), ..config("openai") }, &[], "MINE holds no key");
-        check(config("openai"), &[("OPENAI_API_KEY", "a\nb")], "characters that no key has");
+        check(config("openai"), &[("OPENAI_API_KEY", "a\nb")], "has invalid characters");
         check(JudgeConfigV1 { model: None, ..config("openai") }, &[], "KARAT_JUDGE_MODEL");
         let url = |url: &str| JudgeConfigV1 { base_url: Some(url.into()), ..config("openai") };
         check(url("ftp://host"), &[], "cannot be used");

@@ -59,7 +59,7 @@ pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle
         out.push_str(&detail::draw(report, terminal));
     }
     if !report.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
         report.warnings.iter().for_each(|warning| out.push_str(&indented(warning, Style::new(), terminal)));
     }
     out
@@ -105,7 +105,7 @@ fn metrics(metrics: &OrderedMap<EstimateV1>, terminal: &TerminalStyle) -> String
         let sample = match (&estimate.undefined, estimate.left_out) {
             (Some(why), _) => why.clone(),
             (None, 0) => format!("n = {}", estimate.n),
-            (None, left_out) => format!("n = {}, {left_out} left out", estimate.n),
+            (None, left_out) => format!("n = {}, {left_out} excluded", estimate.n),
         };
         vec![
             Cell::left(title(id)).styled(style),
@@ -126,12 +126,12 @@ fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
     let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let all = assessment.answered + missing;
     let mut text = format!(
-        "{} of {all} requirements answered, the others count as missed: {}",
+        "{} of {all} requirements answered, the others count as misses: {}",
         assessment.answered,
         kinds.join(", ")
     );
     if let Some(combined) = assessment.answered_only.get("mean_combined_score") {
-        text.push_str(&format!("; combined of those answered {}", three(combined.value)));
+        text.push_str(&format!("; combined score of those answered {}", three(combined.value)));
     }
     indented(&text, WARNING, terminal)
 }
@@ -139,7 +139,7 @@ fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
 fn lost(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
     let all = assessment.kept + assessment.lost.values().sum::<usize>();
     if all == 0 {
-        return indented("the records name no evidence", DIM, terminal);
+        return indented("the golden records contain no evidence", DIM, terminal);
     }
     indented(&format!("of {}: {}", count(all, "golden part"), stages(assessment)), Style::new(), terminal)
 }
@@ -149,7 +149,7 @@ pub(super) fn stages(assessment: &AssessmentV1) -> String {
         let n = assessment.lost.get(stage).copied().unwrap_or_default();
         (n > 0).then(|| format!("{n} {words}"))
     };
-    let mut parts = vec![format!("{} cited as what they are", assessment.kept)];
+    let mut parts = vec![format!("{} cited in the right role", assessment.kept)];
     parts.extend(STAGES.iter().filter_map(stage));
     parts.join(" · ")
 }
@@ -183,7 +183,7 @@ fn requirements(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String
     let mut out = String::new();
     let only = report.assessments.iter().next().map(|(_, assessment)| assessment);
     for bundle in &report.bundles {
-        let language = if bundle.language == "none" { "no language known" } else { &bundle.language };
+        let language = if bundle.language == "none" { "unknown language" } else { &bundle.language };
         let facts =
             format!("{language} · {}", bundle.documents.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "));
         let name = grid::fit(&harmless(&bundle.bundle_id), terminal.width);

@@ -14,7 +14,7 @@ pub fn sentence(report: &ReportV1) -> Option<String> {
         (field, n) => format!("{} of {field}", count(n, "value")),
     };
     let shares = if clusters.shared_cases == 1 { "shares" } else { "share" };
-    let done = if clusters.used { "which are drawn whole" } else { "and are taken as independent" };
+    let done = if clusters.used { "which are resampled as a whole" } else { "but are treated as independent" };
     let effect = effect(clusters).map(|effect| format!("; design effect of {}: {effect}", title(&clusters.metric)));
     Some(format!("{cases} {shares} {groups}, {done}{}", effect.unwrap_or_default()))
 }

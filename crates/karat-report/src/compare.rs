@@ -23,7 +23,7 @@ pub fn draw(comparison: &ComparisonV1, terminal: &TerminalStyle) -> String {
     };
     let mut out = parts.join("\n");
     if !comparison.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
         for warning in &comparison.warnings {
             out.push_str(&indented(warning, Style::new(), terminal));
         }
@@ -77,7 +77,7 @@ fn style(verdict: ConclusionV1) -> Style {
 pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
     let mut lines = Vec::new();
     let families = comparison.comparisons.len();
-    let margin = format!("differences within ±{} do not matter", three_short(comparison.margin));
+    let margin = format!("differences within ±{} count as equivalent", three_short(comparison.margin));
     let adjusted =
         if families > 1 { format!("p adjusted for {families} comparisons (Holm) · ") } else { String::new() };
     lines.push(format!("{adjusted}{margin}"));
@@ -92,14 +92,14 @@ pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String>
     }
     lines.extend(shared.iter().map(|(why, metrics)| format!("{}: {why}", metrics.join(", "))));
     if let Some(cases) = pair.metrics.iter().map(|row| row.left_out).max().filter(|cases| *cases > 0) {
-        lines.push(format!("{} left out, as trials of only one side count", count(cases, "case")));
+        lines.push(format!("{} excluded: only one side has trials that count", count(cases, "case")));
     }
     let Some(first) = pair.metrics.first() else { return lines };
     let noun = if comparison.cluster.is_some() { "cluster" } else { "case" };
     if let Some(least) = first.detectable {
         let units = count(first.units, noun);
         let metric = title(&first.metric);
-        lines.push(format!("{metric}: with {units} a difference of {least:.3} would be seen 4 times out of 5"));
+        lines.push(format!("{metric}: with {units} a difference of {least:.3} would be detected 4 times out of 5"));
     }
     let few = || pair.metrics.iter().filter(|row| row.unreliable && row.n > 0).map(|row| row.units);
     if let (Some(least), Some(most)) = (few().min(), few().max()) {
@@ -130,7 +130,7 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
         }
         return "\nBoth find the same goldens in most of their trials.\n".to_owned();
     }
-    let mut out = format!("\n{}\n", paint("Goldens that moved", BOLD, terminal));
+    let mut out = format!("\n{}\n", paint("Changed goldens", BOLD, terminal));
     out.push_str(&indented(&mcnemar(pair), DIM, terminal));
     for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
         if moved.is_empty() {
@@ -181,7 +181,7 @@ fn equals(p: Option<f64>) -> String {
 
 fn moved(pair: &PairV1, terminal: &TerminalStyle) -> String {
     let Some(first) = pair.moved.first() else { return String::new() };
-    let heading = format!("Cases that moved most ({})", title(&first.metric));
+    let heading = format!("Most changed cases ({})", title(&first.metric));
     let row = |one: &CaseMovedV1| {
         vec![
             Cell::left(&one.case),
@@ -236,5 +236,5 @@ pub(super) fn wins_and_losses(ranks: &RanksV1, tool: &str) -> [usize; 2] {
 pub(super) fn rank_method(ranks: &RanksV1) -> String {
     let tests = ranks.pairs.iter().filter(|pair| pair.p.is_some()).count();
     let percent = 100.0 * ranks.level;
-    format!("ranks hold all true ranks at once with {percent:.0} %: {} of all pairs (Holm)", count(tests, "test"))
+    format!("{percent:.0} % simultaneous confidence sets of ranks: {} of all pairs (Holm)", count(tests, "test"))
 }

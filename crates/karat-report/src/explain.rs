@@ -62,7 +62,7 @@ pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -
     }
     let extras: Vec<&Extra> = result.extras.iter().filter(|e| !e.flags.contains(&Flag::Trap)).collect();
     if !extras.is_empty() {
-        writer.title("Matched nothing", &count(extras.len(), "finding"));
+        writer.title("Extras", &count(extras.len(), "finding"));
         for extra in extras {
             write_extra(&mut writer, input, findings, extra);
         }
@@ -203,11 +203,11 @@ fn write_golden(
     let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
         (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
         (Some(_), ..) => ("✓", GOOD, "found"),
-        (None, Some(_), ..) => ("✗", BAD, "a trap, and the tool fell into it"),
+        (None, Some(_), ..) => ("✗", BAD, "a trap, reported"),
         (None, None, Some(_), _) => ("✗", BAD, "missed"),
         _ if input.trial.outcome != Outcome::Reported => ("·", DIM, "not tried"),
         (None, None, None, Acceptance::Acceptable) => ("·", DIM, "acceptable, not reported"),
-        (None, None, None, _) => ("·", DIM, "a trap, avoided"),
+        (None, None, None, _) => ("·", DIM, "a trap, not reported"),
     };
     writer.out.push('\n');
     let place = place(golden.file.as_ref().map(ToString::to_string), golden.lines.map(|l| (l.start, l.end)));
@@ -249,7 +249,7 @@ fn write_match(
     let score = found.score.map(|score| (score, found.parts));
     write_finding(writer, findings, found.finding, "matched by", input.profile, score);
     let reason = match &found.decided_by {
-        DecidedBy::Score => format!("decided by the score, which reaches {:.2}", input.profile.threshold),
+        DecidedBy::Score => format!("decided by the score, at least {:.2}", input.profile.threshold),
         DecidedBy::Judge(judge) => format!("decided by the judge {}", harmless(judge.as_str())),
         DecidedBy::Identity(_) => {
             let keys = key::golden_keys(golden);
@@ -302,10 +302,11 @@ fn write_duplicate(
     duplicate: &Duplicate,
 ) {
     write_finding(writer, findings, duplicate.finding, "again", input.profile, None);
-    let golden = duplicate.golden.map_or("a golden the record does not name", |g| input.case.goldens[g].id.as_str());
+    let golden =
+        duplicate.golden.map_or("a golden that the record does not contain", |g| input.case.goldens[g].id.as_str());
     let counts =
-        if input.profile.duplicates_are_false { "a false positive in this profile" } else { "no false positive" };
-    writer.quote(6, &format!("reports {golden}, which was found already: {counts}"), DIM);
+        if input.profile.duplicates_are_false { "a false positive in this profile" } else { "not a false positive" };
+    writer.quote(6, &format!("reports {golden}, which is already matched: {counts}"), DIM);
     flags(writer, &duplicate.flags);
 }
 
@@ -378,8 +379,8 @@ fn trimmed(weight: f64) -> String {
 fn flags(writer: &mut TextWriter<'_>, flags: &[Flag]) {
     for flag in flags {
         let words = match flag {
-            Flag::Ambiguous => "ambiguous: another assignment is worth just as much",
-            Flag::OutsideChange => "lies on lines the change did not touch",
+            Flag::Ambiguous => "ambiguous: another assignment has the same score",
+            Flag::OutsideChange => "outside the changed lines",
             Flag::Unjudged => "unjudged: no judge answered about this pair",
             Flag::Trap => "a known false alarm",
         };
@@ -403,7 +404,7 @@ fn others(writer: &mut TextWriter<'_>, input: &CaseExplanation<'_>) {
     if rest.is_empty() {
         return;
     }
-    writer.title("Other trials", "--trial N tells one in full");
+    writer.title("Other trials", "--trial N shows one in full");
     for trial in rest {
         let required = trial.counts.tp + trial.counts.fn_;
         let (text, style) = match trial.outcome {

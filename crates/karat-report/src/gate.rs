@@ -19,7 +19,7 @@ pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
     let mut tool = None;
     for demand in &gate.demands {
         if tool != Some(&demand.tool) {
-            let name = demand.tool.as_deref().unwrap_or("all together");
+            let name = demand.tool.as_deref().unwrap_or("all tools");
             out.push_str(&format!("\n{}\n", paint(&harmless(name), bold)));
             tool = Some(&demand.tool);
         }
@@ -31,7 +31,7 @@ pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
         }
     }
     if !gate.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Be careful", AnsiColor::Yellow.on_default().bold())));
+        out.push_str(&format!("\n{}\n", paint("Warnings", AnsiColor::Yellow.on_default().bold())));
         for line in gate.warnings.iter().flat_map(|text| grid::wrap(&harmless(text), terminal.width.saturating_sub(2)))
         {
             out.push_str(&format!("  {line}\n"));
@@ -46,13 +46,13 @@ pub fn sentence(gate: &GateV1) -> String {
     let count_of = |outcome: DemandOutcomeV1| gate.demands.iter().filter(|demand| demand.outcome == outcome).count();
     let (holds, fails, open) =
         (count_of(DemandOutcomeV1::Holds), count_of(DemandOutcomeV1::Fails), count_of(DemandOutcomeV1::Inconclusive));
-    let counts: Vec<String> = [(fails, "not met"), (open, "that cannot be told"), (holds, "met")]
+    let counts: Vec<String> = [(fails, "failed"), (open, "inconclusive"), (holds, "passed")]
         .into_iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, words)| format!("{} {words}", count(n, "demand")))
         .collect();
     let word = match gate.outcome {
-        DemandOutcomeV1::Holds => "The gate holds",
+        DemandOutcomeV1::Holds => "The gate passes",
         DemandOutcomeV1::Inconclusive => "The gate is inconclusive",
         DemandOutcomeV1::Fails => "The gate fails",
     };
@@ -73,16 +73,16 @@ pub fn markdown(gate: &GateV1) -> String {
     out.push_str("| | tool | demand | why |\n|---|---|---|---|\n");
     let row = |demand: &DemandV1| {
         let mark = match demand.outcome {
-            DemandOutcomeV1::Holds => "✅ holds",
+            DemandOutcomeV1::Holds => "✅ pass",
             DemandOutcomeV1::Inconclusive => "❔ inconclusive",
-            DemandOutcomeV1::Fails => "❌ fails",
+            DemandOutcomeV1::Fails => "❌ fail",
         };
         let tool = demand.tool.as_deref().unwrap_or("all");
         format!("| {mark} | {} | {} | {} |\n", escape(tool), escape(&demand.demand), escape(&demand.why))
     };
     out.extend(gate.demands.iter().map(row));
     if !gate.warnings.is_empty() {
-        out.push_str("\n**Be careful**\n\n");
+        out.push_str("\n**Warnings**\n\n");
         out.extend(gate.warnings.iter().map(|warning| format!("- {}\n", escape(warning))));
     }
     out

@@ -24,12 +24,12 @@ pub fn licences(report: &ReportV1, most: f64) -> Vec<DemandV1> {
     let judges: Vec<&JudgeV1> = report.judges.iter().filter(decided).filter(|judge| !members(judge)).collect();
     if judges.is_empty() {
         let none = inconclusive(None, format!("judges wrong or fooled in ≤ {}", percent(most)), None);
-        return vec![DemandV1 { outcome: DemandOutcomeV1::Holds, why: "no judge decided anything".to_owned(), ..none }];
+        return vec![DemandV1 { outcome: DemandOutcomeV1::Holds, why: "no judge decided a pair".to_owned(), ..none }];
     }
     let of_judge = |judge: &JudgeV1| match &judge.probe {
         Some(probe) => licence(&judge.judge, probe, most),
         None => {
-            let why = format!("it was never probed; do so with: karat judge probe --judge {}", judge.judge);
+            let why = format!("it was never probed; run: karat judge probe --judge {}", judge.judge);
             let demand = format!("judge {}: wrong or fooled in ≤ {}", judge.judge, percent(most));
             vec![DemandV1 { why, ..inconclusive(None, demand, None) }]
         }
@@ -45,7 +45,7 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
             Some(rate) => check_rate(demand, rate, &probe.suite, most),
             None => {
                 let why = format!(
-                    "the probe made of {} has no such pairs; run `karat judge probe --judge {judge}` again",
+                    "the probe from {} has no such pairs; run `karat judge probe --judge {judge}` again",
                     probe.suite
                 );
                 DemandV1 { why, ..inconclusive(None, demand, None) }
@@ -72,11 +72,11 @@ fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1
     let none = DemandV1 { value: rate.rate, ci: rate.ci, n: Some(rate.n), ..inconclusive(None, demand, None) };
     let unanswered = if rate.unjudged > 0 { format!(", {} unanswered", rate.unjudged) } else { String::new() };
     let (Some(value), Some([low, high])) = (rate.rate, rate.ci) else {
-        let why = format!("it answered none of these pairs{unanswered}, or none rightly before they were disturbed");
+        let why = format!("it answered none of these pairs{unanswered}, or none correctly before the disturbance");
         return DemandV1 { why, ..none };
     };
     let counted = format!(
-        "{} of {} made of {suite}{unanswered}: {}, interval {} … {}",
+        "{} of {} from {suite}{unanswered}: {}, interval {} … {}",
         rate.wrong,
         rate.n,
         percent(value),
@@ -90,7 +90,7 @@ fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1
     } else {
         (
             DemandOutcomeV1::Inconclusive,
-            format!("{counted}: n = {} cannot tell{}", rate.n, pairs_needed(value, most, rate.n)),
+            format!("{counted}: n = {} is too small to decide{}", rate.n, pairs_needed(value, most, rate.n)),
         )
     };
     DemandV1 { outcome, why, ..none }
@@ -104,7 +104,7 @@ const Z: f64 = 1.959_963_984_540_054;
 fn pairs_needed(rate: f64, most: f64, n: usize) -> String {
     let pairs = (Z * Z * most * (1.0 - most) / (most - rate).powi(2)).ceil();
     if pairs.is_finite() && pairs > n as f64 && pairs < 1e6 {
-        format!("; about {pairs} such pairs would do")
+        format!("; about {pairs} such pairs would be enough")
     } else {
         String::new()
     }

@@ -28,7 +28,7 @@ fn line(report: &ReportV1, judge: &JudgeV1) -> String {
     let mut parts = vec![asked];
     if judge.beyond > 0 {
         let matches = if judge.beyond == 1 { "match" } else { "matches" };
-        parts.push(format!("{} {matches} that place and words alone would miss", judge.beyond));
+        parts.push(format!("{} {matches} that location and words alone would miss", judge.beyond));
     }
     if let Some(spent) = spent {
         let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();

@@ -61,30 +61,20 @@ impl Format {
 
 /// All formats, in listing order.
 pub static FORMATS: &[Format] = &[
-    Format {
-        name: "table",
-        extension: "txt",
-        description: "for people at a terminal",
-        draw: Draw::Report(table::draw),
-    },
+    Format { name: "table", extension: "txt", description: "text for a terminal", draw: Draw::Report(table::draw) },
     Format {
         name: "json",
         extension: "json",
-        description: "the whole report, the source of all others",
+        description: "the complete report, from which all others are drawn",
         draw: Draw::Report(draw_json),
     },
     Format {
         name: "markdown",
         extension: "md",
-        description: "for a pull request or a step summary",
+        description: "a table for a pull request or a step summary",
         draw: Draw::Report(markdown::draw),
     },
-    Format {
-        name: "html",
-        extension: "html",
-        description: "one page to look at and send around",
-        draw: Draw::View(html::draw),
-    },
+    Format { name: "html", extension: "html", description: "one self-contained page", draw: Draw::View(html::draw) },
     Format {
         name: "csv",
         extension: "csv",

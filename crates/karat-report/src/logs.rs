@@ -6,15 +6,13 @@ use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::log::{LogStageV1, LogSummaryV1};
 
-const NOTE: &str = "in, out: tokens · p50 to p99: times that so many per cent did not exceed";
+const NOTE: &str = "in, out: tokens · p50 to p99: percentiles of the time";
 
 /// Renders times, work by stage and model, and failures.
 pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
     let session = summary.session_id.as_ref().map(|id| format!(" · session {id}")).unwrap_or_default();
-    let ended = summary
-        .ended
-        .as_ref()
-        .map_or("it did not end".to_owned(), |ended| format!("ended {}", without_fraction(ended)));
+    let ended =
+        summary.ended.as_ref().map_or("did not end".to_owned(), |ended| format!("ended {}", without_fraction(ended)));
     let mut out = format!("run {}{}\n", harmless(&summary.batch_run_id), harmless(&session));
     let stage = format!("stage {}", summary.assessment_mode);
     let began = format!("began {}", without_fraction(&summary.began));
@@ -43,7 +41,7 @@ pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
         out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
     }
     if !summary.errors.is_empty() {
-        out.push_str("\nwhat went wrong\n");
+        out.push_str("\nerrors\n");
     }
     for error in &summary.errors {
         let model = error.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();

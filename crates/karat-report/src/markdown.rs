@@ -66,7 +66,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
         out.push_str(&format!("\nIsolation: {}.\n", isolation.join("; ")));
     }
     if !report.warnings.is_empty() {
-        out.push_str("\n<details><summary>Be careful</summary>\n\n");
+        out.push_str("\n<details><summary>Warnings</summary>\n\n");
         for warning in &report.warnings {
             out.push_str(&format!("- {}\n", escape(warning)));
         }

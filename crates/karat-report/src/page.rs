@@ -42,7 +42,7 @@ impl Page<'_> {
         );
         out.push_str("<link rel=\"icon\" href=\"data:,\">\n");
         out.push_str(&format!("<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"));
-        out.push_str("<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+        out.push_str("<a class=\"skip\" href=\"#main\">Skip to content</a>\n");
         out.push_str(&nav);
         out.push_str("<main id=\"main\" tabindex=\"-1\">\n");
         out.push_str(self.body);

@@ -12,7 +12,7 @@ use karat_format::power::{PowerV1, VarianceV1};
 pub fn draw(power: &PowerV1, terminal: &TerminalStyle) -> String {
     let paint = |text: &str, style: Style| paint(text, style, terminal);
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let head = power.metric.as_deref().map_or("How many cases", title);
+    let head = power.metric.as_deref().map_or("Required cases", title);
     let facts = format!("spread {:.3}: {}", power.spread, harmless(&power.spread_of));
     let mut out = format!("{}  {}\n\n", paint(head, bold), paint(&facts, dim));
     let mut line = |text: &str| {
@@ -23,20 +23,20 @@ pub fn draw(power: &PowerV1, terminal: &TerminalStyle) -> String {
     let often = often(power.power);
     if let Some(cases) = power.cases {
         let clusters = power.clusters.map(|n| format!(" in {}", count(n, "cluster"))).unwrap_or_default();
-        line(&format!("To see a difference of {} {often}: {}{clusters}.", power.effect, count(cases, "case")));
+        line(&format!("To detect a difference of {} ({often}): {}{clusters}.", power.effect, count(cases, "case")));
     }
     if let Some(present) = &power.present
         && let Some(least) = present.detectable
     {
         let clusters = present.clusters.map(|n| format!(" in {}", count(n, "cluster"))).unwrap_or_default();
         let now = count(present.cases, "case");
-        line(&format!("The present {now}{clusters} let a difference of {least:.3} be seen {often}."));
+        line(&format!("The present {now}{clusters} detect a difference of {least:.3} ({often})."));
     }
     if let Some(design) = power.design_effect {
-        line(&format!("Cases of a cluster are alike: it takes {design:.2} times as many as if they were not."));
+        line(&format!("Cases of a cluster are similar: this takes {design:.2} times as many as independent cases."));
     }
     if let Some(variance) = &power.variance {
-        out.push_str(&format!("\n{}\n", paint("Where the width of the interval comes from", bold)));
+        out.push_str(&format!("\n{}\n", paint("Variance", bold)));
         for text in [shares(variance), halving(variance)] {
             for line in grid::wrap(&text, terminal.width.saturating_sub(2)) {
                 out.push_str(&format!("  {line}\n"));
@@ -101,8 +101,8 @@ fn halving(variance: &VarianceV1) -> String {
     let (never, does): (Vec<String>, Vec<String>) = ways.into_iter().partition(|way| way.starts_with("no number"));
     let alone = |ways: &[String]| ways.join(", nor ").replace(", nor no number", ", nor any number");
     match (does.is_empty(), never.is_empty()) {
-        (true, _) => format!("Halving it: {} does.", alone(&never)),
-        (false, true) => format!("Halving it takes {}.", does.join(", or ")),
-        (false, false) => format!("Halving it takes {}; {} does.", does.join(", or "), alone(&never)),
+        (true, _) => format!("To halve the interval, {} is enough.", alone(&never)),
+        (false, true) => format!("To halve the interval: {}.", does.join(", or ")),
+        (false, false) => format!("To halve the interval: {}; {} is enough.", does.join(", or "), alone(&never)),
     }
 }

@@ -111,9 +111,9 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
     match reason {
         MissReasonV1::TrialFailed { outcome } => format!("the trial {}", outcome.ended()),
         MissReasonV1::NothingReported => "the tool reported nothing".to_owned(),
-        MissReasonV1::NoCandidate => "no finding comes near it".to_owned(),
+        MissReasonV1::NoCandidate => "no finding is similar to it".to_owned(),
         MissReasonV1::BelowThreshold { finding, score, threshold } => {
-            format!("the best candidate, {finding}, scores {score:.3}; a match takes {threshold}")
+            format!("the best candidate, {finding}, scores {score:.3}; a match needs {threshold}")
         }
         MissReasonV1::PathAlone { finding } => {
             format!("the best candidate, {finding}, shares its path and nothing else")
@@ -124,7 +124,7 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
         MissReasonV1::Taken { finding, matched_to } => {
             format!("the best candidate, {finding}, is matched to {matched_to}")
         }
-        MissReasonV1::Refused { finding, judge } => format!("the best candidate, {finding}, was refused by {judge}"),
+        MissReasonV1::Refused { finding, judge } => format!("the best candidate, {finding}, was rejected by {judge}"),
         MissReasonV1::Unjudged { finding: Some(finding) } => format!("no judge answered about {finding}"),
         MissReasonV1::Unjudged { finding: None } => "no judge answered".to_owned(),
         MissReasonV1::NotAsked { finding, matched_to: Some(golden) } => {
@@ -138,8 +138,8 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
             format!("{finding}, which has its {}, is matched to {matched_to}", shared_key_words(by))
         }
         MissReasonV1::KeyRefused { setting, .. } => setting_reason(setting),
-        MissReasonV1::NoKey { missing } => format!("no key can be built for it: it states no {}", list(missing)),
-        MissReasonV1::AuditedMissing => "the audit says that it was not found".to_owned(),
+        MissReasonV1::NoKey { missing } => format!("no key can be built for it: it has no {}", list(missing)),
+        MissReasonV1::AuditedMissing => "the audit reports it as not found".to_owned(),
         MissReasonV1::NotRecorded => "no recorded judgement matches it".to_owned(),
         MissReasonV1::NotCompared => "the profile does not compare it".to_owned(),
     }
@@ -148,9 +148,9 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
 pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
     match reason {
         ExtraReasonV1::CleanCase => "the case has no goldens".to_owned(),
-        ExtraReasonV1::NothingNear => "no golden comes near it".to_owned(),
+        ExtraReasonV1::NothingNear => "no golden is similar to it".to_owned(),
         ExtraReasonV1::BelowThreshold { golden, score, threshold } => {
-            format!("its best golden, {golden}, scores {score:.3}; a match takes {threshold}")
+            format!("its best golden, {golden}, scores {score:.3}; a match needs {threshold}")
         }
         ExtraReasonV1::PathAlone { golden } => {
             format!("it shares the path of its best golden, {golden}, and nothing else")
@@ -158,7 +158,7 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
         ExtraReasonV1::NotWorthAsking { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }
-        ExtraReasonV1::Refused { golden, judge } => format!("its best golden, {golden}, was refused by {judge}"),
+        ExtraReasonV1::Refused { golden, judge } => format!("its best golden, {golden}, was rejected by {judge}"),
         ExtraReasonV1::Unjudged { golden: Some(golden) } => format!("no judge answered about {golden}"),
         ExtraReasonV1::Unjudged { golden: None } => "no judge answered".to_owned(),
         ExtraReasonV1::NotAsked { golden, matched_to: Some(finding) } => {
@@ -168,14 +168,14 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
             format!("no judge was asked about its best golden, {golden}")
         }
         ExtraReasonV1::Trap { golden } => format!("it reports a known false alarm, {golden}"),
-        ExtraReasonV1::UnexpectedKey { .. } => "its key is none of the expected ones".to_owned(),
+        ExtraReasonV1::UnexpectedKey { .. } => "its key is not one of the expected keys".to_owned(),
         ExtraReasonV1::KeyRefused { setting, .. } => setting_reason(setting),
-        ExtraReasonV1::NoKey { missing } => format!("it has no key: it states no {}", list(missing)),
+        ExtraReasonV1::NoKey { missing } => format!("it has no key: it has no {}", list(missing)),
         ExtraReasonV1::Audited { class } => class.meaning().to_owned(),
         ExtraReasonV1::NotRecorded => "no recorded judgement matches it".to_owned(),
         ExtraReasonV1::NotCompared => "the profile does not compare it".to_owned(),
-        ExtraReasonV1::Confirmed => "a real problem that no golden names".to_owned(),
-        ExtraReasonV1::Refuted => "looked at, and no problem".to_owned(),
+        ExtraReasonV1::Confirmed => "a real problem that no golden describes".to_owned(),
+        ExtraReasonV1::Refuted => "reviewed: not a problem".to_owned(),
     }
 }
 
@@ -191,9 +191,9 @@ fn shared_key_words(by: &str) -> &'static str {
 
 fn setting_reason(setting: &str) -> String {
     let why = [
-        (RefusedKey::Chunk, "its key names a chunk, and identity.chunk_anchors is off"),
-        (RefusedKey::NoAnchor, "its key is no `anchor:` key, and identity.require_anchor is on"),
-        (RefusedKey::NoSource, "its key names no source, and identity.include_source is on"),
+        (RefusedKey::Chunk, "its key names a chunk, but identity.chunk_anchors is off"),
+        (RefusedKey::NoAnchor, "its key is not an `anchor:` key, but identity.require_anchor is on"),
+        (RefusedKey::NoSource, "its key names no source, but identity.include_source is on"),
     ];
     let why = why.iter().find(|(refused, _)| refused.as_str() == setting);
     why.map_or_else(|| format!("identity.{setting} does not accept its key"), |(_, words)| (*words).to_owned())

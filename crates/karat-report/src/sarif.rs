@@ -22,8 +22,8 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
 /// Our SARIF rules, one per verdict.
 const RULES: [(&str, &str); 6] = [
     ("karat/match", "The finding reports a golden issue."),
-    ("karat/acceptable", "The finding reports something true that was not demanded."),
-    ("karat/duplicate", "The finding reports a golden issue that was reported already."),
+    ("karat/acceptable", "The finding reports an acceptable golden issue, which is not required."),
+    ("karat/duplicate", "The finding reports a golden issue that another finding reports already."),
     ("karat/extra", "The finding reports no golden issue."),
     ("karat/trap", "The finding reports a known false alarm."),
     ("karat/miss", "No finding reports the golden issue."),

@@ -136,7 +136,7 @@ fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
 fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let changed: Vec<&ToolV1> =
         ranked(report).into_iter().filter(|t| t.one_to_one.is_some_and(|c| c != t.counts)).collect();
-    let mut out = format!("\n{}\n", paint("If every finding could match one golden only", BOLD, terminal));
+    let mut out = format!("\n{}\n", paint("If every finding could match only one golden", BOLD, terminal));
     if changed.is_empty() {
         out.push_str("  nothing would change: the recorded matches are one to one\n");
         return out;
@@ -208,7 +208,7 @@ fn cases(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if order.is_empty() {
         return String::new();
     }
-    let heading = if large { "The ten cases that went worst" } else { "Case by case" };
+    let heading = if large { "The ten worst cases" } else { "Case by case" };
     // F1 is the default; any other metric is named.
     let heading = match rank_metric(report) {
         "f1" => heading.to_owned(),
@@ -350,7 +350,7 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
             _ => from.to_string(),
         };
         let line = format!(
-            "{}: findings from {by} {from} on have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
+            "{}: findings with {by} {from} and above have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
             tool.tool, best.f1, best.precision, best.recall
         );
         out.push_str(&hanging(&line, terminal));
@@ -358,7 +358,7 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if out.is_empty() {
         return out;
     }
-    let aside = "(chosen on these very cases, so it promises too much)";
+    let aside = "(chosen on the same cases, so it is optimistic)";
     format!("\n{}{out}", beside("A threshold would help", " ", aside, terminal))
 }
 
@@ -407,7 +407,7 @@ fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
 fn warnings(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     if !report.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Be careful", WARNING.bold(), terminal)));
+        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
     }
     for warning in report.warnings.iter().take(12) {
         out.push_str(&hanging(warning, terminal));

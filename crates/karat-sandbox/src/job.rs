@@ -166,7 +166,7 @@ impl fmt::Display for ExitReason {
             Self::Cancelled => f.write_str("was cancelled"),
             Self::LimitExceeded(resource) => write!(f, "went over its limit on {}", resource.as_str()),
             Self::NotStarted(why) => write!(f, "could not be started: {why}"),
-            Self::LostSupervisor => f.write_str("ended the process that watched over it"),
+            Self::LostSupervisor => f.write_str("killed its supervisor"),
         }
     }
 }
@@ -226,7 +226,7 @@ pub enum SandboxError {
         .secret.display(), .root.display()
     )]
     SecretInside { secret: PathBuf, root: PathBuf },
-    #[error("isolation by {} is asked for, but {why}", .required.as_str())]
+    #[error("isolation by {} was requested, but {why}", .required.as_str())]
     Unavailable { required: Isolation, why: String },
     #[error("the supervisor {} could not be {doing}: {source}", .program.display())]
     Supervisor { program: PathBuf, doing: &'static str, source: io::Error },

@@ -137,7 +137,7 @@ fn relay(mut client: TcpStream, upstream: &UpstreamProxies) -> io::Result<()> {
     client.set_read_timeout(Some(TIMEOUT))?;
     let head = read_head(&mut client)?;
     let Some((target, headers)) = parse_head(&head) else {
-        return refuse(client, "400 Bad Request", "this is no request that a proxy understands");
+        return refuse(client, "400 Bad Request", "not a valid proxy request");
     };
     let (server, answer) = match connect(&target, upstream) {
         Ok(connected) => connected,

@@ -5,6 +5,7 @@ use crate::git::{Blob, CommitId, Entry, EntryKind, FileChange, GitError, Reposit
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
+use karat_core::wording;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -103,15 +104,17 @@ impl fmt::Display for LostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoFile => f.write_str("it names no file"),
-            Self::Glob => f.write_str("its file is a glob, which stands for many places"),
+            Self::Glob => f.write_str("its file is a glob, which matches many files"),
             Self::NotInFrom => f.write_str("its file is not in the old revision"),
             Self::NotAFile => f.write_str("its file is a link or a submodule"),
             Self::FileDeleted => f.write_str("its file was deleted"),
             Self::LinesDeleted => f.write_str("its lines were deleted or rewritten"),
-            Self::BeyondEnd(count) => write!(f, "its lines are not among the {count} of the old file"),
+            Self::BeyondEnd(count) => {
+                write!(f, "its lines are outside the old file, which has {}", wording::count(*count as usize, "line"))
+            }
             Self::Binary => f.write_str("its file is binary"),
             Self::TooLong => write!(f, "its file is longer than {} MiB", MAX_FILE >> 20),
-            Self::LeftPrefix(path) => write!(f, "its file moved away, to {path}"),
+            Self::LeftPrefix(path) => write!(f, "its file moved to {path}"),
         }
     }
 }
@@ -303,8 +306,8 @@ mod tests {
         };
         check("same.py", Some((3, 4)), "unchanged same.py:3-4");
         check("same.py", None, "unchanged same.py");
-        check("same.py", Some((9, 10)), "lost: its lines are not among the 9 of the old file");
-        check("same.py", Some((0, 1)), "lost: its lines are not among the 9 of the old file");
+        check("same.py", Some((9, 10)), "lost: its lines are outside the old file, which has 9 lines");
+        check("same.py", Some((0, 1)), "lost: its lines are outside the old file, which has 9 lines");
         check("shifted.py", Some((3, 4)), "moved shifted.py:3-4 to shifted.py:4-5");
         check("edited.py", Some((3, 4)), "edited edited.py:3-4 to edited.py:3-4");
         check("edited.py", Some((5, 6)), "unchanged edited.py:5-6");
@@ -314,12 +317,12 @@ mod tests {
         check("gone.py", Some((1, 1)), "lost: its file was deleted");
         check("old.py", Some((5, 6)), "moved old.py:5-6 to sub/new.py:6-7");
         check("old.py", None, "moved old.py to sub/new.py");
-        check("leaves.py", Some((1, 1)), "lost: its file moved away, to lib/left.py");
+        check("leaves.py", Some((1, 1)), "lost: its file moved to lib/left.py");
         check("later.py", Some((1, 1)), "lost: its file is not in the old revision");
         check("sub", Some((1, 1)), "lost: its file is not in the old revision");
         check("../x.py", Some((1, 1)), "lost: its file is not in the old revision");
         check("data.bin", Some((1, 1)), "lost: its file is binary");
-        check("*.py", Some((1, 1)), "lost: its file is a glob, which stands for many places");
+        check("*.py", Some((1, 1)), "lost: its file is a glob, which matches many files");
         check(" ", Some((1, 1)), "lost: it names no file");
     }
 

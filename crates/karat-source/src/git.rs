@@ -106,15 +106,13 @@ pub enum Blob {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages explain the variants")]
 pub enum GitError {
-    #[error(
-        "the `git` program was not found; install it (https://git-scm.com/downloads) and see that it is on the PATH"
-    )]
+    #[error("the `git` program was not found; install it (https://git-scm.com/downloads) and add it to the PATH")]
     NotInstalled,
-    #[error("{}: this folder is in no git repository; name one that is, or run `git init` there", .dir.display())]
+    #[error("{}: this folder is not in a git repository; name one that is, or run `git init` there", .dir.display())]
     NotARepository { dir: PathBuf },
-    #[error("{rev:?} is not a revision; give a commit id, a branch, a tag or the like, without options")]
+    #[error("invalid revision {rev:?}: expected a commit id, a branch or a tag, without options")]
     BadRevision { rev: String },
-    #[error("{rev:?} names no commit in {}; see `git log`, or run `git fetch` if it lies on a remote", .dir.display())]
+    #[error("{rev:?} names no commit in {}; see `git log`, or run `git fetch` if it is on a remote", .dir.display())]
     UnknownRevision { rev: String, dir: PathBuf },
     #[error(
         "the parent of {commit} is not in this clone; run `git fetch --deepen=1`, or `git fetch --unshallow` for everything"
@@ -124,7 +122,7 @@ pub enum GitError {
     Io { verb: String, source: io::Error },
     #[error("git {verb} failed: {message}")]
     Failed { verb: String, message: String },
-    #[error("git {verb} answered in an unknown way ({answer:?}); this needs git 2.30 or newer")]
+    #[error("git {verb} gave an unexpected answer ({answer:?}); git 2.30 or newer is needed")]
     Unexpected { verb: String, answer: String },
 }
 

@@ -11,17 +11,17 @@ pub enum StoreError {
     #[error("{} is a database, but not a store of Karat; name the right folder with --store DIR", file.display())]
     Foreign { file: PathBuf },
     #[error(
-        "{} has version {found}, and this Karat knows versions up to {known}; use a newer Karat. Nothing was changed",
+        "{} has version {found}, but this Karat reads versions up to {known}; use a newer Karat. Nothing was changed",
         file.display()
     )]
     Newer { file: PathBuf, found: i64, known: i64 },
     #[error(
-        "the disk is full: {} cannot grow. What was saved before is safe; make room on the disk and go on",
+        "the disk is full: {} cannot grow. What was saved before is safe; free some space and resume",
         file.display()
     )]
     Full { file: PathBuf },
     #[error(
-        "{} cannot be read or written ({detail}). What was saved before is safe; look after the disk, its quota and its limits, and go on",
+        "{} cannot be read or written ({detail}). What was saved before is safe; check the disk, its quota and its limits, and resume",
         file.display()
     )]
     Disk { file: PathBuf, detail: String },
@@ -35,27 +35,27 @@ pub enum StoreError {
         file.display()
     )]
     Damaged { file: PathBuf, detail: String },
-    #[error("{} is in use by another process, and it did not become free; try again when that one is done", file.display())]
+    #[error("{} is in use by another process; try again when it has finished", file.display())]
     InUse { file: PathBuf },
     #[error("the run {run} is being worked on by {holder}; wait for it to end, or stop it")]
     Busy { run: String, holder: String },
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{}: {detail}; `karat store verify` tells whether the store is sound", file.display())]
+    #[error("{}: {detail}; `karat store verify` checks the store", file.display())]
     Database { file: PathBuf, detail: String },
-    #[error("{}: {detail}; what was there stays as it was", file.display())]
+    #[error("{}: {detail}; nothing was changed", file.display())]
     Conflict { file: PathBuf, detail: String },
     #[error("there is no run `{reference}`{hint}; `karat store list` shows all runs")]
     NoRun { reference: String, hint: String },
     #[error("`{reference}` may be any of {candidates}; type more of the id")]
     Ambiguous { reference: String, candidates: String },
-    #[error("a run cannot be called {name:?}: {reason}")]
+    #[error("invalid run name {name:?}: {reason}")]
     BadName { name: String, reason: &'static str },
-    #[error("the run {run} is called `{name}` already; choose another name")]
+    #[error("the run {run} is already named `{name}`; choose another name")]
     NameTaken { name: String, run: String },
     #[error("the run {run} is {state}; only a running run takes trials")]
     Ended { run: String, state: &'static str },
-    #[error("{trial} is stored already, and nothing is overwritten")]
+    #[error("{trial} is already stored and is not overwritten")]
     Twice { trial: String },
     #[error("{trial} cannot be stored: {reason}")]
     BadTrial { trial: String, reason: String },
@@ -83,7 +83,7 @@ pub enum StoreError {
         reason: &'static str,
     },
     #[error(
-        "{file}, line {line}: {reason}. Nothing was taken; export the ledger again with `karat store export --ledger`"
+        "{file}, line {line}: {reason}. Nothing was loaded; export the ledger again with `karat store export --ledger`"
     )]
     BadLedger {
         file: String,
@@ -92,15 +92,15 @@ pub enum StoreError {
         reason: String,
     },
     #[error(
-        "{file} holds exchanges that are here already with other content: {keys}. Nothing was taken, since what judges said stays what it is; leave these lines out, or use another store with --store DIR"
+        "{file} contains exchanges that are already stored with other content: {keys}. Nothing was loaded, since recorded answers are never overwritten; remove these lines, or use another store with --store DIR"
     )]
     LedgerDiffers { file: String, keys: String },
     #[error(
-        "the store holds nothing under the hash {hash}; `karat store show RUN --trial TOOL CASE N` lists what is kept"
+        "the store has no artifact with the hash {hash}; `karat store show RUN --trial TOOL CASE N` lists what is kept"
     )]
     NoArtifact { hash: String },
     #[error(
-        "{file}, line {line}: {reason}. Nothing was taken; export the run again with `karat store export RUN --whole`"
+        "{file}, line {line}: {reason}. Nothing was loaded; export the run again with `karat store export RUN --whole`"
     )]
     BadExport {
         file: String,
@@ -109,9 +109,9 @@ pub enum StoreError {
         reason: String,
     },
     #[error(
-        "{file} holds the run {run}, which is here already with other content; `karat store gc {run}` removes the one that is here"
+        "{file} contains the run {run}, which is already stored with other content; `karat store gc {run}` removes the stored one"
     )]
     Differs { file: String, run: String },
-    #[error("the export cannot be written: {0}")]
+    #[error("the export could not be written: {0}")]
     Unwritten(std::io::Error),
 }

@@ -146,7 +146,7 @@ impl Store {
         match self.database.compact() {
             // The space is reused later even if it cannot be returned now.
             Err(error @ (StoreError::InUse { .. } | StoreError::Full { .. })) => {
-                report.notes.push(format!("the room could not be given back to the disk: {error}"));
+                report.notes.push(format!("the disk space could not be freed: {error}"));
                 Ok(())
             }
             result => result,

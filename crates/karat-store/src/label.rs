@@ -46,7 +46,7 @@ pub struct Annotator(String);
 
 /// A name that annotators cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody who labels can be called {name:?}: {reason}")]
+#[error("invalid annotator name {name:?}: {reason}")]
 pub struct BadAnnotator {
     name: String,
     reason: &'static str,
@@ -56,15 +56,15 @@ impl Annotator {
     /// A name that judgements can carry.
     pub fn new(name: &str) -> Result<Self, BadAnnotator> {
         let reason = if name.trim().is_empty() || name.trim() != name {
-            "a name is not blank, and has no blanks at its ends"
+            "expected a name that is not blank and has no spaces at its ends"
         } else if name.contains(':') {
             "a name has no colon, since judgements are signed human:NAME"
         } else if name.chars().any(|c| stand_in(c).is_some()) {
-            "a name has no control characters and none that cannot be seen"
+            "expected a name without control or invisible characters"
         } else if name.chars().count() > 100 {
-            "a name has 100 characters at most"
+            "expected at most 100 characters"
         } else if name.starts_with('-') {
-            "it reads as a flag"
+            "it looks like a flag"
         } else {
             return Ok(Self(name.to_owned()));
         };

@@ -61,17 +61,17 @@ pub(super) fn short_ids<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<String> {
 /// Rejects names that could be read as another kind of reference.
 pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
     let reason = if name.trim().is_empty() || name.trim() != name {
-        "a name is not blank, and has no blanks at its ends"
+        "expected a name that is not blank and has no spaces at its ends"
     } else if name.chars().any(char::is_control) {
-        "a name has no control characters"
+        "expected a name without control characters"
     } else if name.chars().count() > 100 {
-        "a name has 100 characters at most"
+        "expected at most 100 characters"
     } else if name == LATEST {
         "`latest` stands for the newest run"
     } else if name.starts_with('-') {
-        "it reads as a flag"
+        "it looks like a flag"
     } else if name.chars().all(is_of_ids) {
-        "it reads as the beginning of an id; add a letter beyond f"
+        "it looks like the beginning of an id; add a letter after f"
     } else {
         return Ok(());
     };

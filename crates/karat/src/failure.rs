@@ -62,7 +62,7 @@ impl Failure {
         match self {
             Self::Faults(faults) => faults.to_string(),
             Self::Message(_, message) => message.clone(),
-            Self::BrokenPipe => "the reader of the output went away".to_owned(),
+            Self::BrokenPipe => "the reader of the output closed it".to_owned(),
         }
     }
 
@@ -70,6 +70,12 @@ impl Failure {
     pub fn unwritten(what: impl std::fmt::Display, error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            std::io::ErrorKind::NotFound => Self::Message(
+                Category::Failed,
+                format!(
+                    "{what} cannot be written: its folder does not exist; create the folder first, or choose another"
+                ),
+            ),
             _ => Self::Message(Category::Failed, format!("{what} cannot be written: {error}")),
         }
     }

@@ -59,7 +59,7 @@ pub fn require(file: &str, violations: &[Violation]) -> Result<(), Failure> {
 
 /// What is impossible in a report.
 pub fn check_report(report: &ReportV1) -> Vec<Violation> {
-    let mut found = Found::default();
+    let mut found = Violations::default();
     let cases = report.cases.len();
     if report.suite.cases != cases {
         found.add("suite.cases", format!("it is {}, and the report has {}", report.suite.cases, count(cases, "case")));
@@ -105,7 +105,7 @@ pub fn check_report(report: &ReportV1) -> Vec<Violation> {
     found.0
 }
 
-fn check_tool(found: &mut Found, path: &str, report: &ReportV1, tool: &ToolV1) {
+fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &ToolV1) {
     let cases = report.cases.len();
     if tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case)) {
         // Everything else is put to cases by their place.
@@ -188,7 +188,7 @@ fn check_tool(found: &mut Found, path: &str, report: &ReportV1, tool: &ToolV1) {
     compare(found, path, stated, &recomputed(&side, tool.metrics.keys()));
 }
 
-fn check_case(found: &mut Found, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
+fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
     found.metrics(&format!("{path}.metrics"), &case.metrics, None);
     let mut numbers = BTreeSet::new();
     for (at, trial) in case.trials.iter().enumerate() {
@@ -205,7 +205,7 @@ fn check_case(found: &mut Found, path: &str, info: &CaseInfoV1, case: &CaseResul
     }
 }
 
-fn check_trial(found: &mut Found, path: &dyn Fn() -> String, info: &CaseInfoV1, trial: &TrialResultV1) {
+fn check_trial(found: &mut Violations, path: &dyn Fn() -> String, info: &CaseInfoV1, trial: &TrialResultV1) {
     let required = info.issues.iter().filter(|issue| issue.acceptance == Acceptance::Required).count();
     for (name, value) in [("tp", trial.tp), ("fn", trial.r#fn)] {
         if value > required {
@@ -234,7 +234,7 @@ fn check_trial(found: &mut Found, path: &dyn Fn() -> String, info: &CaseInfoV1, 
     }
 }
 
-fn check_corrected(found: &mut Found, path: &str, id: &str, metric: &CorrectedMetricV1) {
+fn check_corrected(found: &mut Violations, path: &str, id: &str, metric: &CorrectedMetricV1) {
     for (name, own) in [("rogan_gladen", &metric.rogan_gladen), ("ppi", &metric.ppi)] {
         if let CorrectedV1::Value { value, ci, .. } = own {
             found.figure(&format!("{path}.{name}"), id, Some(*value), Some(*ci));
@@ -244,7 +244,7 @@ fn check_corrected(found: &mut Found, path: &str, id: &str, metric: &CorrectedMe
 
 /// What is impossible in a baseline.
 pub fn check_baseline(baseline: &BaselineV1) -> Vec<Violation> {
-    let mut found = Found::default();
+    let mut found = Violations::default();
     found.twice("tools", "tool", baseline.tools.iter().map(|tool| tool.tool.as_str()));
     for (at, tool) in baseline.tools.iter().enumerate() {
         check_baseline_tool(&mut found, &format!("tools[{at}]"), baseline, tool);
@@ -252,7 +252,7 @@ pub fn check_baseline(baseline: &BaselineV1) -> Vec<Violation> {
     found.0
 }
 
-fn check_baseline_tool(found: &mut Found, path: &str, baseline: &BaselineV1, tool: &BaselineToolV1) {
+fn check_baseline_tool(found: &mut Violations, path: &str, baseline: &BaselineV1, tool: &BaselineToolV1) {
     // Means over parts of a suite count parts, and are no sums over cases.
     let over_parts = tool.cases.iter().any(|case| !case.parts.is_empty());
     for (id, metric) in &tool.metrics {
@@ -281,13 +281,13 @@ fn check_baseline_tool(found: &mut Found, path: &str, baseline: &BaselineV1, too
 
 /// What is impossible in the report of an assessment: every figure of a known metric, wherever it stands.
 pub fn check_assessment(report: &AssessmentReportV1) -> Vec<Violation> {
-    let mut found = Found::default();
+    let mut found = Violations::default();
     let whole = serde_json::to_value(report).unwrap_or_default();
     walk(&mut found, "", None, &whole);
     found.0
 }
 
-fn walk(found: &mut Found, path: &str, id: Option<&str>, value: &Value) {
+fn walk(found: &mut Violations, path: &str, id: Option<&str>, value: &Value) {
     match value {
         Value::Object(entries) => {
             if let Some(id) = id.filter(|_| entries.contains_key("direction")) {
@@ -312,7 +312,7 @@ fn walk(found: &mut Found, path: &str, id: Option<&str>, value: &Value) {
 
 /// Holds figures against what the cases of the same file come to.
 fn compare<'i>(
-    found: &mut Found,
+    found: &mut Violations,
     path: &str,
     stated: impl Iterator<Item = (&'i String, f64)>,
     computed: &BTreeMap<String, Option<f64>>,
@@ -332,9 +332,9 @@ fn compare<'i>(
 
 /// What was found so far.
 #[derive(Default)]
-struct Found(Vec<Violation>);
+struct Violations(Vec<Violation>);
 
-impl Found {
+impl Violations {
     fn add(&mut self, path: impl Into<String>, rule: impl Into<String>) {
         self.0.push(Violation { path: path.into(), rule: rule.into() });
     }

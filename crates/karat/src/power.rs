@@ -72,7 +72,7 @@ pub fn of_tool(judged: &[Taken<'_>], question: &Question<'_>) -> Result<Option<P
     let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
     answer.notes.extend(by_case.warning);
     answer.notes.push(
-        "one tool alone: another one is taken to have nothing in common with it, which asks for too many cases; name two with --tools"
+        "only one tool: the other is assumed to be independent of it, which overestimates the cases needed; name two with --tools"
             .to_owned(),
     );
     let mut trials = Vec::new();
@@ -110,12 +110,12 @@ fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> Powe
     let clusters = cases.zip(spread.design).map(|(cases, (_, size))| (cases as f64 / size).ceil() as usize);
     let mut notes = Vec::new();
     if spread.std <= 0.0 {
-        notes.push("nothing differs from case to case, so that no number of cases follows from it".to_owned());
+        notes.push("the values of all cases are equal, so no number of cases can be computed".to_owned());
     }
     if let Some(few) =
         spread.present.as_ref().map(|present| present.clusters.unwrap_or(present.cases)).filter(|n| *n < 30)
     {
-        notes.push(format!("n = {few}: the spread itself is known from few, and may be off by a good deal"));
+        notes.push(format!("n = {few}: the spread is estimated from few values and may be far off"));
     }
     PowerV1 {
         schema: SCHEMA.to_owned(),
@@ -216,12 +216,12 @@ fn note_trials(answer: &mut PowerV1, trials: &[Observation]) {
     }
     let several: BTreeSet<usize> = trials.iter().map(|one| one.trial).collect();
     let why = match several.len() {
-        0 => "reports do not hold this metric trial by trial, so that cases and trials cannot be told apart".to_owned(),
-        1 => "there is one trial of each case, so that cases and trials cannot be told apart".to_owned(),
-        n => format!(
-            "all {} agree with one another, or too few differ to tell cases and trials apart",
-            count(n, "trial")
-        ),
+        0 => "reports do not contain this metric by trial, so the variance of cases and trials cannot be separated"
+            .to_owned(),
+        1 => "there is one trial of each case, so the variance of cases and trials cannot be separated".to_owned(),
+        n => {
+            format!("all {} agree with one another, or too few differ to separate cases and trials", count(n, "trial"))
+        }
     };
     answer.notes.push(why);
 }

@@ -150,12 +150,12 @@ fn on_labels(labels: &[Judgement], tools: usize) -> Option<String> {
         _ if labels.is_empty() => None,
         _ if tools == 0 => Some("labels: none is about a finding or golden that was scored".to_owned()),
         LabelSampling::Alike => Some(
-            "labels do not say with which probability their pairs were picked; corrected figures hold only if all were as likely"
+            "labels do not give the probability of picking their pairs; corrected figures are valid only if all were equally likely"
                 .to_owned(),
         ),
         LabelSampling::Stated { left_out: 0 } => None,
         LabelSampling::Stated { left_out } => {
-            Some(format!("labels that do not say with which probability their pair was picked: {left_out}; left out"))
+            Some(format!("labels without the probability of picking their pair: {left_out}; ignored"))
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::spent::Spent;
 use crate::whole::KARAT;
 use karat::checkout::Template;
 use karat::profile;
-use karat::run::plan::{Request, Wanted, plan};
+use karat::run::plan::{Request, RequestedTool, plan};
 use karat::run::replay;
 use karat::run::selection::Selection;
 use karat::scoring::{self, Work};
@@ -69,7 +69,7 @@ pub(crate) fn of_executing() -> (Vec<Share>, Vec<Share>) {
     drawn::with_code(&suite, 1);
     let loaded = loaded(&suite);
     let case = loaded.suite.cases.first().expect("a case");
-    let template = Template::of(&loaded, case).expect("the code").expect("a case with code");
+    let template = Template::build(&loaded, case).expect("the code").expect("a case with code");
     let checkout = root.join("checkout");
     let copying = least(&mut || {
         template.write(&checkout).expect("a checkout");
@@ -157,7 +157,8 @@ fn rules() -> Profile {
 
 fn planned(loaded: &LoadedSuite, tool: &str) -> PlanV1 {
     let manifest = loaded.config.tools.get(tool).cloned().expect("the drawn tool");
-    let wanted = Wanted { name: tool.to_owned(), manifest, model: None, isolation: String::new(), most_trials: None };
+    let wanted =
+        RequestedTool { name: tool.to_owned(), manifest, model: None, isolation: String::new(), most_trials: None };
     let request = Request {
         loaded,
         place: "drawn".to_owned(),

@@ -1,4 +1,4 @@
-//! Numbers of a profile, fitted to what people say.
+//! `karat calibrate`.
 
 use super::{AskArgs, RuleArgs, StorePlace, TrialArgs};
 use clap::{Args, Subcommand};
@@ -17,10 +17,10 @@ pub(crate) enum CalibrateCommand {
 Examples:
   karat calibrate sui report.json --ranking experts.csv
   karat calibrate sui a.json b.json --ranking experts.csv -o ours.toml
-  karat score my-suite --profile ours.toml               what was fitted, in use
+  karat score my-suite --profile ours.toml               score by the fitted profile
 
-A ranking is CSV with the header tool,rank (1 is the best) or tool,score (more is better), and
-perhaps a column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
+A ranking is CSV with the header tool,rank (1 is best) or tool,score (higher is better), and an
+optional column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
 be ranked.")]
     Sui(SuiArgs),
     /// Fit the weights and the threshold of matching to labelled pairs.
@@ -30,17 +30,17 @@ Examples:
   karat calibrate match starter scanned         the sets of two suites together
   karat calibrate match my-suite --submission s.jsonl --labels labels.jsonl -o ours.toml
 
-Labels are judgements of pairs, as `karat label export` writes them. At least 30 are needed, of
-both kinds.")]
+Labels are judgements of pairs, as written by `karat label export`. At least 30 are needed,
+including both matches and non-matches.")]
     Match(MatchArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SuiArgs {
-    /// Reports that `karat score -o report.json` wrote, or stored runs; or one suite, to score it now.
+    /// Reports written by `karat score -o report.json`, or stored runs; or one suite, which is scored first.
     #[arg(value_name = "REPORT|RUN|SUITE", required = true)]
     pub(crate) of: Vec<String>,
-    /// What experts think of the tools: CSV or JSONL; `-` is standard input.
+    /// Experts' ranking of the tools, CSV or JSONL; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) ranking: PathBuf,
     #[command(flatten)]
@@ -57,13 +57,13 @@ pub(crate) struct SuiArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatchArgs {
-    /// Suites' folders, or names of built-in suites; several only with their own calibration sets.
+    /// Suite folders or names of built-in suites; several only with their own calibration sets.
     #[arg(value_name = "SUITE", required = true)]
     pub(crate) suites: Vec<String>,
-    /// A submission; may be given again. The suites' calibration sets where absent.
+    /// Submission; repeatable; default: the suites' calibration sets.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "labels")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Judgements of its pairs; may be given again.
+    /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "submissions")]
     pub(crate) labels: Vec<PathBuf>,
     /// Hold out groups of cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
@@ -75,10 +75,10 @@ pub(crate) struct MatchArgs {
     pub(crate) output: FittedArgs,
 }
 
-/// What becomes of fitted numbers.
+/// Output of the fitted values.
 #[derive(Debug, Args)]
 pub(crate) struct FittedArgs {
-    /// Write a profile with the fitted numbers, for --profile (.toml).
+    /// Write a profile with the fitted values (.toml), for --profile.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Print JSON.

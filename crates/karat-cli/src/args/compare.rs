@@ -1,4 +1,4 @@
-//! Comparing, and holding results against demands.
+//! `karat compare`, `gate`, `baseline` and `power`.
 
 use super::StorePlace;
 use clap::{Args, Subcommand};
@@ -6,38 +6,37 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Runs (ids, beginnings of ids, names, latest), report JSON files or baselines. The first is what the others are held
-    /// against.
+    /// Runs (id, id prefix, name, or latest), report JSON files or baselines. The others are compared with the first.
     #[arg(value_name = "RUN|REPORT", required = true)]
     pub(crate) reports: Vec<String>,
-    /// These tools only; with one report, the first against each of the others.
+    /// Compare only these tools; with one report, the others are compared with the first.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// These metrics instead of the profile's; may be given again.
+    /// Metrics to use instead of the profile's; repeatable.
     #[arg(long = "metric", value_name = "ID")]
     pub(crate) metrics: Vec<String>,
-    /// Count cases with the same value of this field as one: repo, language, any of their own, or none. Where absent: repo, if
-    /// cases share at least ten repositories.
+    /// Cluster cases by this field: repo, language, any field of the cases, or none; default: repo if the cases
+    /// share at least ten repositories.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
-    /// Differences within ± this do not matter.
+    /// Treat differences within ± this as equivalent.
     #[arg(long, value_name = "X", default_value = "0.02", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Compare different suites or selections on the cases whose goldens are the same.
+    /// Compare different suites or selections, on the cases with the same goldens.
     #[arg(long)]
     pub(crate) intersection: bool,
-    /// Every tool of one report against every other.
+    /// Compare every pair of tools of one report.
     #[arg(long, conflicts_with = "ranks")]
     pub(crate) all_pairs: bool,
-    /// Rank the tools of one report: each with the ranks that it may have, by tests of all pairs.
+    /// Rank the tools of one report, each with its range of ranks from tests of all pairs.
     #[arg(long)]
     pub(crate) ranks: bool,
-    /// Where random numbers start from; taken from the data where absent.
+    /// Random seed; default: derived from the data.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Write the comparison to a file too; the extension says the format (.json .md .txt); may be given again.
+    /// Also write the comparison to a file; the extension selects the format (.json .md .txt); repeatable.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print JSON.
@@ -47,52 +46,52 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// A report that `karat score -o report.json` wrote, or a stored run: an id, the beginning of one, a name, or latest.
+    /// Report written by `karat score -o report.json`, or a stored run: id, id prefix, name, or latest.
     #[arg(value_name = "REPORT|RUN")]
     pub(crate) report: String,
-    /// Only these tools must pass; may be given again. All where absent.
+    /// Check only this tool; repeatable; default: all.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
-    /// The metric must be at least this: holds when the lower end of its interval is; may be given again.
+    /// Require a metric to be at least X: passes if the lower bound of its interval is; repeatable.
     #[arg(long, value_name = "ID=X", value_parser = bound)]
     pub(crate) min: Vec<(String, f64)>,
-    /// The metric must be at most this: holds when the upper end of its interval is; may be given again.
+    /// Require a metric to be at most X: passes if the upper bound of its interval is; repeatable.
     #[arg(long, value_name = "ID=X", value_parser = bound)]
     pub(crate) max: Vec<(String, f64)>,
-    /// No tool may do worse than in this baseline, report or run, case by case, by more than --margin.
+    /// Require that no tool is worse than in this baseline, report or run by more than --margin, paired by case.
     #[arg(long, value_name = "BASELINE")]
     pub(crate) no_worse_than: Option<String>,
-    /// The metrics for --no-worse-than; those of the baseline where absent; may be given again.
+    /// Metric for --no-worse-than; repeatable; default: those of the baseline.
     #[arg(long = "metric", value_name = "ID", requires = "no_worse_than")]
     pub(crate) metrics: Vec<String>,
-    /// By how much a metric may be worse; 0.02 where absent.
+    /// Allow a metric to be worse by this much; default: 0.02.
     #[arg(long, value_name = "X", value_parser = margin)]
     pub(crate) margin: Option<f64>,
-    /// Take a baseline of another version of the suite, on the cases whose goldens are the same.
+    /// Accept a baseline of another version of the suite, and compare the cases with the same goldens.
     #[arg(long)]
     pub(crate) intersection: bool,
-    /// What tools and judges together may have cost.
+    /// Limit the total cost of tools and judges.
     #[arg(long, value_name = "USD", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
-    /// Every judge that decided must have been probed, and be wrong or fooled in no more than this share of each kind of
-    /// pairs; 0.1 where no share is given.
+    /// Require every judge that decided to have been probed, and to be wrong or fooled in at most this share of each kind
+    /// of pairs; default without a value: 0.1.
     #[arg(long, value_name = "X", num_args = 0..=1, default_missing_value = "0.1", require_equals = true, value_parser = margin)]
     pub(crate) require_judge_licence: Option<f64>,
-    /// Let fewer than 30 cases meet a demand.
+    /// Allow a demand to pass with fewer than 30 cases.
     #[arg(long)]
     pub(crate) allow_small_n: bool,
-    /// Refuse a report whose bytes have another hash, as blake3:HEX; `karat gate` prints it of every file.
+    /// Refuse a report with another digest (blake3:HEX); `karat gate` prints the digest of every report file.
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) digest: Option<String>,
-    /// Demands from a file (.toml), besides those given here.
+    /// Read more demands from a file (.toml).
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Where random numbers start from; taken from the data where absent.
+    /// Random seed; default: derived from the data.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Write what came of it to a file too; the extension says the format (.json .md .xml .txt); may be given again.
+    /// Also write the result to a file; the extension selects the format (.json .md .xml .txt); repeatable.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print JSON.
@@ -108,27 +107,27 @@ pub(crate) struct BaselineArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Write what tools did to a small file to commit, for `karat gate --no-worse-than`.
+    /// Write tools' results to a small file to commit, for `karat gate --no-worse-than`.
     #[command(after_help = "\
 Examples:
   karat baseline write latest -o karat-baseline.json
   karat baseline write report.json --tool my-reviewer --metric f1 --metric recall -o karat-baseline.json")]
     Write {
-        /// A report that `karat score -o report.json` wrote, or a stored run: an id, the beginning of one, a name, or latest.
+        /// Report written by `karat score -o report.json`, or a stored run: id, id prefix, name, or latest.
         #[arg(value_name = "REPORT|RUN")]
         report: String,
-        /// Only these tools; may be given again.
+        /// Include only this tool; repeatable.
         #[arg(long = "tool", value_name = "NAME")]
         tools: Vec<String>,
-        /// These metrics instead of the profile's; may be given again.
+        /// Metrics to use instead of the profile's; repeatable.
         #[arg(long = "metric", value_name = "ID")]
         metrics: Vec<String>,
         #[command(flatten)]
         store: StorePlace,
-        /// The file; standard output where absent.
+        /// Output file; default: standard output.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print what was written as JSON; the baseline itself goes to -o.
+        /// Print a summary as JSON; the baseline itself goes to -o.
         #[arg(long, requires = "output")]
         json: bool,
     },
@@ -136,29 +135,29 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct PowerArgs {
-    /// Runs or reports to take the spread from; several of one run under different judges tell judges apart too.
+    /// Runs or reports to estimate the variance from; several of one run with different judges add the judge variance.
     #[arg(value_name = "RUN|REPORT")]
     pub(crate) reports: Vec<String>,
-    /// The difference that is to be seen.
+    /// Difference to detect.
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) effect: f64,
-    /// The metric; the one that tools are ranked by where absent.
+    /// Metric; default: the one tools are ranked by.
     #[arg(long, value_name = "ID")]
     pub(crate) metric: Option<String>,
-    /// One tool: how much cases differ, as if a second tool had nothing in common with it.
+    /// Use the variance of one tool between cases, as if a second tool were independent of it.
     #[arg(long, value_name = "NAME", conflicts_with = "tools")]
     pub(crate) tool: Option<String>,
-    /// Two tools: how much their differences differ from case to case.
+    /// Use the variance of the per-case differences of two tools.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// The spread of paired differences, where there is no report to take it from.
+    /// Standard deviation of paired differences, if there is no report.
     #[arg(long, value_name = "X", value_parser = positive, conflicts_with = "reports")]
     pub(crate) std: Option<f64>,
-    /// How often the difference is to be seen.
+    /// Probability of detecting the difference.
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = share)]
     pub(crate) power: f64,
-    /// Count cases with the same value of this field as one: repo, language, any of their own, or none. Where absent: repo, if
-    /// cases share at least ten repositories.
+    /// Cluster cases by this field: repo, language, any field of the cases, or none; default: repo if the cases
+    /// share at least ten repositories.
     #[arg(long, visible_alias = "clusters", value_name = "FIELD", requires = "reports")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
@@ -178,7 +177,7 @@ fn bound(text: &str) -> Result<(String, f64), String> {
 fn amount(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(amount) if amount >= 0.0 && f64::is_finite(amount) => Ok(amount),
-        _ => Err("expected a number of USD from 0 up".to_owned()),
+        _ => Err("expected an amount in USD, at least 0".to_owned()),
     }
 }
 
@@ -203,7 +202,7 @@ fn margin(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A hash as `karat gate` prints it.
+/// Parses a digest as printed by `karat gate`.
 fn digest(text: &str) -> Result<String, String> {
     let hash = text.strip_prefix("blake3:").map(str::to_ascii_lowercase);
     let whole = |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

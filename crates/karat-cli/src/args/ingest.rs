@@ -1,4 +1,4 @@
-//! Documents taken apart.
+//! `karat ingest`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ pub(crate) struct IngestArgs {
     /// Documents: .md, .docx or .pdf.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Print the text of each section too, and its id.
+    /// Also print the text and id of each section.
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
     /// Print everything as JSON.

@@ -1,4 +1,4 @@
-//! Judges, and how far to trust them.
+//! `karat judge`.
 
 use super::{AskArgs, StorePlace};
 use clap::builder::PossibleValuesParser;
@@ -28,23 +28,23 @@ Examples:
 Exit code 5: the judge gave no answer."
     )]
     Ask(QuestionArgs),
-    /// Print one exchange with a model whole; without a key, the newest ones and what each model has cost.
+    /// Print one exchange with a model; without a key, list the newest exchanges and the cost of each model.
     #[command(after_help = "\
 Examples:
   karat judge show                 the newest exchanges
-  karat judge show 3fa2c1d0b1aa    one of them: prompt, replies, tokens, cost, and what came of it")]
+  karat judge show 3fa2c1d0b1aa    one of them: prompt, replies, tokens, cost and result")]
     Show(ExchangeArgs),
     /// Measure how often a judge is fooled: planted instructions, flattery, padding, swapped order.
     #[command(after_help = "\
 Examples:
   karat judge probe                                     the local judge, on the built-in suite
-  karat judge probe --judge anthropic                   a model; what was answered before costs nothing
-  karat judge probe my-suite --judge sonnet --pairs 20  a judge of the suite, on its own goldens, with fewer questions
+  karat judge probe --judge anthropic                   a model; recorded answers cost nothing
+  karat judge probe my-suite --judge sonnet --pairs 20  a judge of the suite, on its goldens, with fewer questions
 
-Pairs are made from the suite's goldens: right ones, wrong ones, and the same with something added that must make no
-difference. The scorecard is kept in the store, and reports that ask the same judge show it.")]
+Pairs are made from the suite's goldens: known-right ones, known-wrong ones, and variants with an addition that must not
+change the answer. The scorecard is stored, and reports that use the same judge show it.")]
     Probe(ProbeArgs),
-    /// Measure how far judges agree, and show the disagreements worth reading.
+    /// Measure the agreement of judges, and show the most useful disagreements.
     #[command(after_help = "\
 Examples:
   karat judge agree sonnet.jsonl opus.jsonl human.jsonl
@@ -52,23 +52,23 @@ Examples:
   karat judge agree audits.jsonl --on classification --json
   karat judge agree ratings.csv                          rows of item,rater,value")]
     Agree(AgreeArgs),
-    /// Fit the local judge to judged pairs, and write its parameters.
+    /// Fit the local judge to judged pairs and write its parameters.
     #[command(after_help = "\
 Examples:
   karat judge fit bench --submission bench/submissions/j.jsonl --judgements bench/judgements/j.jsonl -o judge.toml
   karat judge fit bench --submission s.jsonl --judgements j.jsonl -o judge.toml --json | jq .provenance.held_out")]
     Fit(FitArgs),
-    /// Measure a judge against judged pairs: the suite's calibration set, or pairs of yours.
+    /// Evaluate a judge on judged pairs: the suite's calibration set, or your own.
     #[command(after_help = "\
 Examples:
   karat judge eval starter                                  the local judge on the suite's calibration set
   karat judge eval starter --judge anthropic --json         a model on the same pairs
-  karat judge eval bench --submission s.jsonl --judgements j.jsonl                   the judge in the binary
-  karat judge eval bench --submission s.jsonl --judgements j.jsonl --params my.toml  parameters of yours
+  karat judge eval bench --submission s.jsonl --judgements j.jsonl                   the built-in parameters
+  karat judge eval bench --submission s.jsonl --judgements j.jsonl --params my.toml  your own parameters
   karat judge eval bench --submission s.jsonl --judgements j.jsonl --group-by repo   each repository held out in turn
 
-Without --submission and --judgements the suite's own calibration/submission.jsonl and calibration/judgements.jsonl are
-taken. With --group-by and without --params the local judge decides each group by parameters fitted on all other groups.")]
+Without --submission and --judgements, the suite's calibration/submission.jsonl and calibration/judgements.jsonl are used.
+With --group-by and without --params, the local judge decides each group by parameters fitted on all other groups.")]
     Eval(EvalArgs),
 }
 
@@ -77,19 +77,19 @@ pub(crate) struct AgreeArgs {
     /// Judgements (JSONL), or CSV with the header item,rater,value; `-` is standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// What was decided; match where there are pair judgements, else verdict.
+    /// Decision to compare; default: match if there are pair judgements, else verdict.
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(On::ALL.map(On::name)))]
     pub(crate) on: Option<String>,
-    /// With --on found: the suite whose goldens there were to be found.
+    /// With --on found: the suite with the goldens.
     #[arg(long, value_name = "SUITE", requires = "submissions")]
     pub(crate) suite: Option<String>,
     /// With --on found: the submissions that were judged; goldens of trials without findings count as not found.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Show at most so many disagreements.
+    /// Show at most this many disagreements.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) disagreements: usize,
-    /// Where random numbers start from; taken from the data where absent.
+    /// Random seed; default: derived from the data.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print JSON.
@@ -100,16 +100,16 @@ pub(crate) struct AgreeArgs {
 /// Judged pairs.
 #[derive(Debug, Args)]
 pub(crate) struct LabelArgs {
-    /// A suite's folder, or the name of a built-in suite.
+    /// Suite folder, or name of a built-in suite.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// A submission; may be given again.
+    /// Submission; repeatable.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., required = true)]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Judgements of its pairs; may be given again.
+    /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pub(crate) judgements: Vec<PathBuf>,
-    /// Make groups of cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    /// Group cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD")]
     pub(crate) group_by: Option<String>,
 }
@@ -118,29 +118,29 @@ pub(crate) struct LabelArgs {
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) labels: LabelArgs,
-    /// The file to write, TOML.
+    /// Output file (TOML).
     #[arg(short = 'o', long = "output", value_name = "PARAMS")]
     pub(crate) output: PathBuf,
-    /// Print JSON: the file, what it was fitted on, and how it did on the groups held out.
+    /// Print JSON: the file, the data it was fitted on, and the results on held-out groups.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    /// A suite's folder, or the name of a built-in suite.
+    /// Suite folder, or name of a built-in suite.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// A submission; may be given again. The suite's calibration set where absent.
+    /// Submission; repeatable; default: the suite's calibration set.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "judgements")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Judgements of its pairs; may be given again.
+    /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "submissions")]
     pub(crate) judgements: Vec<PathBuf>,
-    /// Make groups of cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    /// Group cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD")]
     pub(crate) group_by: Option<String>,
-    /// Parameters of the local judge that `karat judge fit` wrote; those in the binary where absent.
+    /// Parameters of the local judge, written by `karat judge fit`; default: the built-in ones.
     #[arg(long, value_name = "PARAMS")]
     pub(crate) params: Option<PathBuf>,
     #[command(flatten)]
@@ -150,17 +150,16 @@ pub(crate) struct EvalArgs {
     pub(crate) json: bool,
 }
 
-/// Who is asked, and where exchanges are kept.
+/// The judge to use, and where its exchanges are stored.
 #[derive(Debug, Args)]
 pub(crate) struct WhoArgs {
-    /// The judge to ask: local, human, a judge of karat.toml, PROVIDER/MODEL, or several with commas between them.
+    /// Judge to use: local, human, a judge of karat.toml, PROVIDER/MODEL, or several, separated by commas.
     #[arg(long, value_name = "NAME", default_value = "local")]
     pub(crate) judge: String,
-    /// How several judges decide: majority, or dawid-skene, which weighs each by how it errs.
+    /// How several judges decide: majority, or dawid-skene, which weights each by its estimated error rates.
     #[arg(long, value_name = "HOW", value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
     consensus: Option<String>,
-    /// What is done with the ledger of exchanges with models: read-write, read, only (nobody is asked; what is not recorded is
-    /// an error), or off.
+    /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
     #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
     judge_cache: String,
@@ -169,7 +168,7 @@ pub(crate) struct WhoArgs {
 }
 
 impl WhoArgs {
-    /// The same, as scoring takes it.
+    /// Converts to the request that scoring takes.
     pub(crate) fn ask(&self) -> JudgeRequest {
         AskArgs {
             judge: Some(self.judge.clone()),
@@ -182,22 +181,22 @@ impl WhoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
-    /// The known problem and the report; with --golden the report alone.
+    /// The known problem and the report; with --golden, only the report.
     #[arg(value_name = "TEXT", required = true, num_args = 1..=2)]
     pub(crate) texts: Vec<String>,
-    /// The suite with the case, and with judges that karat.toml declares; the current folder where that is one.
+    /// Suite with the case and the judges of karat.toml; default: the current folder, if it is a suite.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// A case of the suite: the judge is shown its code around the places.
+    /// Case of the suite; the judge sees its code around the locations.
     #[arg(long, value_name = "CASE")]
     pub(crate) case: Option<String>,
-    /// A golden of that case, in place of a known problem in words.
+    /// Golden of that case, instead of a known problem as text.
     #[arg(long, value_name = "GOLDEN", requires = "case", conflicts_with = "golden_at")]
     pub(crate) golden: Option<String>,
-    /// Where the known problem lies: FILE, FILE:LINE or FILE:FIRST-LAST.
+    /// Location of the known problem: FILE, FILE:LINE or FILE:FIRST-LAST.
     #[arg(long, value_name = "FILE:LINES")]
     pub(crate) golden_at: Option<String>,
-    /// Where the report says it lies.
+    /// Location named by the report.
     #[arg(long, value_name = "FILE:LINES")]
     pub(crate) finding_at: Option<String>,
     #[command(flatten)]
@@ -209,7 +208,7 @@ pub(crate) struct QuestionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExchangeArgs {
-    /// The key of an exchange, or its beginning.
+    /// Key of an exchange, or a prefix of it.
     #[arg(value_name = "KEY")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -221,10 +220,10 @@ pub(crate) struct ExchangeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// The suite whose goldens the pairs are made of: a folder, or the name of a built-in suite.
+    /// Suite whose goldens the pairs are made from: a folder, or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = "starter")]
     pub(crate) suite: String,
-    /// Make at most so many right and so many wrong pairs; each is asked about in several forms.
+    /// Maximum number of known-right and of known-wrong pairs; each is asked in several forms.
     #[arg(long, value_name = "N", default_value_t = USUAL_PAIRS as u32, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pairs: u32,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! People who say whether a finding reports a golden, whether an extra is a real problem, and what audited findings are.
+//! `karat label`: human labels of pairs, extras and audited findings.
 
 use super::{AskArgs, RuleArgs};
 use clap::builder::PossibleValuesParser;
@@ -11,25 +11,25 @@ use std::path::PathBuf;
 pub(crate) struct LabellingArgs {
     #[command(subcommand)]
     pub(crate) command: LabellingCommand,
-    /// The store's folder; else KARAT_STORE, else the nearest .karat from the current folder upwards.
+    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabellingCommand {
-    /// Show the next golden and finding that you have not labelled, and ask whether they are the same.
+    /// Show the next unlabelled pair, and ask whether the finding reports the golden.
     #[command(after_help = "\
 Examples:
   karat label next --as anna                       pairs of the latest run
   karat label next nightly --as anna
   karat label next --suite my-suite --submission scan.jsonl --as anna
-  karat label next --as anna --sample 0.2          a fair sample, for corrected figures
+  karat label next --as anna --sample 0.2          a random sample, for corrected metrics
   karat label next --as anna --json                for another program
 
-The pair whose label narrows the interval of the figure most comes first. On a terminal it asks y(es), n(o), p(artial),
-s(kip), u(ndo) or q(uit), with a note after the letter if you like, and goes on.
-Elsewhere it prints one pair, and the command that answers. Nothing tells which tool reported it, or what anybody else said.")]
+The pair whose label narrows the metric's interval most comes first. On a terminal, it asks y(es), n(o), p(artial), s(kip),
+u(ndo) or q(uit), with an optional note after the letter, and continues with the next pair.
+Elsewhere, it prints one pair and the command that answers. It never shows which tool reported it, or other people's labels.")]
     Next(LabelNextArgs),
     /// Show the next finding that reports no golden, and ask whether it is a real problem.
     #[command(after_help = "\
@@ -39,54 +39,55 @@ Examples:
   karat label extras --suite my-suite --submission a.jsonl b.jsonl --as anna
   karat label extras --as anna --json              for another program
 
-What several tools report is shown once, and one answer holds for all of it. What brings the bounds of precision together most
-comes first. On a terminal it asks y(es, a real problem), n(o), s(kip), u(ndo) or q(uit), with a note after the letter if you like, and goes on. Elsewhere it prints one extra, and the
-command that answers. Nothing tells which tools reported it, or what anybody else said.
+An extra reported by several tools is shown once, and one answer applies to all of them. The extra that narrows the bounds of
+precision most comes first. On a terminal, it asks y(es, a real problem), n(o), s(kip), u(ndo) or q(uit), with an optional note
+after the letter, and continues with the next extra. Elsewhere, it prints one extra and the command that answers. It never shows
+which tools reported it, or other people's labels.
 
-An extra is what `karat score` calls one, so give the same --profile and --judge.")]
+The extras are those of `karat score` with the same --profile and --judge.")]
     Extras(LabelExtrasArgs),
-    /// Show the next finding of an audited case, and ask what it is.
+    /// Show the next finding of an audited case, and ask for its class.
     #[command(after_help = "\
 Examples:
   karat label audits --as anna                     findings of the latest run
   karat label audits nightly --as anna
   karat label audits --suite my-suite --submission scan.jsonl --as anna --json
 
-On a terminal it asks for one of nine classes by its number, 1 TARGET_MATCH to 9 INFORMATIONAL, with a note after it if you
-like, and goes on. Elsewhere it prints one finding, and the command that answers. Nothing tells which tool reported it, or
-what anybody else said.")]
+On a terminal, it asks for one of nine classes by number, 1 TARGET_MATCH to 9 INFORMATIONAL, with an optional note after it,
+and continues with the next finding. Elsewhere, it prints one finding and the command that answers. It never shows which tool
+reported it, or other people's labels.")]
     Audits(LabelAuditsArgs),
-    /// Take back what you said last; it stays in the history, and you may be asked again.
+    /// Retract your last label; it stays in the history, and you may be asked again.
     #[command(after_help = "\
 Examples:
   karat label undo --as anna
-  karat label list --as anna --history             with what was taken back")]
+  karat label list --as anna --history             including retracted labels")]
     Undo(LabelUndoArgs),
-    /// Say whether the finding of a pair reports its golden, whether an extra is a real problem, or what a finding is.
+    /// Label a pair, an extra or an audited finding.
     #[command(after_help = "\
 Examples:
   karat label add 3f9a1c22d0b1 yes --as anna
   karat label add 3f9a1c22d0b1 no --as anna --note 'another query, two functions away'
-  karat label add 3f9a1c22d0b1 partial --as anna --change    a correction; what was said before stays
+  karat label add 3f9a1c22d0b1 partial --as anna --change    a correction; the old label stays in the history
 
-partial: the finding touches the golden and misses what makes it one. That is no match. An extra is a real problem, yes, or
-it is not; the answer holds for all that report the same. An audited finding is one of TARGET_MATCH, PARTIAL_MATCH,
-BONUS_VALID, HALLUCINATED, MISCHARACTERIZED, DESIGN_CHOICE, OUT_OF_SCOPE, SECURITY_THEATER and INFORMATIONAL.")]
+A pair is yes, no or partial: related to the golden but missing its point, which is not a match. An extra is yes, a real
+problem, or no; the label applies to all findings that report the same. An audited finding is TARGET_MATCH, PARTIAL_MATCH,
+BONUS_VALID, HALLUCINATED, MISCHARACTERIZED, DESIGN_CHOICE, OUT_OF_SCOPE, SECURITY_THEATER or INFORMATIONAL.")]
     Add(LabelAddArgs),
     /// List labels.
     #[command(after_help = "\
 Examples:
   karat label list --as anna
-  karat label list --all --history --json          everybody's, with what was corrected")]
+  karat label list --all --history --json          everybody's labels, including corrected ones")]
     List(LabelListArgs),
-    /// Write labels as judgements of a run or a submission, signed human:NAME.
+    /// Export labels as judgements of a run or a submission, with the judge human:NAME.
     #[command(after_help = "\
 Examples:
   karat label export -o labels.jsonl
   karat label export --suite my-suite --submission scan.jsonl -o labels.jsonl
   karat label export latest -o labels.jsonl && karat judge agree labels.jsonl")]
     Export(LabelExportArgs),
-    /// Take labels from judgements signed human:NAME, all of them or none.
+    /// Import labels from judgements with the judge human:NAME, all or none.
     #[command(after_help = "\
 Examples:
   karat label import labels.jsonl
@@ -95,45 +96,44 @@ Examples:
     Import(LabelImportArgs),
 }
 
-/// Every answer to anything.
+/// All answers to pairs, extras and audited findings.
 fn answers() -> impl Iterator<Item = &'static str> {
     let classes = Classification::ALL.into_iter().map(Classification::as_str);
     Answer::WORDS.into_iter().map(|(word, _)| word).chain(classes)
 }
 
-/// Where goldens and findings are: a suite with submissions, where no run is named.
+/// A suite with submissions, instead of a run.
 #[derive(Debug, Args)]
 pub(crate) struct SeenArgs {
-    /// A suite's folder, or the name of a built-in suite, instead of a run.
+    /// Suite folder, or name of a built-in suite, instead of a run.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// A submission (.jsonl) to the suite; may be given again; those in the suite where absent.
+    /// Submission (.jsonl) to the suite; repeatable; default: the suite's submissions.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
 }
 
-/// Who labels.
 #[derive(Debug, Args)]
 pub(crate) struct AnnotatorArgs {
-    /// Your name; KARAT_ANNOTATOR where absent.
+    /// Your name; default: KARAT_ANNOTATOR.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
-/// Pairs drawn by chance.
+/// A random sample of pairs.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
-    /// Only pairs that are drawn with this probability, the same for everybody; labels remember it.
+    /// Show a random sample of pairs with this probability, the same for everybody; labels record it.
     #[arg(long = "sample", value_name = "P")]
     pub(crate) probability: Option<f64>,
-    /// Draws another sample.
+    /// Seed of the sample.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "probability")]
     pub(crate) seed: u64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelNextArgs {
-    /// The run: an id, the beginning of one, a name, or latest.
+    /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -144,17 +144,17 @@ pub(crate) struct LabelNextArgs {
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) sample: SampleArgs,
-    /// Pass over so many pairs.
+    /// Skip this many pairs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
-    /// Print the pair as JSON, and ask nothing.
+    /// Print the pair as JSON without asking.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelExtrasArgs {
-    /// The run: an id, the beginning of one, a name, or latest.
+    /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -165,20 +165,20 @@ pub(crate) struct LabelExtrasArgs {
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Only what so many tools report.
+    /// Show only extras reported by at least this many tools.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_tools: usize,
-    /// Pass over so many extras.
+    /// Skip this many extras.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
-    /// Print the extra as JSON, and ask nothing.
+    /// Print the extra as JSON without asking.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelAuditsArgs {
-    /// The run: an id, the beginning of one, a name, or latest.
+    /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -187,10 +187,10 @@ pub(crate) struct LabelAuditsArgs {
     pub(crate) seen: SeenArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    /// Pass over so many findings.
+    /// Skip this many findings.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
-    /// Print the finding as JSON, and ask nothing.
+    /// Print the finding as JSON without asking.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -206,21 +206,21 @@ pub(crate) struct LabelUndoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelAddArgs {
-    /// The pair, the extra or the finding, as `karat label next`, `extras` or `audits` shows it.
+    /// Id of the pair, extra or finding, as shown by `karat label next`, `extras` or `audits`.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// What you say: yes, no or partial; of an audited finding, its class.
+    /// Label: yes, no or partial; for an audited finding, its class.
     #[arg(value_name = "ANSWER", value_parser = PossibleValuesParser::new(answers()), hide_possible_values = true)]
     pub(crate) answer: String,
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
-    /// Why, in your words.
+    /// Note on the reason.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Correct what you said before, which stays in the history.
+    /// Replace your earlier label, which stays in the history.
     #[arg(long)]
     pub(crate) change: bool,
-    /// The run in which it was seen; the latest where absent.
+    /// Run in which it was shown; default: latest.
     #[arg(long, value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -240,10 +240,10 @@ pub(crate) struct LabelAddArgs {
 pub(crate) struct LabelListArgs {
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
-    /// Everybody's labels, also where KARAT_ANNOTATOR names you.
+    /// List everybody's labels, even if KARAT_ANNOTATOR is set.
     #[arg(long, conflicts_with = "name")]
     pub(crate) all: bool,
-    /// What was corrected since, too.
+    /// Include corrected and retracted labels.
     #[arg(long)]
     pub(crate) history: bool,
     /// Print JSON.
@@ -253,18 +253,18 @@ pub(crate) struct LabelListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelExportArgs {
-    /// The run: an id, the beginning of one, a name, or latest.
+    /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) seen: SeenArgs,
-    /// Only what this person said.
+    /// Export only this person's labels.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The file; standard output where absent.
+    /// Output file; default: standard output.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print what was written as JSON; the judgements themselves go to -o.
+    /// Print a summary as JSON; the judgements themselves go to -o.
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
@@ -274,12 +274,12 @@ pub(crate) struct LabelImportArgs {
     /// Judgements (.jsonl); `-` is standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The run whose findings they are about; the latest where absent.
+    /// Run with the findings; default: latest.
     #[arg(long, value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) seen: SeenArgs,
-    /// Where somebody said something else before, keep both and count what is new.
+    /// Replace earlier labels that differ; they stay in the history.
     #[arg(long)]
     pub(crate) change: bool,
     /// Print JSON.

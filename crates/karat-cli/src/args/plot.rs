@@ -1,4 +1,4 @@
-//! Drawing plots.
+//! `karat plot`.
 
 use super::StorePlace;
 use clap::{Args, ValueEnum};
@@ -7,32 +7,32 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// The kind of plot; `karat plot --list` shows them.
+    /// Kind of plot; `karat plot --list` shows them.
     #[arg(value_name = "KIND", required_unless_present = "list")]
     pub(crate) kind: Option<String>,
-    /// Report JSON files or runs (ids, beginnings of ids, names, latest). The last is drawn; those before it are what came
-    /// before it, oldest first.
+    /// Report JSON files or runs (id, id prefix, name, or latest), oldest first. The last is drawn; the earlier ones are
+    /// its history.
     #[arg(value_name = "REPORT|RUN", required_unless_present = "list")]
     pub(crate) reports: Vec<String>,
-    /// The metric; the one that tools are ranked by where absent.
+    /// Metric; default: the one tools are ranked by.
     #[arg(long, value_name = "ID")]
     pub(crate) metric: Option<String>,
-    /// The dimension of slices, such as severity; all where absent.
+    /// Dimension of slices, such as severity; default: all.
     #[arg(long = "by", value_name = "DIMENSION")]
     pub(crate) dimension: Option<String>,
-    /// These tools only; may be given again. All where absent.
+    /// Draw only this tool; repeatable; default: all.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
-    /// Write the picture to a file; the extension says the format (.svg .png); may be given again.
+    /// Write the picture to a file; the extension selects the format (.svg .png); repeatable.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
-    /// What goes to standard output where no file is named.
+    /// Format on standard output, if there is no -o.
     #[arg(long, value_enum, default_value_t = PlotFormat::Svg, conflicts_with = "outputs")]
     pub(crate) format: PlotFormat,
-    /// Dark on light, or light on dark.
+    /// Colour theme.
     #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
     pub(crate) theme: PlotTheme,
-    /// Pixels of a PNG for each unit of the picture.
+    /// PNG pixels per unit of the picture.
     #[arg(long, value_name = "X", default_value = "2", value_parser = scale)]
     pub(crate) scale: f64,
     /// List the kinds of plots.

@@ -1,4 +1,4 @@
-//! Pages over the store.
+//! `karat serve`.
 
 use super::StorePlace;
 use clap::Args;
@@ -9,38 +9,38 @@ use std::time::Duration;
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Where to listen: an address and a port; port 0 takes a free one.
+    /// Address and port to listen on; port 0 selects a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7331")]
     pub(crate) listen: String,
-    /// What every request must show, 16 characters at least; else KARAT_SERVE_TOKEN; else, or with `auto`, one is made
-    /// and printed.
+    /// Token that every request must present, at least 16 characters; default: KARAT_SERVE_TOKEN, else a generated one, which
+    /// is printed. `auto` always generates one.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
-    /// Let every program on this computer in without a token; only with an address that others cannot reach.
+    /// Require no token from any program on this computer; only with a loopback address.
     #[arg(long, conflicts_with = "token")]
     pub(crate) no_token: bool,
-    /// End what was not used for so long: browsers must show the token again, and one that was made is replaced.
+    /// Expire sessions unused for this long: browsers must present the token again, and a generated token is replaced.
     #[arg(long, value_name = "TIME", default_value = "12h", value_parser = karat_format::quantity::duration)]
     pub(crate) token_lifetime: Duration,
-    /// A name by which browsers reach the server, such as karat.example or localhost:8080; may be given again.
+    /// Host name by which browsers reach the server, such as karat.example or localhost:8080; repeatable.
     #[arg(long = "host", value_name = "HOST[:PORT]")]
     pub(crate) hosts: Vec<String>,
-    /// Let those with the printed address label pairs and extras; nothing can be changed without.
+    /// Allow labelling of pairs and extras; without it, the pages are read-only.
     #[arg(long)]
     pub(crate) label: bool,
     /// Append a line for every request to a file; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
-    /// Serve HTTPS with this certificate and those above it, in PEM.
+    /// Serve HTTPS with this certificate chain (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of the certificate, in PEM.
+    /// Private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Open a browser on it.
+    /// Open the address in a browser.
     #[arg(long)]
     pub(crate) open: bool,
-    /// Print where it is served as a line of JSON.
+    /// Print the address as a line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! What comes with the program.
+//! `karat profile`, `metrics`, `tools` and `completions`.
 
 use clap::{Args, Subcommand};
 
@@ -10,7 +10,7 @@ pub(crate) struct ProfileArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// List the profiles in the binary.
+    /// List the built-in profiles.
     List {
         /// Print JSON.
         #[arg(long)]
@@ -19,10 +19,10 @@ pub(crate) enum ProfileCommand {
     /// Print a profile as TOML, with changes applied.
     #[command(after_help = "Examples:\n  karat profile show karat\n  karat profile show crb --set threshold=0.5")]
     Show {
-        /// A name, or a TOML file.
+        /// Profile name, or a TOML file.
         #[arg(value_name = "NAME", default_value = "karat")]
         name: String,
-        /// Change a single value; may be given again.
+        /// Change one value; repeatable.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
         /// Print JSON.
@@ -45,13 +45,13 @@ pub(crate) enum MetricsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Say what a metric is: its formula, what it is a share of, and when it has no value.
+    /// Explain a metric: its formula, its denominator, and when it is undefined.
     #[command(
         after_help = "Examples:\n  karat metrics explain f1\n  karat metrics explain bonus_discovery_rate --profile audit\n  \
                       karat metrics explain lucky_guess_rate --json"
     )]
     Explain {
-        /// The metric.
+        /// Metric to explain.
         #[arg(value_name = "ID")]
         id: String,
         /// Print the formula as this profile applies it: a name, or a TOML file.
@@ -71,38 +71,38 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// List the tools of the catalogue, and those a suite declares.
+    /// List the tools of the catalogue and of a suite.
     #[command(after_help = "Examples:\n  karat tools list\n  karat tools list --suite my-suite --json")]
     List {
-        /// A suite whose tools are listed too.
+        /// Also list the tools of this suite.
         #[arg(long, value_name = "SUITE")]
         suite: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Print a tool's manifest, ready to be pasted into karat.toml.
+    /// Print a tool's manifest, ready to paste into karat.toml.
     #[command(after_help = "Examples:\n  karat tools show bandit >> my-suite/karat.toml\n  karat tools show sarif")]
     Show {
-        /// The tool.
+        /// Tool to show.
         #[arg(value_name = "NAME")]
         name: String,
-        /// A suite that may declare it.
+        /// Suite to look for the tool in.
         #[arg(long, value_name = "SUITE")]
         suite: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// See which tools could run here: programs, versions and keys. A named tool that could not makes the exit code 5.
+    /// Check which tools can run here: programs, versions and keys. Exit with 5 if a named tool cannot.
     #[command(
         after_help = "Examples:\n  karat tools doctor\n  karat tools doctor bandit ruff\n  karat tools doctor --suite my-suite --json"
     )]
     Doctor {
-        /// The tools to look at; all where absent.
+        /// Tools to check; default: all.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// A suite whose tools are looked at too.
+        /// Also check the tools of this suite.
         #[arg(long, value_name = "SUITE")]
         suite: Option<String>,
         /// Print JSON.
@@ -113,6 +113,6 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to complete for.
     pub(crate) shell: clap_complete::Shell,
 }

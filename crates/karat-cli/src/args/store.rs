@@ -1,4 +1,4 @@
-//! Work on the store.
+//! `karat store`.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -7,74 +7,74 @@ use std::path::PathBuf;
 pub(crate) struct StoreArgs {
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
-    /// The store's folder, or the folder it lies in.
+    /// Store folder, or the folder that contains it.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// List all runs, the newest first.
+    /// List all runs, newest first.
     #[command(after_help = "Examples:\n  karat store list\n  karat store list --store ../suite/.karat --json")]
     List {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Tell what a run planned, how its trials ended, and what they left behind.
+    /// Show a run's plan, its trials' outcomes and their artifacts.
     #[command(after_help = "\
 Examples:
   karat store show latest
   karat store show 0192f3a1 --trial bandit sqli 1
   karat store show 0192f3a1 --trial bandit sqli 1 --artifact stderr")]
     Show {
-        /// The run.
+        /// Run: id, id prefix, name, or latest.
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// One trial instead: the tool, the case and the number.
+        /// Show one trial: tool, case and number.
         #[arg(long, num_args = 3, value_names = ["TOOL", "CASE", "N"])]
         trial: Option<Vec<String>>,
-        /// Print what the trial left behind under this name, such as stdout.
+        /// Print the trial's artifact of this name, such as stdout.
         #[arg(long, value_name = "NAME", requires = "trial", conflicts_with = "json")]
         artifact: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Remove runs, and whatever nothing refers to any more. Runs that are worked on stay.
+    /// Remove runs and all unreferenced data. Active runs are kept.
     #[command(after_help = "\
 Examples:
   karat store gc
   karat store gc 0192f3a1 nightly
   karat store gc --keep 20 --older-than 30d --dry-run
-  karat store gc --ledger --older-than 90d          what models answered before that; no run goes
+  karat store gc --ledger --older-than 90d          remove old model exchanges, and no runs
 
-With both --keep and --older-than a run goes only if both allow it. What models answered goes with --ledger alone, and what
-people said of pairs never goes.")]
+With both --keep and --older-than, a run is removed only if both allow it. Model exchanges are removed only with --ledger,
+and labels never.")]
     Gc {
-        /// Runs to remove, whatever their age.
+        /// Runs to remove, regardless of age.
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Remove runs that were begun longer ago than this, such as 12h, 30d or 8w.
+        /// Remove runs started longer ago than this, such as 12h, 30d or 8w.
         #[arg(long, value_name = "AGE", value_parser = age)]
         older_than: Option<std::time::Duration>,
-        /// Remove all but the newest so many runs.
+        /// Remove all but the newest N runs.
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
-        /// Remove exchanges with models that are older than --older-than, instead of runs; they would have to be paid for again.
+        /// Remove model exchanges older than --older-than instead of runs; repeating them costs money again.
         #[arg(long, requires = "older_than", conflicts_with_all = ["runs", "keep"])]
         ledger: bool,
-        /// Remove this session and the documents it holds, too; may be given again.
+        /// Also remove this session and its documents; repeatable.
         #[arg(long = "session", value_name = "ID")]
         sessions: Vec<String>,
-        /// Only tell what would go.
+        /// Print what would be removed, and remove nothing.
         #[arg(long)]
         dry_run: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Write a run's trials as a submission, or the whole run, or what models answered, as one file for another store.
+    /// Export a run's trials as a submission, or a whole run or the model exchanges for another store.
     #[command(after_help = "\
 Examples:
   karat store export latest -o submission.jsonl
@@ -82,45 +82,45 @@ Examples:
   karat store export --ledger -o ledger.jsonl.gz
   karat store export --ledger --model NAME -o recorded.jsonl
 
-People's labels are written with `karat label export`.")]
+To export labels, use `karat label export`.")]
     Export {
-        /// The run.
+        /// Run: id, id prefix, name, or latest.
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// Everything of the run, for `karat store import`; compressed where the name ends in .gz.
+        /// Export the whole run, for `karat store import`; compressed if the name ends in .gz.
         #[arg(long, requires = "output")]
         whole: bool,
-        /// Exchanges with models instead of a run, one a line, for `karat store import` and for `replay` judges.
+        /// Export model exchanges instead of a run, one per line, for `karat store import` and `replay` judges.
         #[arg(long, conflicts_with_all = ["run", "whole"])]
         ledger: bool,
-        /// Only exchanges with this model; a `replay` judge takes the exchanges of one.
+        /// Export only exchanges with this model; a `replay` judge takes the exchanges of one model.
         #[arg(long, value_name = "NAME", requires = "ledger")]
         model: Option<String>,
-        /// The file; standard output where absent.
+        /// Output file; default: standard output.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print what was written as JSON; the trials themselves go to -o.
+        /// Print a summary as JSON; the trials themselves go to -o.
         #[arg(long, requires = "output")]
         json: bool,
     },
-    /// Take a run from a file that `karat store export --whole` wrote, or exchanges from one that `--ledger` wrote.
+    /// Import a run written by `karat store export --whole`, or exchanges written by `--ledger`.
     #[command(after_help = "\
 Examples:
   karat store import nightly.jsonl.gz
   karat store import nightly.jsonl.gz --name theirs
   karat store import ledger.jsonl.gz")]
     Import {
-        /// The file.
+        /// File to import.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Call the run this instead of what it was called.
+        /// Name of the imported run; default: its original name.
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Read everything in the store and tell what is wrong with it. Nothing is changed.
+    /// Check the whole store and report every problem. Nothing is changed.
     #[command(after_help = "Example:\n  karat store verify")]
     Verify {
         /// Print JSON.
@@ -129,7 +129,7 @@ Examples:
     },
 }
 
-/// A number and a unit: seconds, minutes, hours, days or weeks.
+/// Parses a number with a unit: seconds, minutes, hours, days or weeks.
 fn age(text: &str) -> Result<std::time::Duration, String> {
     let wrong = || "expected a number with a unit: 90s, 5m, 12h, 30d or 8w".to_owned();
     let unit = text.chars().last().ok_or_else(wrong)?;

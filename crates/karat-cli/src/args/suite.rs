@@ -1,4 +1,4 @@
-//! Making suites and keeping them right.
+//! Commands that create, check and update suites.
 
 use super::{AskArgs, PlaceArgs, RuleArgs};
 use clap::{Args, Subcommand};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The folder to write into; it is made where it does not exist.
+    /// Folder to write to; created if missing.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
     /// Print the written files as JSON.
@@ -16,12 +16,12 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// A folder with karat.toml, of CRB challenges or of golden records; a golden record; or the name of a built-in suite.
+    /// Folder with karat.toml, CRB challenges or golden records; a golden record; or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    /// Fail on warnings too.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Print the diagnostics as JSON.
@@ -31,24 +31,24 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The files; some formats take folders.
+    /// Files to convert; some formats take folders.
     #[arg(value_name = "FILE", required_unless_present = "list")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// The tool's name, whatever the files say.
+    /// Tool name; overrides the one in the files.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// The suite whose cases the findings belong to.
+    /// Suite whose cases the findings belong to.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// A .jsonl file for the submission, or a folder for a whole suite; standard output where absent.
+    /// Output: a .jsonl file for a submission, or a folder for a suite; default: standard output.
     #[arg(short = 'o', long = "output", value_name = "FILE|DIR", group = "result")]
     pub(crate) output: Option<PathBuf>,
-    /// List the formats.
+    /// List the supported formats.
     #[arg(long, group = "result")]
     pub(crate) list: bool,
-    /// Print what was imported, left out and noticed as JSON; the submission itself goes to -o.
+    /// Print a summary with skipped items and warnings as JSON; the submission itself goes to -o.
     #[arg(long, requires = "result")]
     pub(crate) json: bool,
 }
@@ -58,71 +58,71 @@ pub(crate) struct KeyArgs {
     /// Submissions (.jsonl), SARIF, or any format named by --from.
     #[arg(value_name = "FILE", required_unless_present = "sarif")]
     pub(crate) files: Vec<PathBuf>,
-    /// The format of the files.
+    /// Format of the files.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
-    /// Print symbol keys, which survive moved lines.
+    /// Print symbol keys, which do not change when lines move.
     #[arg(long)]
     pub(crate) v3: bool,
-    /// The code the findings are about: a checkout, or a suite's folder.
+    /// Source code of the findings: a checkout, or a suite folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
-    /// Copy this SARIF file with the keys in its partialFingerprints.
+    /// Copy this SARIF file and add the keys to its partialFingerprints.
     #[arg(long, value_name = "IN", requires = "output", conflicts_with_all = ["files", "v3"])]
     pub(crate) sarif: Option<PathBuf>,
-    /// Where the copy goes.
+    /// Output file of the copy.
     #[arg(short = 'o', long = "output", value_name = "OUT", requires = "sarif")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    /// Print JSON lines with both keys instead.
+    /// Print JSON lines with both keys.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExpectArgs {
-    /// The trusted scan: a submission, one trial for each case.
+    /// Trusted scan: a submission with one trial for each case.
     #[arg(long = "from", value_name = "SUBMISSION")]
     pub(crate) from: PathBuf,
-    /// The tool, where the submission has several.
+    /// Tool, if the submission has several.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// The trial to trust.
+    /// Trial to use.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) trial: u32,
-    /// Update this suite's expectations instead of starting anew.
+    /// Update this suite's expectations instead of writing a new suite.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Drop expectations the scan does not meet.
+    /// Remove expectations that the scan does not meet.
     #[arg(long)]
     pub(crate) prune: bool,
-    /// A folder for a whole suite, or a .jsonl file for its cases; standard output where absent.
+    /// Output: a folder for a whole suite, or a .jsonl file for its cases; default: standard output.
     #[arg(short = 'o', long = "output", value_name = "DIR|FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print what is new, kept and not met as JSON; the cases themselves go to -o.
+    /// Print new, kept and unmet expectations as JSON; the cases themselves go to -o.
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DriftArgs {
-    /// The suite whose goldens are carried.
+    /// Suite whose goldens are updated.
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
-    /// The repository the goldens' files lie in.
+    /// Repository with the goldens' files.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repo: PathBuf,
-    /// A folder of the repository that the goldens' files are relative to.
+    /// Folder of the repository that the goldens' paths are relative to.
     #[arg(long, value_name = "PATH")]
     pub(crate) prefix: Option<String>,
-    /// The revision the goldens are written for.
+    /// Revision the goldens are written for.
     #[arg(long, value_name = "REV")]
     pub(crate) from: String,
-    /// The revision to carry them to.
+    /// Revision to update them to.
     #[arg(long, value_name = "REV")]
     pub(crate) to: String,
-    /// Write the new lines into the suite's files; comments and layout stay.
+    /// Write the new lines to the suite's files; comments and layout are kept.
     #[arg(long)]
     pub(crate) write: bool,
     /// Print JSON.
@@ -138,57 +138,57 @@ pub(crate) struct SuiteArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// Make a case skeleton from a commit of any repository.
+    /// Create a case skeleton from a commit of any repository.
     #[command(after_help = "Example:\n  karat suite add --from-commit HEAD~3 --repo ../app --suite my-suite")]
     Add {
-        /// The commit that introduced, or fixed, what the case is about.
+        /// Commit that introduced or fixed the problem.
         #[arg(long, value_name = "REV")]
         from_commit: String,
-        /// The repository.
+        /// Repository with the commit.
         #[arg(long, value_name = "DIR", default_value = ".")]
         repo: PathBuf,
-        /// The suite to add to.
+        /// Suite to add the case to.
         #[arg(long, value_name = "SUITE", default_value = ".")]
         suite: PathBuf,
-        /// The case's id; made from the commit's subject where absent.
+        /// Case id; default: derived from the commit's subject.
         #[arg(long, value_name = "ID")]
         id: Option<String>,
-        /// Print the folder and what was left out as JSON.
+        /// Print the folder and what was skipped as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Make acceptable goldens of findings that people confirmed as real problems.
+    /// Add findings that people confirmed as real problems to the goldens, as acceptable.
     #[command(after_help = "\
 Examples:
-  karat suite adopt my-suite latest                  by the labels in the store
-  karat suite adopt my-suite latest --dry-run        what would be written
+  karat suite adopt my-suite latest                  use the labels in the store
+  karat suite adopt my-suite latest --dry-run        print what would be written
   karat suite adopt my-suite --submission a.jsonl --submission b.jsonl --labels labels.jsonl
 
-Findings that report the same thing become one golden, where most of the people who looked at it say that it is a real problem
-and no golden is matched by it. It is written as acceptable: a tool that reports it is neither right nor wrong. Make it required
-by hand where a good tool must find it. Comments and layout of the suite's files stay. Adopting twice adds nothing.")]
+Findings that report the same problem become one golden if most of the people who labelled it call it real and it matches no
+golden. The new golden is acceptable: a tool that reports it is neither right nor wrong. Change it to required by hand if a good
+tool must find it. Comments and layout of the suite's files are kept. Adopting twice adds nothing.")]
     Adopt(SuiteAdoptArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SuiteAdoptArgs {
-    /// The suite's folder.
+    /// Suite folder.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// The run whose findings were labelled: an id, the beginning of one, a name, or latest.
+    /// Run whose findings were labelled: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "submissions")]
     pub(crate) run: Option<String>,
-    /// A submission (.jsonl) whose findings were labelled, instead of a run; may be given again; those in the suite where absent.
+    /// Submission (.jsonl) whose findings were labelled, instead of a run; repeatable; default: the suite's submissions.
     #[arg(long = "submission", value_name = "FILE")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Labels (.jsonl), beside those in the store; may be given again.
+    /// Labels (.jsonl), in addition to those in the store; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The store's folder; else KARAT_STORE, else the nearest .karat from the current folder upwards.
+    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// Print what would be written, and write nothing.

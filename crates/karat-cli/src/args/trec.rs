@@ -1,23 +1,23 @@
-//! Rankings against judged documents.
+//! `karat trec`.
 
 use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct TrecArgs {
-    /// The judgements; `-` is standard input.
+    /// Relevance judgements; `-` is standard input.
     #[arg(value_name = "QRELS")]
     pub(crate) qrels: PathBuf,
-    /// The ranking; `-` is standard input.
+    /// Ranking; `-` is standard input.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
-    /// A measure such as map, P, P_5 or P.3,7, or `all`; may be given again. The official ones where absent.
+    /// Measure such as map, P, P_5 or P.3,7, or `all`; repeatable; default: the official measures.
     #[arg(short = 'm', long = "measure", value_name = "M")]
     pub(crate) measures: Vec<String>,
-    /// Show each topic too.
+    /// Also show each topic.
     #[arg(short = 'q', long)]
     pub(crate) per_query: bool,
-    /// Count judged topics that the run lacks as 0, where they are else left out.
+    /// Count judged topics missing from the run as 0; by default, they are skipped.
     #[arg(short = 'c', long)]
     pub(crate) complete: bool,
     /// Print JSON.

@@ -1,4 +1,4 @@
-//! `karat assess`: documents against requirements, from files to figures.
+//! `karat assess`.
 
 mod reading;
 
@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Assessing;
 use crate::signals::cancel_on_signals;
 use crate::terminal::{look, note, print, tell};
-use crate::{drawings, inputs, outputs, store_place};
+use crate::{inputs, output_files, outputs, store_path};
 use karat_core::scorecard::Intervals;
 use karat_documents::assess::assessor::BASELINE;
 use karat_documents::assess::evaluate::{Assessor, EvaluationContext, EvaluationError, open};
@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
-    drawings::check(&args.outputs, &EXTENSIONS)?;
-    let plan = Plan::of(args)?;
+    output_files::check(&args.outputs, &EXTENSIONS)?;
+    let plan = Plan::from_args(args)?;
     let places = discover(&args.paths, args.recursive)?;
-    let mut site = Site::open(args, &plan)?;
+    let mut site = RunContext::open(args, &plan)?;
     site.journal.write("run_began", LogLineV1 { detail: Some(args.paths.join(" ")), ..LogLineV1::default() });
     let done = whole(args, &plan, &places, &mut site);
     if let Err(failure) = &done {
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     done
 }
 
-/// From records to a report that was shown.
-fn whole(args: &AssessArgs, plan: &Plan, places: &[RecordPlace], site: &mut Site) -> Result<Exit, Failure> {
+/// Loads records, assesses them, and prints the report.
+fn whole(args: &AssessArgs, plan: &Plan, places: &[RecordPlace], site: &mut RunContext) -> Result<Exit, Failure> {
     let began = Instant::now();
     let bundles = reading::bundles(places, args.session.as_deref(), site)?;
     site.took("ingest", began);
@@ -79,7 +79,7 @@ fn whole(args: &AssessArgs, plan: &Plan, places: &[RecordPlace], site: &mut Site
     Ok(if silent { Exit::Failed } else { Exit::Ok })
 }
 
-/// What was typed, as far as it means the same for all bundles.
+/// Options that apply to all bundles.
 struct Plan {
     stage: StageV1,
     intervals: Intervals,
@@ -88,17 +88,17 @@ struct Plan {
     evaluation: Vec<String>,
 }
 
-/// Who helps to search, by the file of the template.
+/// The search providers, by template file.
 type Helpers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reranker>>)>;
 
 impl Plan {
-    fn of(args: &AssessArgs) -> Result<Self, Failure> {
+    fn from_args(args: &AssessArgs) -> Result<Self, Failure> {
         let intervals = Intervals { seed: args.seed, ..inputs::interval_options(&args.intervals) };
         if let Some(field) = intervals.cluster.named().filter(|field| *field != "bundle") {
-            return Err(Failure::usage(format!("--cluster {field}: requirements are drawn together by bundle only")));
+            return Err(Failure::usage(format!("--cluster {field}: requirements can only be clustered by bundle")));
         }
         if !(args.margin.is_finite() && args.margin >= 0.0) {
-            return Err(Failure::usage(format!("--margin {}: expected a number from 0 on", args.margin)));
+            return Err(Failure::usage(format!("--margin {}: expected a number of at least 0", args.margin)));
         }
         let stage = match args.stage.as_str() {
             "retrieve" => StageV1::Retrieve,
@@ -106,9 +106,7 @@ impl Plan {
             _ => StageV1::Full,
         };
         if stage == StageV1::Retrieve && !args.evaluation.is_empty() {
-            return Err(Failure::usage(
-                "--stage retrieve asks nobody; leave --evaluation out, or measure the stage full",
-            ));
+            return Err(Failure::usage("--stage retrieve uses no assessor; omit --evaluation, or use --stage full"));
         }
         let evaluation = match (stage, args.evaluation.as_slice()) {
             (StageV1::Retrieve, _) => Vec::new(),
@@ -157,20 +155,20 @@ impl Plan {
         args: &AssessArgs,
         bundles: &'b [Bundle],
         helpers: &Helpers,
-        site: &mut Site,
+        site: &mut RunContext,
     ) -> Result<(Vec<SearchedBundle<'b>>, SearchCost), Failure> {
         let wanted = |id: &str| args.requirement.is_empty() || args.requirement.iter().any(|own| own == id);
         let mut means = |template: &Template| {
             let (embedder, reranker) =
                 helpers.get(&template.display_path()).map_or((None, None), |(e, r)| (e.as_deref(), r.as_deref()));
             let mut knobs = knobs(args, template);
-            // Without vectors words alone are left, whatever their weight.
+            // Without vectors, only the word search is used, whatever its weight.
             if embedder.is_none() {
                 knobs.bm25_weight = 1.0;
             }
             Ok(SearchProviders { options: knobs, embedder, reranker })
         };
-        Ok(search(bundles, &wanted, &mut means, &mut |event| site.hear(&event))?)
+        Ok(search(bundles, &wanted, &mut means, &mut |event| site.on_event(&event))?)
     }
 
     fn report(
@@ -180,7 +178,7 @@ impl Plan {
         took: &SearchCost,
         answers: &[EvaluationAnswers<'_>],
         helpers: &Helpers,
-        site: &mut Site,
+        site: &mut RunContext,
     ) -> AssessmentReportV1 {
         let first = looked.first().map(|bundle| &bundle.corpus.bundle.template);
         let own = first.and_then(|template| helpers.get(&template.display_path()));
@@ -206,7 +204,7 @@ impl Plan {
     }
 }
 
-/// The knobs of a template, with what was typed in their place.
+/// The template's search options, overridden by the flags.
 fn knobs(args: &AssessArgs, template: &Template) -> SearchOptions {
     let own = SearchOptions::from(&template.config.search);
     let typed = &args.search;
@@ -220,8 +218,8 @@ fn knobs(args: &AssessArgs, template: &Template) -> SearchOptions {
     }
 }
 
-/// What an execution has at hand: the store, the log, and somebody who hears how it goes.
-struct Site {
+/// The context of an execution: the store, the log and the progress observer.
+struct RunContext {
     store: Option<Store>,
     journal: LogWriter,
     progress: Assessing,
@@ -232,16 +230,16 @@ struct Site {
     hint: bool,
 }
 
-impl Site {
-    /// A store that cannot be made costs the log and nothing else, unless something must be kept.
+impl RunContext {
+    /// If the store cannot be created, only the log is lost, unless something must be stored.
     fn open(args: &AssessArgs, plan: &Plan) -> Result<Self, Failure> {
-        let folder = store_place::folder(args.store.folder.as_deref());
+        let folder = store_path::folder(args.store.folder.as_deref());
         let asks = plan.evaluation.iter().any(|name| name != BASELINE);
         let needed = args.session.is_some() || asks && plan.cache == CacheMode::ReadWrite;
         let store = match Store::create(&folder) {
             Ok(store) => Some(store),
             Err(error) if !needed => {
-                note(&format!("no log is kept: {error}"));
+                note(&format!("no log is written: {error}"));
                 None
             }
             Err(error) => return Err(error.into()),
@@ -260,7 +258,7 @@ impl Site {
             store,
             journal,
             progress: Assessing::new(args.quiet),
-            // Whoever does not look at a wish to stop must not catch it.
+            // A stage that does not check for cancellation must not catch signals.
             cancel: if asks { cancel_on_signals()? } else { Cancel::default() },
             measured,
             warn_of_languages: false,
@@ -269,9 +267,9 @@ impl Site {
         })
     }
 
-    fn hear(&mut self, event: &AssessEvent<'_>) {
+    fn on_event(&mut self, event: &AssessEvent<'_>) {
         self.journal.record(event);
-        self.progress.hear(event);
+        self.progress.on_event(event);
     }
 
     fn took(&mut self, stage: &str, began: Instant) {
@@ -280,7 +278,7 @@ impl Site {
 
     fn end(&self) {
         if let Some(fault) = self.journal.fault() {
-            note(&format!("the log is not whole: {fault}"));
+            note(&format!("the log is incomplete: {fault}"));
         }
         if self.hint && self.store.is_some() {
             let id = &self.journal.context().batch_run_id;
@@ -289,30 +287,30 @@ impl Site {
     }
 }
 
-/// Each assessor in turn, on the same parts.
+/// Runs each assessor in turn on the same parts.
 fn ask<'e>(
     evaluations: &'e [Assessor],
     looked: &[SearchedBundle<'_>],
     cache: CacheMode,
-    site: &mut Site,
+    site: &mut RunContext,
 ) -> Result<Vec<EvaluationAnswers<'e>>, Failure> {
     let mut answers = Vec::new();
     let mut none = MemoryLedger::default();
     for evaluation in evaluations {
-        let Site { store, journal, progress, cancel, .. } = site;
+        let RunContext { store, journal, progress, cancel, .. } = site;
         let ledger: &mut dyn Ledger = match store {
             Some(store) if cache.reads() => store,
             _ => &mut none,
         };
         let mut tell = |event: AssessEvent<'_>| {
             journal.record(&event);
-            progress.hear(&event);
+            progress.on_event(&event);
         };
         let evaluated = evaluation.assess(looked, &mut EvaluationContext { ledger, cancel, observer: &mut tell })?;
         if cancel.is_cancelled() {
             progress.end();
             let kept =
-                if cache == CacheMode::ReadWrite { "; what was answered is kept, and is not asked again" } else { "" };
+                if cache == CacheMode::ReadWrite { "; answers so far are stored and will be reused" } else { "" };
             return Err(Failure::failed(format!("stopped{kept}")));
         }
         answers.push(EvaluationAnswers { evaluation, evaluated });
@@ -320,13 +318,13 @@ fn ask<'e>(
     Ok(answers)
 }
 
-/// What the report of an assessment can be written as.
+/// The output formats of an assessment report.
 const EXTENSIONS: [&str; 4] = ["json", "md", "csv", "html"];
 
 fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
-    // Whoever reads the output may go away, and files must not be lost with them.
+    // Standard output may be closed; the files are written all the same.
     let printed = match args.json {
-        true => print(&drawings::json(report)),
+        true => print(&output_files::json(report)),
         false => print(&draw(report, args.verbose, &look())),
     };
     write(report, &args.outputs, args.quiet)?;
@@ -334,18 +332,19 @@ fn show(args: &AssessArgs, report: &AssessmentReportV1) -> Result<(), Failure> {
     printed
 }
 
-/// Draws a report that was kept, as it was drawn when it was made.
+/// Renders a stored assessment report as it was first rendered.
 pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(), Failure> {
-    drawings::check(&args.outputs, &EXTENSIONS)?;
+    output_files::check(&args.outputs, &EXTENSIONS)?;
     let format = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     print(&match format {
         "table" => draw(report, false, &look()),
-        "json" => drawings::json(report),
+        "json" => output_files::json(report),
         "markdown" => markdown::draw(report),
         "csv" => csv::draw(report),
         "html" => html::draw(report),
         other => {
-            let message = format!("assessments are not drawn as `{other}`; there are table, json, markdown, csv, html");
+            let message =
+                format!("unsupported format `{other}` of an assessment: expected table, json, markdown, csv or html");
             return Err(Failure::usage(message));
         }
     })?;
@@ -354,12 +353,12 @@ pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(
 
 fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let all = [
-        drawings::Drawing { extension: "json", draw: &|| drawings::json(report) },
-        drawings::Drawing { extension: "md", draw: &|| markdown::draw(report) },
-        drawings::Drawing { extension: "html", draw: &|| html::draw(report) },
-        drawings::Drawing { extension: "csv", draw: &|| csv::draw(report) },
+        output_files::Drawing { extension: "json", draw: &|| output_files::json(report) },
+        output_files::Drawing { extension: "md", draw: &|| markdown::draw(report) },
+        output_files::Drawing { extension: "html", draw: &|| html::draw(report) },
+        output_files::Drawing { extension: "csv", draw: &|| csv::draw(report) },
     ];
-    drawings::write(outputs, &all, quiet)
+    output_files::write(outputs, &all, quiet)
 }
 
 fn write_trec(folder: &Path, looked: &[SearchedBundle<'_>]) -> Result<(), Failure> {
@@ -374,25 +373,25 @@ fn write_trec(folder: &Path, looked: &[SearchedBundle<'_>]) -> Result<(), Failur
     Ok(())
 }
 
-/// The templates of bundles, each once.
+/// The distinct templates of the bundles.
 fn templates(bundles: &[Bundle]) -> Vec<&Template> {
     let mut seen = BTreeSet::new();
     bundles.iter().map(|bundle| &bundle.template).filter(|template| seen.insert(template.display_path())).collect()
 }
 
-/// Every requirement that was named must be in some record, or its name is wrong.
+/// Refuses a `--requirement` that no record has.
 fn wanted_exist(wanted: &[String], bundles: &[Bundle]) -> Result<(), Failure> {
     let known: BTreeSet<&str> =
         bundles.iter().flat_map(|bundle| &bundle.record.requirements).map(|one| one.id.as_str()).collect();
     let Some(unknown) = wanted.iter().find(|id| !known.contains(id.as_str())) else { return Ok(()) };
     let hint = nearest(unknown, known.iter().copied()).map_or_else(
-        || format!("there are {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
+        || format!("available: {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
     Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
 }
 
-/// Templates may state their own search and their own k; the report shows those of the first.
+/// Templates may set their own search options and k; the report shows those of the first.
 fn others_differ(args: &AssessArgs, looked: &[SearchedBundle<'_>]) -> Option<String> {
     let of = |bundle: &SearchedBundle<'_>| {
         let template = &bundle.corpus.bundle.template;
@@ -401,17 +400,17 @@ fn others_differ(args: &AssessArgs, looked: &[SearchedBundle<'_>]) -> Option<Str
     let first = looked.first()?;
     let other = looked.iter().find(|bundle| of(bundle) != of(first))?;
     let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.display_path());
-    Some(format!("{other} searches or counts otherwise than {first}, whose settings are shown"))
+    Some(format!("{other} has other search settings than {first}, whose settings are shown"))
 }
 
-/// The model inside reads English; of other bundles a reader should know.
+/// Notes bundles in other languages: the embedded model is for English.
 fn foreign(report: &AssessmentReportV1) -> Option<String> {
     let other = |language: &str| language != "en" && language != "none";
     let bundles: Vec<&str> =
         report.bundles.iter().filter(|b| other(&b.language)).map(|b| b.bundle_id.as_str()).collect();
     (!bundles.is_empty()).then(|| {
         format!(
-            "the model inside Karat reads English best, and {} {} in another language; name another with --embedding",
+            "the embedded model works best for English, and {} {} in another language; select another with --embedding",
             bundles.join(", "),
             if bundles.len() == 1 { "is" } else { "are" }
         )

@@ -1,8 +1,8 @@
-//! `karat baseline`: what tools did, in a file to commit.
+//! `karat baseline`.
 
 use crate::args::{BaselineArgs, BaselineCommand};
 use crate::exit::{Exit, Failure};
-use crate::sources;
+use crate::report_source;
 use crate::terminal::{print, print_json, tell};
 use karat::baseline::{baseline, text};
 use karat_io::atomic_write;
@@ -12,8 +12,8 @@ pub(crate) fn run(args: &BaselineArgs) -> Result<Exit, Failure> {
     for id in metrics {
         super::metrics::named(id)?;
     }
-    let report = sources::report(reference, store)?;
-    let tools = sources::tools(&report, tools, reference)?;
+    let report = report_source::report(reference, store)?;
+    let tools = report_source::tools(&report, tools, reference)?;
     let baseline = baseline(&report, &tools, metrics);
     let Some(path) = output else {
         print(&text(&baseline))?;

@@ -1,4 +1,4 @@
-//! `karat calibrate`: numbers of a profile, fitted to what people say.
+//! `karat calibrate`.
 
 mod matching;
 mod sui;
@@ -21,49 +21,48 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Refuses a file that would not be a profile before any work is done.
+/// Refuses an output file that is not `.toml` before any work is done.
 fn check(args: &FittedArgs) -> Result<(), Failure> {
     match &args.file {
         Some(path) if path.extension().is_none_or(|extension| extension != "toml") => {
             let shown = path.display();
-            Err(Failure::usage(format!("{shown}: a profile is a .toml file; the figures as JSON come with --json")))
+            Err(Failure::usage(format!("{shown}: a profile is a .toml file; print the figures as JSON with --json")))
         }
         _ => Ok(()),
     }
 }
 
-/// Writes the profile with the fitted numbers, where a file was named, with a line on where they come from.
+/// Writes the profile with the fitted values to the output file, if any, with a comment on their origin.
 fn write(args: &FittedArgs, profile: &Profile, from: &str) -> Result<(), Failure> {
     let Some(path) = &args.file else { return Ok(()) };
     let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = format!("# {from}\n{}", to_difference(profile));
     atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
         .map_err(|error| Failure::unwritten(path.display(), error))?;
-    tell(&format!("wrote {}; use it with --profile {}", path.display(), shown(path)));
+    tell(&format!("wrote {}; use it with --profile {}", path.display(), path_text(path)));
     Ok(())
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     word(&path.display().to_string())
 }
 
-/// Tells of fitted values that the suite states itself: what `karat.toml` changes goes before any profile.
+/// Notes fitted values that the suite overrides: `karat.toml` takes precedence over any profile.
 fn tell_of_overrides(loaded: &LoadedSuite, keys: &[&str]) {
     for key in keys.iter().filter(|key| loaded.config.scoring.overrides.contains_key(**key)) {
         note(&format!(
-            "karat.toml of the suite states `{key}` itself, which goes before a profile; change it there to use what was fitted"
+            "the suite's karat.toml sets `{key}`, which overrides the profile; change it there to use the fitted value"
         ));
     }
 }
 
-/// Rows of which the first column is words and the others numbers.
+/// Draws a table with words in the first column and numbers in the others.
 fn table(rows: &[Vec<String>], width: usize) -> String {
     let cell = |(column, text): (usize, &String)| if column == 0 { Cell::left(text) } else { Cell::right(text) };
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
     draw(&cells, width, false)
 }
 
-/// A row of a table.
 fn row(name: &str, numbers: impl IntoIterator<Item = String>) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(numbers).collect()
 }

@@ -1,4 +1,4 @@
-//! `karat check`: everything that is wrong with a suite, or with golden records.
+//! `karat check`.
 
 mod records;
 
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         return records::run(args);
     }
     let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
-    // Where karat.toml itself is at fault, what is left of its tools says nothing about them.
+    // If karat.toml itself is invalid, its tools cannot be checked.
     let config = loaded.files.display("karat.toml");
     let tools = if diagnostics.iter().any(|d| d.file == config) {
         Vec::new()
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         diagnostics = lint(&loaded, &profile);
     } else {
         match profile {
-            // In a suite with faults, remarks on style would be guesses; what is plainly wrong is said all the same.
+            // In a suite with errors, style lints would be guesses; errors are still reported.
             Ok(profile) => {
                 diagnostics.extend(lint(&loaded, &profile).into_iter().filter(|d| d.level == Level::Error));
             }
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     tell(args, &diagnostics, facts)
 }
 
-/// Prints what was found, and the facts of what is sound.
+/// Prints the diagnostics and the summary.
 fn tell(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> Result<Exit, Failure> {
     let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
@@ -66,7 +66,7 @@ fn tell(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> 
     } else {
         let drawn = draw_on_stdout(diagnostics);
         let verdict = match (errors, warnings) {
-            (0, 0) => "nothing to mend".to_owned(),
+            (0, 0) => "no problems".to_owned(),
             (0, w) => count(w, "warning"),
             (e, 0) => count(e, "fault"),
             (e, w) => format!("{}, {}", count(e, "fault"), count(w, "warning")),

@@ -1,9 +1,9 @@
-//! `karat compare`: runs, reports or tools held against each other, case by case.
+//! `karat compare`.
 
 use crate::args::CompareArgs;
-use crate::drawings::{self, Drawing};
 use crate::exit::{Exit, Failure};
-use crate::sources::{self, Source};
+use crate::output_files::{self, Drawing};
+use crate::report_source::{self, Source};
 use crate::terminal::{look, print, print_json};
 use karat::comparison::{Refusal, Request, Side, compare, ranks};
 use karat_core::clusters::ClusterBy;
@@ -13,11 +13,11 @@ use karat_report::TerminalStyle;
 use karat_report::compare::{draw, markdown};
 use karat_report::number::rank_metric;
 
-/// What a comparison can be written as.
+/// The output formats of a comparison.
 const EXTENSIONS: [&str; 3] = ["json", "md", "txt"];
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
-    drawings::check(&args.outputs, &EXTENSIONS)?;
+    output_files::check(&args.outputs, &EXTENSIONS)?;
     for id in &args.metrics {
         super::metrics::named(id)?;
     }
@@ -28,11 +28,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         print(&draw(&comparison, &look()))?;
     }
     let drawn = [
-        Drawing { extension: "json", draw: &|| drawings::json(&comparison) },
+        Drawing { extension: "json", draw: &|| output_files::json(&comparison) },
         Drawing { extension: "md", draw: &|| markdown::draw(&comparison) },
         Drawing { extension: "txt", draw: &|| draw(&comparison, &TerminalStyle { width: 100, colour: false }) },
     ];
-    drawings::write(&args.outputs, &drawn, false)?;
+    output_files::write(&args.outputs, &drawn, false)?;
     Ok(Exit::Ok)
 }
 
@@ -48,7 +48,7 @@ fn request<'a>(args: &'a CompareArgs, cluster: &'a ClusterBy) -> Request<'a> {
 fn compared(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     let mut results = Vec::new();
     for reference in &args.reports {
-        results.push((reference.as_str(), sources::source(reference, &args.store)?));
+        results.push((reference.as_str(), report_source::source(reference, &args.store)?));
     }
     let sides = sides(&results, args)?;
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
@@ -57,19 +57,19 @@ fn compared(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
 
 fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     let [reference] = args.reports.as_slice() else {
-        return Err(Failure::usage("--ranks orders the tools of one report; give one run or report"));
+        return Err(Failure::usage("--ranks ranks the tools of one report; use one run or report"));
     };
-    let report = sources::report(reference, &args.store)?;
-    let tools = sources::tools(&report, &args.tools, reference)?;
+    let report = report_source::report(reference, &args.store)?;
+    let tools = report_source::tools(&report, &args.tools, reference)?;
     if tools.len() < 2 {
         return Err(nothing_to_compare());
     }
     let id = match args.metrics.as_slice() {
         [] => rank_metric(&report),
         [id] => id,
-        _ => return Err(Failure::usage("--ranks orders by one metric; give --metric once")),
+        _ => return Err(Failure::usage("--ranks uses one metric; use --metric once")),
     };
-    // As the report itself ranks its tools, unless told otherwise.
+    // Default: the metric by which the report ranks its tools.
     let cluster =
         args.cluster.as_deref().map_or_else(|| report.intervals.cluster_by(), |field| ClusterBy::parse(Some(field)));
     let typed = request(args, &cluster);
@@ -77,7 +77,7 @@ fn ranked(args: &CompareArgs) -> Result<ComparisonV1, Failure> {
     ranks(&report, &tools, id, &request).map_err(refused)
 }
 
-/// What was typed can be mended where it was typed; what reports hold is input.
+/// An error in arguments is a usage error; an error in reports is bad input.
 pub(crate) fn refused(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::NoField { .. } => Failure::usage(refusal.to_string()),
@@ -85,13 +85,13 @@ pub(crate) fn refused(refusal: Refusal) -> Failure {
     }
 }
 
-/// Which tool is held against which: tools of one report, or each tool of the first against its namesake in every other.
+/// The pairs of tools to compare: tools of one report, or each tool of the others with its namesake in the first.
 fn sides(results: &[(&str, Source)], args: &CompareArgs) -> Result<Vec<(Side, Side)>, Failure> {
     match results {
         [only] => within(only, args),
         [first, others @ ..] => {
             if args.all_pairs {
-                return Err(Failure::usage("--all-pairs compares the tools of one report; give one run or report"));
+                return Err(Failure::usage("--all-pairs compares the tools of one report; use one run or report"));
             }
             let mut pairs = Vec::new();
             for other in others {
@@ -106,7 +106,7 @@ fn sides(results: &[(&str, Source)], args: &CompareArgs) -> Result<Vec<(Side, Si
     }
 }
 
-/// The first tool of one result against each of the others, or all against all.
+/// Pairs the first tool of one result with each of the others, or all with all.
 fn within(only: &(&str, Source), args: &CompareArgs) -> Result<Vec<(Side, Side)>, Failure> {
     let names: Vec<&str> = match args.tools.as_slice() {
         [] => only.1.tools(),
@@ -122,7 +122,7 @@ fn within(only: &(&str, Source), args: &CompareArgs) -> Result<Vec<(Side, Side)>
     if pairs.is_empty() { Err(nothing_to_compare()) } else { Ok(pairs) }
 }
 
-/// The tools of two results that belong together: those named, those of the same name, or the only ones.
+/// Pairs the tools of two results: those named, those of the same name, or the only ones.
 fn between<'n>(
     first: &'n (&str, Source),
     other: &'n (&str, Source),
@@ -144,16 +144,16 @@ fn between<'n>(
         (false, ..) => Ok(shared),
         (true, [a], [b]) => Ok(vec![(a, b)]),
         (true, ..) => Err(Failure::usage(format!(
-            "{} and {} have no tool in common; name one of each with --tools x,y",
+            "{} and {} have no tool in common; select one of each with --tools x,y",
             first.0, other.0
         ))),
     }
 }
 
 fn side(result: &(&str, Source), tool: &str, label: String) -> Result<Side, Failure> {
-    result.1.side(tool, label).ok_or_else(|| sources::no_tool(result.0, tool, &result.1.tools()))
+    result.1.side(tool, label).ok_or_else(|| report_source::no_tool(result.0, tool, &result.1.tools()))
 }
 
 fn nothing_to_compare() -> Failure {
-    Failure::usage("there is only one tool; name a second run or report, or two tools with --tools x,y")
+    Failure::usage("only one tool; add a second run or report, or select two tools with --tools x,y")
 }

@@ -1,4 +1,4 @@
-//! `karat completions`: for a shell.
+//! `karat completions`.
 
 use crate::args::{self, CompletionsArgs};
 use crate::exit::{Exit, Failure};

@@ -1,4 +1,4 @@
-//! `karat drift`: goldens carried from one revision to another.
+//! `karat drift`.
 
 use crate::args::DriftArgs;
 use crate::exit::{Exit, Failure};
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
     if args.write {
         write(&loaded, &outcomes)?;
     } else if outcomes.iter().any(|o| moved(&o.status).is_some()) {
-        tell("\n--write puts the new places into the suite's files");
+        tell("\nwrite the new locations to the suite's files with --write");
     }
     Ok(Exit::Ok)
 }
@@ -57,18 +57,20 @@ fn moved(status: &DriftStatus) -> Option<(&Location, &Location)> {
 
 fn words(outcome: &DriftOutcome) -> (&'static str, String) {
     let (word, mut text) = match &outcome.status {
-        DriftStatus::Unchanged(place) => ("unchanged", shown(place)),
-        DriftStatus::Moved { from, to } => ("moved", format!("{} → {}", shown(from), shown(to))),
-        DriftStatus::Edited { from, to } => ("edited", format!("{} → {} (look at it)", shown(from), shown(to))),
+        DriftStatus::Unchanged(place) => ("unchanged", location_text(place)),
+        DriftStatus::Moved { from, to } => ("moved", format!("{} → {}", location_text(from), location_text(to))),
+        DriftStatus::Edited { from, to } => {
+            ("edited", format!("{} → {} (check it)", location_text(from), location_text(to)))
+        }
         DriftStatus::Lost { reason } => ("lost", reason.to_string()),
     };
     if outcome.anchor_in_doubt {
-        text.push_str("; take its anchor anew from the scanner");
+        text.push_str("; update its anchor from the scanner");
     }
     (word, text)
 }
 
-fn shown(place: &Location) -> String {
+fn location_text(place: &Location) -> String {
     match place.lines {
         Some(lines) if lines.start == lines.end => format!("{}:{}", place.file, lines.start),
         Some(lines) => format!("{}:{}-{}", place.file, lines.start, lines.end),
@@ -111,7 +113,7 @@ fn as_json(outcome: &DriftOutcome) -> serde_json::Value {
 
 fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure> {
     let Files::Disk(root) = &loaded.files else {
-        return Err(Failure::usage("a built-in suite cannot be changed; copy it first"));
+        return Err(Failure::usage("a built-in suite is read-only; copy it first"));
     };
     let edits: Vec<Edit> = outcomes.iter().flat_map(|outcome| edits(loaded, outcome)).collect();
     let changed = apply(loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
@@ -138,7 +140,7 @@ fn edits(loaded: &LoadedSuite, outcome: &DriftOutcome) -> Vec<Edit> {
         edits.push(edit("line_start", json!(new.start)));
         edits.push(Edit { needless: new.start == new.end, ..edit("line_end", json!(new.end)) });
     }
-    // A stated key that names the old place names the new one.
+    // A stated key of the old location is updated to the new one.
     if golden.identity_key.is_some() && golden.identity_key == key_at(golden, from) {
         edits.extend(key_at(golden, to).map(|key| edit("identity_key", json!(key))));
     }

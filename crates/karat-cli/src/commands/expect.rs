@@ -1,4 +1,4 @@
-//! `karat expect`: a trusted scan as expectations.
+//! `karat expect`.
 
 use super::import::{check_cases, is_folder, save, start_suite, write_cases};
 use crate::args::{ExpectArgs, RuleArgs};
@@ -21,13 +21,10 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
         [_] => {}
         [] => return Err(Failure::usage(format!("{}: no such trial of that tool", args.from.display()))),
         several => {
-            return Err(Failure::usage(format!(
-                "name the tool to trust with --tool; there are {}",
-                several.join(", ")
-            )));
+            return Err(Failure::usage(format!("select a tool with --tool; available: {}", several.join(", "))));
         }
     }
-    // A suite's expectations are met by its own rules, and its symbol keys by the symbols of its own code.
+    // A suite's expectations are checked by its own profile, and its symbol keys by the symbols of its own code.
     let named = if loaded.is_some() { None } else { Some("identity".to_owned()) };
     let rules = inputs::profile(&RuleArgs { profile: named, sets: Vec::new() }, loaded.as_ref())?;
     if let Some(loaded) = &loaded {
@@ -43,14 +40,14 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
             notes(list);
         }
     };
-    tell_some("trials failed, their cases stay as they were", &expected.failed);
-    tell_some("findings have no key and expect nothing", &expected.keyless);
+    tell_some("trials failed; their cases are unchanged", &expected.failed);
+    tell_some("findings have no key and were skipped", &expected.keyless);
     if loaded.is_some() {
         tell_some("expectations are new", &expected.added);
         let fate = if args.prune {
-            "are gone and were dropped"
+            "are gone and were removed"
         } else {
-            "are not met by this scan and were kept (--prune drops them)"
+            "are not met by this scan and were kept (--prune removes them)"
         };
         tell_some(&format!("expectations {fate}"), &expected.gone);
     }
@@ -63,7 +60,7 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
         Some(path) => {
             let file = if is_folder(path) {
                 if loaded.is_none() && path.join("cases.jsonl").exists() {
-                    let message = format!("{} has expectations already; update them with --suite", path.display());
+                    let message = format!("{} already has expectations; update them with --suite", path.display());
                     return Err(Failure::bad_input(message));
                 }
                 start_suite(path, "expectations", "identity")?;

@@ -1,10 +1,10 @@
-//! `karat explain`: one case as a story.
+//! `karat explain`.
 
 use crate::args::ExplainArgs;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeCall;
 use crate::terminal::{look, print, print_json};
-use crate::{inputs, store_place};
+use crate::{inputs, store_path};
 use karat::judge::run::JudgeRequest;
 use karat::run_loader;
 use karat::scoring::{self, Work};
@@ -16,11 +16,11 @@ use karat_report::explain::{CaseExplanation, candidate_json, draw};
 use karat_store::{RunState, Store};
 use std::path::Path;
 
-/// How many candidates of a golden are looked at.
+/// Number of candidates shown per golden.
 const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let Told { loaded, mut work, mut store, request } =
+    let ExplainInput { loaded, mut work, mut store, request } =
         if let Some(run) = named_run(args) { of_run(args, run)? } else { of_suite(args)? };
     let cases = &loaded.suite.cases;
     let Some(index) = cases.iter().position(|c| c.id.as_str() == args.case) else {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("the suite {} has no case `{}`{hint}", loaded.suite.name, args.case)));
     };
     work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
-    // One case is told, and only its pairs are worth a judge's time.
+    // The judge is asked only about the pairs of this case.
     work.trials.retain(|trial| trial.case.as_str() == args.case);
     let folder = args.store.folder.as_deref();
     let models = Vec::new();
@@ -43,13 +43,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         (None, _) => None,
     };
     let Some(tool) = tool else {
-        let there = format!("there are {}", names.join(", "));
+        let there = format!("available: {}", names.join(", "));
         return Err(Failure::usage(match &args.tool {
-            None => format!("name the tool with --tool; {there}"),
+            None => format!("select a tool with --tool; {there}"),
             Some(name) => {
                 let near = suggest::nearest(name, names.iter().copied());
                 let hint = near.map_or_else(|| format!("; {there}"), |near| format!(", did you mean `{near}`?"));
-                format!("there are no trials of `{name}`{hint}")
+                format!("no trials of `{name}`{hint}")
             }
         }));
     };
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     };
     let Some(trial) = trial else {
         let numbers: Vec<String> = score.trials.iter().map(|t| t.number.to_string()).collect();
-        return Err(Failure::usage(format!("there is no such trial; there are {}", numbers.join(", "))));
+        return Err(Failure::usage(format!("no such trial; available: {}", numbers.join(", "))));
     };
     let reported = trial.line.map(|line| &scoring.trials[line]);
     let case = &cases[index];
@@ -101,43 +101,43 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The run that is asked about: the one named, or the latest where nothing is named and there is no suite here.
+/// The named run, or the latest if nothing is named and the current folder is not a suite.
 fn named_run(args: &ExplainArgs) -> Option<&str> {
     let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
     let no_suite_here = || !["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
     let latest = || {
-        (nothing_named && no_suite_here() && Store::is_at(&store_place::folder(args.store.folder.as_deref())))
+        (nothing_named && no_suite_here() && Store::is_at(&store_path::folder(args.store.folder.as_deref())))
             .then_some("latest")
     };
     args.run.as_deref().or_else(latest)
 }
 
-/// What is told of.
-struct Told {
+/// What is explained.
+struct ExplainInput {
     loaded: LoadedSuite,
     work: Work,
-    /// The store that it comes from, where it comes from one.
+    /// The store of the run, if it is a run.
     store: Option<Store>,
     request: JudgeRequest,
 }
 
-fn of_run(args: &ExplainArgs, reference: &str) -> Result<Told, Failure> {
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+fn of_run(args: &ExplainArgs, reference: &str) -> Result<ExplainInput, Failure> {
+    let mut store = store_path::open(args.store.folder.as_deref())?;
     let mut run = run_loader::run(&mut store, reference)?;
     let mut work = run.work(run.profile(&(&args.rules).into())?, None);
     let own_rules = args.rules.profile.is_none() && args.rules.sets.is_empty();
     if own_rules && args.ask.judge.is_none() && run.info.state == RunState::Complete {
-        // What was decided is told, also where a panel would decide otherwise if it had seen this case alone.
+        // Show the stored decisions, even if a panel would decide differently on this case alone.
         let kept = store.judgements(&run.info.id)?.into_iter().map(JudgementV1::into_judgement);
         work.judgements = kept.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect();
     }
-    Ok(Told { request: run.judge_request(&args.ask.request()), loaded: run.loaded, work, store: Some(store) })
+    Ok(ExplainInput { request: run.judge_request(&args.ask.request()), loaded: run.loaded, work, store: Some(store) })
 }
 
-fn of_suite(args: &ExplainArgs) -> Result<Told, Failure> {
+fn of_suite(args: &ExplainArgs) -> Result<ExplainInput, Failure> {
     let loaded = inputs::suite(args.suite.as_deref().unwrap_or("."))?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let (trials, said) = inputs::trials(&args.trials, &loaded, args.tool.as_deref())?;
     inputs::tell_all(&said);
-    Ok(Told { loaded, work: Work::new(trials, profile), store: None, request: args.ask.request() })
+    Ok(ExplainInput { loaded, work: Work::new(trials, profile), store: None, request: args.ask.request() })
 }

@@ -1,12 +1,12 @@
-//! `karat gate`: results held against demands.
+//! `karat gate`.
 
 use super::compare::refused;
 use crate::args::GateArgs;
-use crate::drawings::{self, Drawing};
 use crate::exit::{Exit, Failure};
-use crate::sources::{self, Source};
+use crate::output_files::{self, Drawing};
+use crate::report_source::{self, Source};
 use crate::terminal::{look, print, print_json};
-use crate::{outputs, store_place};
+use crate::{outputs, store_path};
 use karat::comparison::Side;
 use karat::gate::{self, Demands, NoWorse};
 use karat_core::comparison::{MARGIN, Rules};
@@ -16,25 +16,25 @@ use karat_report::TerminalStyle;
 use karat_report::gate::{draw, junit, markdown};
 use std::path::Path;
 
-/// What the outcome of a gate can be written as.
+/// The output formats of a gate.
 const EXTENSIONS: [&str; 4] = ["json", "md", "xml", "txt"];
 
 pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
-    drawings::check(&args.outputs, &EXTENSIONS)?;
+    output_files::check(&args.outputs, &EXTENSIONS)?;
     let typed = args.min.iter().chain(&args.max).map(|(id, _)| id);
     for id in typed.chain(&args.metrics) {
         super::metrics::named(id)?;
     }
     let stated = stated(args)?;
-    let (report, digest) = sources::report_and_digest(&args.report, &args.store)?;
+    let (report, digest) = report_source::report_and_digest(&args.report, &args.store)?;
     if let Some(expected) = args.digest.as_ref().filter(|expected| **expected != digest) {
         return Err(Failure::bad_input(format!(
-            "{} has the digest {digest}, and --digest demands {expected}: it is not the file that was pinned; find out who \
+            "{} has the digest {digest}, but --digest is {expected}: it is not the pinned file; find out who \
              changed it, or pin the new one",
             args.report
         )));
     }
-    let tools = sources::tools(&report, &args.tools, &args.report)?;
+    let tools = report_source::tools(&report, &args.tools, &args.report)?;
     let demands = demands(args, stated, &report)?;
     let mut gate = gate::hold(&report, &tools, &demands).map_err(refused)?;
     gate.digest = Some(digest);
@@ -44,12 +44,12 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
         print(&draw(&gate, &look()))?;
     }
     let drawn = [
-        Drawing { extension: "json", draw: &|| drawings::json(&gate) },
+        Drawing { extension: "json", draw: &|| output_files::json(&gate) },
         Drawing { extension: "md", draw: &|| markdown(&gate) },
         Drawing { extension: "xml", draw: &|| junit::draw(&gate) },
         Drawing { extension: "txt", draw: &|| draw(&gate, &TerminalStyle { width: 100, colour: false }) },
     ];
-    drawings::write(&args.outputs, &drawn, false)?;
+    output_files::write(&args.outputs, &drawn, false)?;
     outputs::add_to_summary(&|| markdown(&gate))?;
     Ok(match gate.outcome {
         DemandOutcomeV1::Holds => Exit::Ok,
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The demands of a file, if there is one.
+/// The demands of the `--rules` file, if any.
 fn stated(args: &GateArgs) -> Result<DemandsV1, Failure> {
     let Some(path) = &args.rules else { return Ok(DemandsV1::default()) };
     let shown = path.display().to_string();
@@ -66,14 +66,14 @@ fn stated(args: &GateArgs) -> Result<DemandsV1, Failure> {
     Ok(gate::read(&text, &shown)?)
 }
 
-/// All demands: those of the file, and those that were typed, which come first where both say something.
+/// All demands: those of the file and of the flags; flags take precedence.
 fn demands(args: &GateArgs, stated: DemandsV1, report: &ReportV1) -> Result<Demands, Failure> {
     let there: Vec<&str> = report.tools.iter().map(|tool| tool.tool.as_str()).collect();
     let unknown =
         stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
     if let (Some(tool), Some(file)) = (unknown, &args.rules) {
         let message =
-            format!("{}: {} has no tool `{tool}`; there are {}", file.display(), args.report, there.join(", "));
+            format!("{}: {} has no tool `{tool}`; available: {}", file.display(), args.report, there.join(", "));
         return Err(Failure::bad_input(message));
     }
     let typed = |id: &String| BoundV1 { metric: id.clone(), min: None, max: None, tool: None };
@@ -82,7 +82,7 @@ fn demands(args: &GateArgs, stated: DemandsV1, report: &ReportV1) -> Result<Dema
     let margin = args.margin.or(stated.margin).unwrap_or(MARGIN);
     let metrics = if args.metrics.is_empty() { stated.metrics } else { args.metrics.clone() };
     let beside = |name: &String| match args.rules.as_deref().and_then(Path::parent) {
-        // A run goes by its name wherever the file lies.
+        // A run's name does not depend on the location of the rules file.
         Some(folder) if folder.join(name).is_file() => folder.join(name).display().to_string(),
         _ => name.clone(),
     };
@@ -103,20 +103,18 @@ fn demands(args: &GateArgs, stated: DemandsV1, report: &ReportV1) -> Result<Dema
     };
     let nothing = demands.bounds.is_empty() && demands.no_worse.is_none();
     if nothing && demands.max_cost.is_none() && demands.licence.is_none() {
-        return Err(Failure::usage(
-            "nothing is demanded; give --min f1=0.6, --no-worse-than BASELINE, or --rules FILE",
-        ));
+        return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
     }
     Ok(demands)
 }
 
-/// Every tool of what is not to be fallen behind.
+/// Every tool of the `--no-worse-than` baseline.
 fn sides(reference: &str, args: &GateArgs) -> Result<Vec<Side>, Failure> {
-    if !store_place::names_run(reference, args.store.folder.as_deref()) && !Path::new(reference).exists() {
-        let message = format!("{reference} is not there; write it with: karat baseline write RUN -o {reference}");
+    if !store_path::names_run(reference, args.store.folder.as_deref()) && !Path::new(reference).exists() {
+        let message = format!("{reference} is missing; write it with: karat baseline write RUN -o {reference}");
         return Err(Failure::bad_input(message));
     }
-    let old: Source = sources::source(reference, &args.store)?;
+    let old: Source = report_source::source(reference, &args.store)?;
     let side = |tool: &str| old.side(tool, format!("{tool} ({reference})"));
     Ok(old.tools().into_iter().filter_map(side).collect())
 }

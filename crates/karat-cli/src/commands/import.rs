@@ -1,4 +1,4 @@
-//! `karat import`: another program's output as a submission, a suite, or judgements.
+//! `karat import`.
 
 use crate::args::ImportArgs;
 use crate::exit::{Exit, Failure};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let Some(format) = &args.place.from else {
-        return Err(Failure::usage("name the format with --from FORMAT; `karat import --list` shows them"));
+        return Err(Failure::usage("no format given; use --from FORMAT (`karat import --list` shows them)"));
     };
     let importer = inputs::find_importer(format)?;
     let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
@@ -54,13 +54,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Cases that a suite would refuse are refused now, with the file they come from still at hand.
+/// Refuses cases that would be invalid in a suite while their source file is known.
 pub(crate) fn check_cases(cases: &[Case]) -> Result<(), Failure> {
     let mut ids = BTreeSet::new();
     let mut faults: Vec<String> = Vec::new();
     for case in cases {
         if !ids.insert(&case.id) {
-            faults.push(format!("the case id `{}` stands twice", case.id));
+            faults.push(format!("duplicate case id `{}`", case.id));
         }
         let (_, found) = CaseV1::from(case).into_case();
         faults.extend(
@@ -75,10 +75,10 @@ pub(crate) fn check_cases(cases: &[Case]) -> Result<(), Failure> {
     if more > 0 {
         faults.push(format!("and {more} more"));
     }
-    Err(Failure::bad_input(format!("these cases make no suite:\n  {}", faults.join("\n  "))))
+    Err(Failure::bad_input(format!("invalid cases:\n  {}", faults.join("\n  "))))
 }
 
-/// A path without an extension, one that ends in a slash, or a folder that is there.
+/// Whether a path has no extension, ends in a slash, or is an existing folder.
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
 }
@@ -114,7 +114,7 @@ fn to_file(placed: &PlacementResult, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A whole suite: cases, submissions and judgements, each where `karat score` looks for it.
+/// Writes a whole suite: cases, submissions and judgements, where `karat score` looks for them.
 fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Result<(), Failure> {
     let judge = placed.judgements.first().map(|j| j.judge.to_string());
     let name: String = judge.unwrap_or_else(|| importer.name.to_owned());
@@ -122,21 +122,21 @@ fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Re
     if !placed.cases.is_empty() {
         start_suite(folder, importer.name, importer.suite_profile)?;
         let path = folder.join("cases.jsonl");
-        save(&path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
+        save_in_suite(&path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
     }
     if !placed.trials.is_empty() {
         let path = folder.join("submissions").join(format!("{name}.jsonl"));
-        save(&path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
+        save_in_suite(&path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
     }
     if !placed.judgements.is_empty() {
         let path = folder.join("judgements").join(format!("{name}.jsonl"));
         let facts = count(placed.judgements.len(), "judgement");
-        save(&path, &facts, &mut |out| write_judgements(out, &placed.judgements))?;
+        save_in_suite(&path, &facts, &mut |out| write_judgements(out, &placed.judgements))?;
     }
     Ok(())
 }
 
-/// Writes `karat.toml` where there is none.
+/// Writes `karat.toml` if there is none.
 pub(crate) fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<(), Failure> {
     let path = folder.join("karat.toml");
     if path.exists() {
@@ -145,7 +145,7 @@ pub(crate) fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<()
     let stem = folder.file_name().map_or_else(|| name.to_owned(), |n| n.to_string_lossy().into_owned());
     let quoted = serde_json::Value::String(stem).to_string();
     let text = format!("[suite]\nname = {quoted}\nkind = \"findings\"\n\n[scoring]\nprofile = \"{profile}\"\n");
-    save(&path, "settings", &mut |out| out.write_all(text.as_bytes()))
+    save_in_suite(&path, "settings", &mut |out| out.write_all(text.as_bytes()))
 }
 
 fn submission_facts(placed: &PlacementResult) -> String {
@@ -153,7 +153,7 @@ fn submission_facts(placed: &PlacementResult) -> String {
     format!("{}, {}", count(placed.trials.len(), "trial"), count(findings, "finding"))
 }
 
-/// Writes cases, one a line.
+/// Writes cases, one per line.
 pub(crate) fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
     for case in cases {
         serde_json::to_writer(&mut *out, &CaseV1::from(case))?;
@@ -162,7 +162,18 @@ pub(crate) fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()>
     out.flush()
 }
 
-/// Writes a file whole and says so.
+/// Writes a file of a suite, whose folders are created.
+fn save_in_suite(
+    path: &Path,
+    facts: &str,
+    content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let created = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    created.map_err(|error| Failure::unwritten(path.display(), error))?;
+    save(path, facts, content)
+}
+
+/// Writes a file atomically and reports it.
 pub(crate) fn save(
     path: &Path,
     facts: &str,

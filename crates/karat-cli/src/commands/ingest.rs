@@ -1,4 +1,4 @@
-//! `karat ingest`: the sections of documents, as an assessment would see them.
+//! `karat ingest`.
 
 use crate::args::IngestArgs;
 use crate::exit::{Exit, Failure};
@@ -29,14 +29,14 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Exit, Failure> {
 fn read(path: &Path, limits: &IngestLimits) -> Result<Document, Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
-    // One byte more than is taken tells that a file is too large, however large it is.
+    // Reading one byte past the limit is enough to detect a file that is too large.
     let most = u64::try_from(limits.file_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let file = File::open(path).map_err(|error| Failure::io(&name, error))?;
     file.take(most).read_to_end(&mut bytes).map_err(|error| Failure::io(&name, error))?;
     Ok(ingest(&name, &bytes, limits)?)
 }
 
-/// The tree of headings, each with its place and size, and the notes below it.
+/// The tree of headings with their location and size, then the notes.
 fn draw(document: &Document, width: usize, verbose: bool) -> String {
     let words: usize = document.sections.iter().map(words_of).sum();
     let facts = [document.format, &count(document.sections.len(), "section"), &count(words, "word")].join(", ");
@@ -54,7 +54,7 @@ fn draw(document: &Document, width: usize, verbose: bool) -> String {
     out
 }
 
-/// A heading on the left, and on the right where it lies and how long its text is.
+/// A heading on the left; its location and number of words on the right.
 fn line(section: &Section, width: usize) -> String {
     let heading = if section.heading.is_empty() { "(before the first heading)" } else { &section.heading };
     let facts = format!("{}, {}", section.place, count(words_of(section), "word"));

@@ -1,4 +1,4 @@
-//! `karat init`: a small working suite.
+//! `karat init`.
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};

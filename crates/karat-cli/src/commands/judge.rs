@@ -1,4 +1,4 @@
-//! `karat judge`: judges asked, probed, fitted and measured, and how far to trust them.
+//! `karat judge`.
 
 mod agree;
 mod ask;
@@ -11,7 +11,7 @@ mod show;
 use crate::args::{JudgeArgs, JudgeCommand};
 use crate::exit::{Exit, Failure};
 
-/// So much of an exchange's key is shown, and enough to find it by.
+/// Number of characters of an exchange's key that are shown; enough to find it.
 const SHORT_KEY: usize = 12;
 
 pub(crate) fn run(args: &JudgeArgs) -> Result<Exit, Failure> {

@@ -26,12 +26,12 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
         return into_sarif(from, to, &rules);
     }
     if args.v3 && args.source.is_none() {
-        return Err(Failure::usage("--v3 reads the symbols from the code: give its folder with --source DIR"));
+        return Err(Failure::usage("--v3 reads symbols from the code: set its folder with --source DIR"));
     }
     let mut trials = trials(args)?;
     if let Some(source) = &args.source {
         if !source.is_dir() {
-            return Err(Failure::bad_input(format!("{}: there is no such folder", source.display())));
+            return Err(Failure::bad_input(format!("{}: no such folder", source.display())));
         }
         symbols(&mut trials, source);
     }
@@ -68,17 +68,14 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
         ));
     }
     if keyless > 0 {
-        let needs = if args.v3 {
-            "a rule, and a place in code that can be read"
-        } else {
-            "file, rule_id, and lines or an anchor"
-        };
+        let needs =
+            if args.v3 { "a rule, and a location in readable code" } else { "file, rule_id, and lines or an anchor" };
         note(&format!("{} no key, which needs {needs}", plural(keyless, "finding has", "findings have")));
     }
     Ok(Exit::Ok)
 }
 
-/// A field that cannot break the line or the columns.
+/// Replaces characters that would break the line or the columns.
 fn one_field(text: &str) -> String {
     karat_format::diagnostic::harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
 }
@@ -89,7 +86,7 @@ fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Fai
         result = write_keys(from, out, rules);
         match &result {
             Ok(_) => Ok(()),
-            // The import's own message is told below; this only keeps the half-made file from appearing.
+            // The import's error is returned below; this only discards the incomplete file.
             Err(_) => Err(io::Error::other("not written")),
         }
     });
@@ -114,7 +111,7 @@ fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
                 trials.extend(harvest.trials);
                 let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();
                 for reported in harvest.findings {
-                    // Without a suite nobody knows the case; the column stays empty.
+                    // Without a suite, the case is unknown and the column stays empty.
                     let case = reported.case.unwrap_or_else(|| CaseId::new(""));
                     let tool = reported.tool.unwrap_or_else(|| ToolName::new(""));
                     let trial =
@@ -130,7 +127,7 @@ fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
     Ok(trials)
 }
 
-/// Reads the symbol around each finding; the folder may be a checkout or a suite.
+/// Reads the symbol around each finding from a checkout or a suite folder.
 fn symbols(trials: &mut [Trial], source: &Path) {
     let files = Files::Disk(source.to_owned());
     let mut caches: BTreeMap<CaseId, SymbolCache> = BTreeMap::new();

@@ -1,17 +1,17 @@
-//! `karat label`: people say whether a finding reports a golden, whether an extra is a real problem, and what audited findings are.
+//! `karat label`: human labels of pairs, extras and audited findings.
 
 mod add;
 mod ask;
 mod audits;
 mod extras;
-mod moving;
+mod import_export;
+mod label_source;
 mod next;
-mod seen;
 mod undo;
 
 use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand, SampleArgs};
 use crate::exit::{Exit, Failure};
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{look, print, print_json, tell};
 use karat_core::wording::count;
 use karat_report::grid::{Cell, draw};
@@ -29,18 +29,18 @@ pub(crate) fn run(args: &LabellingArgs) -> Result<Exit, Failure> {
         LabellingCommand::Undo(args) => undo::run(args, stated),
         LabellingCommand::Add(args) => add::run(args, stated),
         LabellingCommand::List(args) => list(args, stated),
-        LabellingCommand::Export(args) => moving::export(args, stated),
-        LabellingCommand::Import(args) => moving::import(args, stated),
+        LabellingCommand::Export(args) => import_export::export(args, stated),
+        LabellingCommand::Import(args) => import_export::import(args, stated),
     }
 }
 
 fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
-    // Where a person's own name is known, others' labels are shown only when they ask for them: they may be labelling still.
+    // If the annotator is known, others' labels are shown only on request, to keep labelling blind.
     let own = match (args.all, named(&args.annotator)) {
         (false, Some(name)) => Some(checked(&name)?),
         _ => None,
     };
-    let mut store = store_place::open(stated)?;
+    let mut store = store_path::open(stated)?;
     let mut labels = if args.history { store.label_history()? } else { store.labels()? };
     let mut extras = if args.history { store.extra_label_history()? } else { store.extra_labels()? };
     let mut audits = if args.history { store.audit_label_history()? } else { store.audit_labels()? };
@@ -103,7 +103,7 @@ fn table(labels: &[Label], extras: &[ExtraLabel], audits: &[AuditLabel], history
     draw(&rows, look().width, look().colour)
 }
 
-/// What became of a label.
+/// The status of a label.
 fn state(counts: bool, withdrawn_ms: Option<i64>) -> &'static str {
     match (counts, withdrawn_ms) {
         (true, _) => "yes",
@@ -112,10 +112,10 @@ fn state(counts: bool, withdrawn_ms: Option<i64>) -> &'static str {
     }
 }
 
-/// Who labels: as a flag says, or the environment.
+/// The annotator, from the flag or the environment.
 fn annotator(args: &AnnotatorArgs) -> Result<Annotator, Failure> {
     let name = named(args);
-    checked(&name.ok_or_else(|| Failure::usage("who are you? Say so with --as NAME, or set KARAT_ANNOTATOR"))?)
+    checked(&name.ok_or_else(|| Failure::usage("no annotator name: use --as NAME, or set KARAT_ANNOTATOR"))?)
 }
 
 fn named(args: &AnnotatorArgs) -> Option<String> {
@@ -127,7 +127,7 @@ fn checked(name: &str) -> Result<Annotator, Failure> {
     Annotator::new(name).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The sample that is asked for, where one is.
+/// The requested sample, if any.
 fn sample(args: &SampleArgs) -> Result<Option<Sample>, Failure> {
     let drawn = args.probability.map(|probability| Sample::new(probability, args.seed));
     drawn.transpose().map_err(|error| Failure::usage(error.to_string()))

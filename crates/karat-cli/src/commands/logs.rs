@@ -1,8 +1,8 @@
-//! `karat logs`: what assessments left behind about how they went.
+//! `karat logs`: logs of assessments.
 
 use crate::args::{LogsArgs, LogsCommand};
 use crate::exit::{Exit, Failure};
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{look, print, print_json, tell};
 use karat_documents::assess::log::{find, logs, summarize};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
     match &args.command {
         LogsCommand::Summarize { run, store, json } => {
-            let folder = store_place::folder(store.folder.as_deref());
+            let folder = store_path::folder(store.folder.as_deref());
             let summary = summarize(&find(&folder, run)?)?;
             match json {
                 true => print_json(&summary)?,
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
             }
         }
         LogsCommand::List { store, json } => {
-            let folder = store_place::folder(store.folder.as_deref());
+            let folder = store_path::folder(store.folder.as_deref());
             let all = logs(&folder)?;
             if *json {
                 let all: Vec<_> = all.iter().map(|log| json!({ "run": log.batch_run_id, "file": log.path })).collect();

@@ -1,4 +1,4 @@
-//! `karat metrics`: what every number means.
+//! `karat metrics`.
 
 use crate::args::{MetricsArgs, MetricsCommand, RuleArgs};
 use crate::exit::{Exit, Failure};
@@ -18,12 +18,12 @@ pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The metric of that id, or one that was perhaps meant.
+/// Finds a metric by id; the error suggests a similar one.
 pub(crate) fn named(id: &str) -> Result<&'static Metric, Failure> {
     table::find(id).ok_or_else(|| {
         let near = suggest::nearest(id, METRICS.iter().map(|metric| metric.id));
         let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-        Failure::usage(format!("there is no metric `{id}`{hint}; `karat metrics list` shows them"))
+        Failure::usage(format!("unknown metric `{id}`{hint}; list them with `karat metrics list`"))
     })
 }
 
@@ -90,7 +90,7 @@ fn tier_title(metric: &Metric) -> &'static str {
         0 => "findings",
         1 => "tier 1: verdicts",
         2 => "tier 2: targets",
-        3 => "tier 3: what findings are worth",
+        3 => "tier 3: finding quality",
         4 => "tier 4: reasoning",
         5 => "tier 5: types",
         6 => "tier 6: confidence",

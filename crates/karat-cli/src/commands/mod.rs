@@ -1,4 +1,4 @@
-//! One file for each verb.
+//! One file per command.
 
 pub(crate) mod assess;
 pub(crate) mod baseline;

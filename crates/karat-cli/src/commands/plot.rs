@@ -1,10 +1,10 @@
-//! `karat plot`: a report as a picture.
+//! `karat plot`.
 
 use crate::args::{PlotArgs, PlotFormat};
 use crate::exit::{Category, Exit, Failure};
 use crate::terminal::{look, print, print_json, tell};
-use crate::{drawings, sources};
-use karat::exhibit::gather;
+use crate::{output_files, report_source};
+use karat::report_view::gather;
 use karat_format::diagnostic::harmless;
 use karat_format::document::suggest;
 use karat_io::atomic_write;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Exit, Failure> {
     if args.outputs.is_empty() {
         show(args, &plot)?;
     }
-    // All are drawn before any is written, so that one that cannot be drawn leaves no other behind.
+    // All pictures are drawn before any is written, so that a failure leaves no files.
     let files: Vec<(&Path, Vec<u8>)> = args
         .outputs
         .iter()
@@ -48,53 +48,55 @@ fn list(json: bool) -> Result<(), Failure> {
     print(&draw(&KINDS.iter().map(row).collect::<Vec<_>>(), look().width, false))
 }
 
-/// The kind of that name, or one that was perhaps meant.
+/// Finds a kind of plot by name; the error suggests a similar one.
 fn named(name: &str) -> Result<&'static PlotKind, Failure> {
     kind(name).ok_or_else(|| {
         let near = suggest::nearest(name, KINDS.iter().map(|kind| kind.name));
         let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-        Failure::usage(format!("there is no plot `{name}`{hint}; `karat plot --list` shows them"))
+        Failure::usage(format!("unknown plot `{name}`{hint}; list them with `karat plot --list`"))
     })
 }
 
-/// Refuses what was typed wrongly before any work is done.
+/// Refuses invalid arguments before any work is done.
 fn check(args: &PlotArgs, kind: &PlotKind) -> Result<(), Failure> {
-    drawings::check(&args.outputs, &["svg", "png"])?;
+    output_files::check(&args.outputs, &["svg", "png"])?;
     if let Some(id) = &args.metric {
         super::metrics::named(id)?;
     }
     if args.dimension.is_some() && kind.name != "slices" {
-        return Err(Failure::usage(format!("--by is for slices; `{}` shows the whole suite", kind.name)));
+        return Err(Failure::usage(format!("--by applies only to slices; `{}` shows the whole suite", kind.name)));
     }
     if args.outputs.is_empty() && args.format == PlotFormat::Png && std::io::stdout().is_terminal() {
-        return Err(Failure::usage("a PNG is nothing for a terminal; name a file with -o plot.png, or pipe it on"));
+        return Err(Failure::usage(
+            "a PNG cannot be shown on a terminal; write it to a file with -o plot.png, or pipe it",
+        ));
     }
     Ok(())
 }
 
 fn drawn(args: &PlotArgs, kind: &PlotKind) -> Result<Plot, Failure> {
     let Some((last, before)) = args.reports.split_last() else {
-        return Err(Failure::usage("name a report or a run to draw, such as report.json or latest"));
+        return Err(Failure::usage("no report or run given, such as report.json or latest"));
     };
-    let report = sources::report(last, &args.store)?;
-    sources::tools(&report, &args.tools, last)?;
+    let report = report_source::report(last, &args.store)?;
+    report_source::tools(&report, &args.tools, last)?;
     let earlier = |reference: &String| {
         Ok(EarlierReport {
-            label: sources::label(reference, &args.store)?,
-            report: sources::report(reference, &args.store)?,
+            label: report_source::label(reference, &args.store)?,
+            report: report_source::report(reference, &args.store)?,
         })
     };
     let earlier = before.iter().map(earlier).collect::<Result<Vec<_>, Failure>>()?;
     let choice =
         PlotOptions { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
-    let nothing = |why: String| Failure::bad_input(format!("there is nothing to draw: {why}"));
-    let exhibit = match kind.derived {
+    let nothing = |why: String| Failure::bad_input(format!("nothing to draw: {why}"));
+    let view = match kind.derived {
         true => gather(&report, earlier, None),
         false => ReportView { earlier, ..ReportView::new(&report) },
     };
-    let exhibit = ReportView { name: Some(sources::label(last, &args.store)?), ..exhibit };
-    let plots = (kind.draw)(&exhibit, &choice).map_err(|why| nothing(why.to_string()))?;
-    Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has what this plot shows".to_owned()))
+    let view = ReportView { name: Some(report_source::label(last, &args.store)?), ..view };
+    let plots = (kind.draw)(&view, &choice).map_err(|why| nothing(why.to_string()))?;
+    Plot::beside(kind.title, plots).ok_or_else(|| nothing("no tool has the data of this plot".to_owned()))
 }
 
 fn bytes(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>, Failure> {
@@ -110,7 +112,7 @@ fn bytes(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>, Failure>
 
 fn show(args: &PlotArgs, plot: &Plot) -> Result<(), Failure> {
     let bytes = bytes(args, plot, args.format == PlotFormat::Png)?;
-    // Pixels must go out as they are: what prints text would look for colours of a terminal in them.
+    // Write the raw bytes: the text writer would strip what looks like terminal colours.
     let mut out = std::io::stdout().lock();
     out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| Failure::unwritten("standard output", error))
 }

@@ -1,9 +1,9 @@
-//! `karat power`: how many cases a difference needs.
+//! `karat power`.
 
 use super::compare::refused;
 use crate::args::PowerArgs;
 use crate::exit::{Exit, Failure};
-use crate::sources;
+use crate::report_source;
 use crate::terminal::{look, print, print_json};
 use karat::power::{Question, Taken, of_pair, of_tool, stated};
 use karat_core::clusters::ClusterBy;
@@ -28,11 +28,11 @@ pub(crate) fn run(args: &PowerArgs) -> Result<Exit, Failure> {
 fn answer(args: &PowerArgs) -> Result<PowerV1, Failure> {
     let mut reports = Vec::new();
     for reference in &args.reports {
-        reports.push((reference.as_str(), sources::report(reference, &args.store)?));
+        reports.push((reference.as_str(), report_source::report(reference, &args.store)?));
     }
     let Some((place, first)) = reports.first() else {
         let spread = args.std.ok_or_else(|| {
-            Failure::usage("give a report or a run to take the spread from, or state it with --std 0.3")
+            Failure::usage("no report or run given to estimate the variance from; name one, or use --std 0.3")
         })?;
         return Ok(stated(spread, args.effect, args.power));
     };
@@ -40,45 +40,45 @@ fn answer(args: &PowerArgs) -> Result<PowerV1, Failure> {
     let cluster = ClusterBy::parse(args.cluster.as_deref());
     let question = Question { metric, effect: args.effect, power: args.power, cluster: &cluster };
     let names: Vec<String> = args.tool.iter().chain(&args.tools).cloned().collect();
-    let chosen = sources::tools(first, &names, place)?;
+    let chosen = report_source::tools(first, &names, place)?;
     match chosen.as_slice() {
         [tool] => {
             let taken = judged(&reports, tool)?;
             let found = of_tool(&taken, &question).map_err(refused)?;
-            found.ok_or_else(|| Failure::usage("give a report or a run"))
+            found.ok_or_else(|| Failure::usage("no report or run given"))
         }
         [a, b] if reports.len() == 1 => {
             let of = |tool| Taken { report: first, tool };
             of_pair(of(a), of(b), &question).map_err(refused)
         }
         _ if reports.len() > 1 => {
-            Err(Failure::usage("several reports are one tool under several judges; name the tool with --tool"))
+            Err(Failure::usage("several reports must be of one tool with several judges; select the tool with --tool"))
         }
         several => {
             let there: Vec<&str> = several.iter().map(|tool| tool.tool.as_str()).collect();
             let there = there.join(", ");
-            Err(Failure::usage(format!("name one tool with --tool, or two with --tools a,b; there are {there}")))
+            Err(Failure::usage(format!("select one tool with --tool, or two with --tools a,b; available: {there}")))
         }
     }
 }
 
-/// The same tool in every report, which must be about the same cases and differ by their judges.
+/// The same tool in every report; the reports must have the same cases and different judges.
 fn judged<'r>(reports: &'r [(&str, ReportV1)], tool: &ToolV1) -> Result<Vec<Taken<'r>>, Failure> {
     let mut taken: Vec<Taken<'r>> = Vec::new();
     let mut judges: Vec<Vec<&str>> = Vec::new();
     for (place, report) in reports {
         let found = report.tools.iter().find(|own| own.tool == tool.tool);
         let there: Vec<&str> = report.tools.iter().map(|tool| tool.tool.as_str()).collect();
-        let tool = found.ok_or_else(|| sources::no_tool(place, &tool.tool, &there))?;
+        let tool = found.ok_or_else(|| report_source::no_tool(place, &tool.tool, &there))?;
         if report.cases.iter().map(|case| &case.case).ne(reports[0].1.cases.iter().map(|case| &case.case)) {
             let message =
-                format!("{} and {place} are about different cases; score both against the same suite", reports[0].0);
+                format!("{} and {place} have different cases; score both against the same suite", reports[0].0);
             return Err(Failure::bad_input(message));
         }
         let own: Vec<&str> = report.judges.iter().map(|judge| judge.judge.as_str()).collect();
         if judges.contains(&own) {
             let message =
-                format!("{place} was judged by the same as another report; judges are told apart by different ones");
+                format!("{place} has the same judge as another report; judge variance needs different judges");
             return Err(Failure::bad_input(message));
         }
         judges.push(own);

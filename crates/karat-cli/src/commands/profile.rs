@@ -1,4 +1,4 @@
-//! `karat profile`: the rules, listed and printed.
+//! `karat profile`.
 
 use crate::args::{ProfileArgs, ProfileCommand, RuleArgs};
 use crate::exit::{Exit, Failure};
@@ -30,7 +30,7 @@ fn show(name: &str, sets: &[String], json: bool) -> Result<(), Failure> {
     if json {
         return print_json(&profile);
     }
-    // As it is shipped, with its comment, unless something was changed.
+    // Print the shipped file with its comments, unless a value was changed.
     match SHIPPED.iter().find(|shipped| shipped.name == name && sets.is_empty()) {
         Some(shipped) => print(shipped.toml),
         None => print(&karat::profile::to_toml(&profile)),

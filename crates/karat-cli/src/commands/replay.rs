@@ -1,10 +1,10 @@
-//! `karat replay`: a stored run, shown as it went.
+//! `karat replay`.
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure};
-use crate::outputs::{self, Shown};
+use crate::outputs::{self, ReportOutput};
 use crate::progress::{JudgeProgress, Progress};
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::tell;
 use karat::run::drive::emit;
 use karat::run_loader;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let mut store = store_path::open(args.store.folder.as_deref())?;
     let run = run_loader::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         emit(consumers, event).map_err(|error: ConsumerError| Failure::failed(error.to_string()))
     };
     tell(&harmless(&format!(
-        "run {} of {}, as it went",
+        "replay of run {} of {}",
         run.info.short_id,
         karat_store::timestamp::format_utc(run.info.created_ms)
     )));
@@ -47,11 +47,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     event(&RunEvent::Ended(&ending))?;
     let report = run_loader::report(&mut store, run.info.id.as_str(), &mut JudgeProgress::new(false))?.1;
     let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
-    outputs::write(Shown::of(&report, &run.loaded, &trials), &args.output)?;
+    outputs::write(ReportOutput::new(&report, &run.loaded, &trials), &args.output)?;
     Ok(Exit::Ok)
 }
 
-/// Waits as long as the run took, divided by the speed; without a speed not at all.
+/// Waits as long as the run did, divided by the speed; without a speed, not at all.
 fn wait_until(speed: Option<f64>, began: Instant, ms: i64) {
     let Some(speed) = speed else { return };
     let due = Duration::from_secs_f64((ms.max(0) as f64 / 1_000.0 / speed).min(86_400.0));

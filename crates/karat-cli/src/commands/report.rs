@@ -1,11 +1,11 @@
-//! `karat report`: a stored report, drawn again.
+//! `karat report`.
 
 use super::assess;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
-use crate::outputs::{self, Shown};
+use crate::outputs::{self, ReportOutput};
 use crate::progress::JudgeProgress;
-use crate::{inputs, sources, store_place};
+use crate::{inputs, report_source, store_path};
 use karat::run_loader::{self, StoredRun};
 use karat::suite::LoadedSuite;
 use karat_core::trial::Trial;
@@ -16,13 +16,13 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let Some((last, before)) = args.reports.split_last() else {
-        return Err(Failure::usage("give a report or a run"));
+        return Err(Failure::usage("no report or run given"));
     };
     let path = Path::new(last);
-    let is_run = store_place::names_run(last, args.store.folder.as_deref());
+    let is_run = store_path::names_run(last, args.store.folder.as_deref());
     if let Some(report) = (!is_run).then(|| inputs::assessment(path)).transpose()?.flatten() {
         if !before.is_empty() {
-            return Err(Failure::usage("an assessment has no trend; give one report"));
+            return Err(Failure::usage("an assessment has no trend; use one report"));
         }
         assess::redraw(&report, &args.output)?;
         return Ok(Exit::Ok);
@@ -37,30 +37,28 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if let Some((loaded, _)) = from.as_ref().filter(|(loaded, _)| loaded.suite.digest != report.suite.digest && !is_run)
     {
         let name = &loaded.suite.name;
-        crate::terminal::notes(&[format!(
-            "{name} is not what the report was made from; its code and texts may not fit"
-        )]);
+        crate::terminal::notes(&[format!("{name} differs from the input of the report; code and texts may not fit")]);
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    // A page about one file is called after its suite; beside others a file needs its own name.
-    let name = (is_run || !before.is_empty()).then(|| sources::label(last, &args.store)).transpose()?;
-    outputs::write(Shown { report: &report, name, from, earlier }, &args.output)?;
+    // A page of one report is titled by its suite; with several, each needs its file name.
+    let name = (is_run || !before.is_empty()).then(|| report_source::label(last, &args.store)).transpose()?;
+    outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)?;
     Ok(Exit::Ok)
 }
 
-/// A suite, and trials of it.
+/// A suite and its trials.
 type From = (LoadedSuite, Vec<Trial>);
 
 fn earlier(reference: &str, args: &ReportArgs) -> Result<EarlierReport, Failure> {
     Ok(EarlierReport {
-        label: sources::label(reference, &args.store)?,
-        report: sources::report(reference, &args.store)?,
+        label: report_source::label(reference, &args.store)?,
+        report: report_source::report(reference, &args.store)?,
     })
 }
 
-/// The report of a run, with its suite and trials where they are to be shown.
+/// The report of a run, with its suite and trials if a format shows them.
 fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<From>), Failure> {
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let mut store = store_path::open(args.store.folder.as_deref())?;
     let (info, report) = run_loader::report(&mut store, reference, &mut JudgeProgress::new(false))?;
     if !more {
         return Ok((report, None));
@@ -69,7 +67,7 @@ fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, O
     Ok((report, Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))))
 }
 
-/// What was typed to be shown beside a report: the suite, and what was submitted to it.
+/// The suite and submissions given for a report file.
 fn of_suite(args: &ReportArgs) -> Result<Option<From>, Failure> {
     let Some(place) = &args.suite else { return Ok(None) };
     let loaded = inputs::suite(place)?;

@@ -1,4 +1,4 @@
-//! `karat run`: tools, executed on every case, stored, scored and ranked.
+//! `karat run`.
 
 mod finish;
 mod observer;
@@ -6,7 +6,7 @@ mod observer;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{note, print, print_json};
-use crate::{outputs, store_place};
+use crate::{outputs, store_path};
 use karat::evaluate::{EvaluateRequest, execute, prepare};
 use karat::run::plan::describe;
 use karat::run::selection::{CasePattern, Selection, Shard};
@@ -36,10 +36,10 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit, Failure> 
     finish::finish(args, evaluated)
 }
 
-/// What was typed, resolved with the environment.
+/// Resolves the arguments and the environment to a request.
 fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest, Failure> {
     let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
-    let folder = store_place::folder(args.store.folder.as_deref());
+    let folder = store_path::folder(args.store.folder.as_deref());
     let suite = args.suite.clone().or_else(|| args.resume.is_none().then(|| ".".to_owned()));
     Ok(EvaluateRequest {
         suite,
@@ -63,7 +63,7 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest, Failu
     })
 }
 
-/// The least isolation that `--require-isolation` accepts.
+/// The minimum isolation that `--require-isolation` accepts.
 fn required_isolation(args: &RunArgs) -> Result<Option<Isolation>, Failure> {
     match args.require_isolation.as_deref() {
         None => Ok(None),
@@ -73,19 +73,18 @@ fn required_isolation(args: &RunArgs) -> Result<Option<Isolation>, Failure> {
 }
 
 fn isolation_named(name: &str) -> Result<Isolation, Failure> {
-    Isolation::from_name(name).ok_or_else(|| {
-        Failure::usage(format!("there is no isolation `{name}`; there are bubblewrap, landlock and process"))
-    })
+    Isolation::from_name(name)
+        .ok_or_else(|| Failure::usage(format!("unknown isolation `{name}`: expected bubblewrap, landlock or process")))
 }
 
 fn warn_of_weakness(plan: &PlanV1, isolation: Isolation) {
     let executes = plan.tools.iter().any(|tool| tool.kind == ToolKindV1::Command);
     if executes && isolation == Isolation::Process {
-        note(&format!("tools are only loosely isolated here: {}", isolation.describe()));
+        note(&format!("tools have only weak isolation here: {}", isolation.describe()));
     }
 }
 
-/// What was typed and cannot count, as a resumed run follows the plan it began with.
+/// Flags that are ignored because a resumed run keeps its plan.
 fn tell_ignored(args: &RunArgs) {
     let typed = [
         ("--tool", !args.tools.is_empty()),
@@ -102,7 +101,7 @@ fn tell_ignored(args: &RunArgs) {
     ];
     let ignored: Vec<&str> = typed.iter().filter(|(_, typed)| *typed).map(|(flag, _)| *flag).collect();
     if !ignored.is_empty() {
-        note(&format!("a resumed run keeps the plan it began with; {} counts for nothing", ignored.join(", ")));
+        note(&format!("a resumed run keeps its plan; ignored: {}", ignored.join(", ")));
     }
 }
 

@@ -1,12 +1,12 @@
-//! `karat score`: trials against goldens.
+//! `karat score`.
 
 use crate::args::ScoreArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::judging::JudgeCall;
-use crate::outputs::Shown;
+use crate::outputs::ReportOutput;
 use crate::terminal::tell;
-use crate::{inputs, outputs, store_place};
+use crate::{inputs, outputs, store_path};
 use karat::judge::run::{JudgeRequest, refuse_incomplete};
 use karat::run_loader;
 use karat::scoring::{self, Work};
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
     let Scored { loaded, mut work, mut store, request, models } =
-        if store_place::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
+        if store_path::names_run(&args.suite, args.store.folder.as_deref()) { of_run(args)? } else { of_suite(args)? };
     if !args.tools.is_empty() {
         work.trials.retain(|t| args.tools.iter().any(|tool| tool == t.tool.as_str()));
         if work.trials.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
         atomic_write::write(path, &mut |out| write_judgements(out, &scoring.voices))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
     }
-    outputs::write(Shown::of(&scoring.report, &loaded, &scoring.trials), &args.output)?;
+    outputs::write(ReportOutput::new(&scoring.report, &loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
         next_steps(args, &scoring.report);
@@ -58,18 +58,18 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
 
-/// What is to be scored.
+/// What is scored.
 struct Scored {
     loaded: LoadedSuite,
     work: Work,
-    /// The store that it comes from, where it comes from one.
+    /// The store of the run, if it is a run.
     store: Option<Store>,
     request: JudgeRequest,
-    /// The tools and their models, as far as they are known.
+    /// The known models of tools.
     models: Vec<(String, String)>,
 }
 
-/// Submissions against a suite.
+/// Submissions to a suite.
 fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
     let loaded = inputs::suite(&args.suite)?;
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
@@ -81,9 +81,9 @@ fn of_suite(args: &ScoreArgs) -> Result<Scored, Failure> {
     Ok(Scored { loaded, work, store: None, request: args.ask.request(), models: Vec::new() })
 }
 
-/// A stored run, by its own rules or others, beside further submissions where some are given.
+/// A stored run, by its own profile or another, with further submissions if given.
 fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let mut store = store_path::open(args.store.folder.as_deref())?;
     let mut run = run_loader::run(&mut store, &args.suite)?;
     let mut work = run.work(run.profile(&(&args.rules).into())?, args.seed);
     if !args.trials.submissions.is_empty() {
@@ -97,7 +97,7 @@ fn of_run(args: &ScoreArgs) -> Result<Scored, Failure> {
     Ok(Scored { loaded: run.loaded, work, store: Some(store), request, models })
 }
 
-/// A warning for each tool that ran its cases less often than the suite plans.
+/// A warning for each tool with fewer trials per case than the suite plans.
 fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u32>) -> Vec<String> {
     let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
     for trial in trials {
@@ -108,10 +108,10 @@ fn too_few_trials<'t>(trials: impl Iterator<Item = &'t Trial>, planned: Option<u
     fewer.map(|(tool, seen)| format!("{tool}: only {} of {planned} planned trials of each case", seen.len())).collect()
 }
 
-/// What a person would type now: the story of the worst case of the best tool, and a report to keep.
+/// Suggests the next commands: explain the worst case of the best tool, and write a report.
 fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     let Some((tool, case)) = worst_case(report) else { return };
-    let of_run = store_place::names_run(&args.suite, args.store.folder.as_deref());
+    let of_run = store_path::names_run(&args.suite, args.store.folder.as_deref());
     let from = match args.suite.as_str() {
         "." => String::new(),
         run if of_run => format!(" --run {}", word(run)),
@@ -125,7 +125,7 @@ fn next_steps(args: &ScoreArgs, report: &ReportV1) {
     tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
 }
 
-/// The flags that make another command see the same trials under the same rules.
+/// The flags with which another command loads the same trials and profile.
 fn same_again(args: &ScoreArgs) -> String {
     let (trials, place, rules) = (&args.trials, &args.trials.place, &args.rules);
     let path = |path: &std::path::PathBuf| path.display().to_string();

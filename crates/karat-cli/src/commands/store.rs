@@ -1,8 +1,8 @@
-//! `karat store`: runs listed, shown, cleared out, moved and checked.
+//! `karat store`.
 
 use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
-use crate::store_place::open;
+use crate::store_path::open;
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::run::drive::failed;
 use karat_core::wording::count;
@@ -11,7 +11,7 @@ use karat_store::timestamp::format_utc;
 use karat_store::{GcOptions, RunInfo, RunState, Store};
 use serde_json::{Value, json};
 
-mod moving;
+mod import_export;
 mod show;
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
@@ -26,17 +26,17 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
             let mut store = open(stated)?;
             let runs = runs.iter().map(|run| store.find(run).map(|info| info.id)).collect::<Result<_, _>>()?;
             remove_sessions(&mut store, sessions, *dry_run)?;
-            // The age is that of exchanges where those are to go, and then no run goes by it.
+            // With `--ledger`, the age applies to exchanges and not to runs.
             let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
             gc(&mut store, &GcOptions { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
         StoreCommand::Export { ledger: true, model, output, json, .. } => {
-            moving::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
+            import_export::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
         }
         StoreCommand::Export { run, whole, output, json, .. } => {
-            moving::export(&mut open(stated)?, run, *whole, output.as_deref(), *json)
+            import_export::export(&mut open(stated)?, run, *whole, output.as_deref(), *json)
         }
-        StoreCommand::Import { file, name, json } => moving::import(stated, file, name.as_deref(), *json),
+        StoreCommand::Import { file, name, json } => import_export::import(stated, file, name.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open(stated)?, *json),
     }
 }
@@ -49,10 +49,10 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     if runs.is_empty() {
-        tell(&format!("no runs are stored in {}; `karat run SUITE` makes one", store.folder().display()));
+        tell(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
         return Ok(Exit::Ok);
     }
-    let header = ["run", "name", "suite", "begun (UTC)", "state", "trials", "failed"];
+    let header = ["run", "name", "suite", "started (UTC)", "state", "trials", "failed"];
     let mut rows = vec![header.map(Cell::left).to_vec()];
     for run in &runs {
         rows.push(vec![
@@ -66,7 +66,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         ]);
     }
     print(&draw(&rows, look().width, look().colour))?;
-    // Runs can be listed though something beside them is damaged; `verify` tells of that.
+    // Runs are listed even if other data is damaged; `verify` reports that.
     let beside = beside(store).unwrap_or_default();
     if !beside.is_empty() {
         tell(&format!("and{}", beside.replacen(',', "", 1)));
@@ -74,7 +74,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// What is kept beside runs, as the end of a list of things; nothing where nothing is.
+/// What the store holds besides runs, as the end of a list; empty if nothing.
 fn beside(store: &mut Store) -> Result<String, Failure> {
     let (exchanges, labels) = (store.ledger_len()?, store.annotators()?.values().sum::<usize>());
     let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
@@ -82,13 +82,13 @@ fn beside(store: &mut Store) -> Result<String, Failure> {
     Ok(told(exchanges, "exchange") + &told(labels, "label") + &told(sessions, "session"))
 }
 
-/// Removes sessions by name; all of them must be there before any goes.
+/// Removes sessions by name; all of them must exist before any is removed.
 fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Result<(), Failure> {
     let there: Vec<String> = store.sessions()?.into_iter().map(|session| session.id).collect();
     if let Some(unknown) = wanted.iter().find(|id| !there.contains(id)) {
         let known =
-            if there.is_empty() { "there are none".to_owned() } else { format!("there are {}", there.join(", ")) };
-        return Err(Failure::usage(format!("there is no session `{unknown}`; {known}")));
+            if there.is_empty() { "the store has none".to_owned() } else { format!("available: {}", there.join(", ")) };
+        return Err(Failure::usage(format!("unknown session `{unknown}`; {known}")));
     }
     for id in wanted {
         if !dry_run {
@@ -104,7 +104,7 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
     let report = store.gc(gc)?;
     notes(&report.notes);
     for run in &report.in_use {
-        note(&format!("the run {} stays, since a process is working on it", run.short_id));
+        note(&format!("the run {} is kept because a process is working on it", run.short_id));
     }
     if json {
         let removed: Vec<Value> = report.runs.iter().map(|run| value(store, run)).collect();
@@ -118,7 +118,7 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
     let mut text = String::new();
     for run in &report.runs {
         let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-        text.push_str(&format!("{}{name}, begun {}\n", run.short_id, format_utc(run.created_ms)));
+        text.push_str(&format!("{}{name}, started {}\n", run.short_id, format_utc(run.created_ms)));
     }
     let verb = if gc.dry_run { "would remove" } else { "removed" };
     text.push_str(&format!(
@@ -143,7 +143,7 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     } else if problems.is_empty() {
         let runs = count(store.runs()?.len(), "run");
         let beside = beside(store)?;
-        print(&format!("{}: {runs}{beside}, all as they were stored\n", store.folder().display()))?;
+        print(&format!("{}: {runs}{beside}, no problems\n", store.folder().display()))?;
     } else {
         let line = |text: &str| format!("{}\n", karat_format::diagnostic::harmless(text));
         print(&problems.iter().map(|p| line(&format!("{}: {}", p.code, p.message))).collect::<String>())?;
@@ -152,19 +152,19 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let found = count(problems.len(), "problem");
-    let advice = "nothing was changed; copy the folder, then save runs with `karat store export`";
+    let advice = "nothing was changed; copy the folder, then save the runs with `karat store export`";
     tell(&format!("error: {found} in {}; {advice}", store.folder().display()));
     Ok(Exit::Failed)
 }
 
-/// A run as JSON, with whether a process works on it.
+/// A run as JSON, with whether a process is working on it.
 fn value(store: &Store, run: &RunInfo) -> Value {
     let mut value = json!(run);
     value["in_use"] = store.is_locked(&run.id).into();
     value
 }
 
-/// The state in a word: a run that should be running and that nobody works on was interrupted.
+/// The state in a word: a running run without a process was interrupted.
 fn state(store: &Store, run: &RunInfo) -> &'static str {
     match run.state {
         RunState::Running if !store.is_locked(&run.id) => "interrupted",
@@ -172,17 +172,17 @@ fn state(store: &Store, run: &RunInfo) -> &'static str {
     }
 }
 
-/// Trials that were made.
+/// Number of finished trials.
 fn made(run: &RunInfo) -> u64 {
     run.outcomes.values().sum()
 }
 
-/// Trials on which the tool failed.
+/// Number of failed trials.
 fn failures(run: &RunInfo) -> u64 {
     run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials).sum()
 }
 
-/// A number of bytes as people read it.
+/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     let mut shown = bytes as f64;
     for unit in ["B", "KiB", "MiB"] {

@@ -1,4 +1,4 @@
-//! `karat suite`: work on a suite's cases.
+//! `karat suite`.
 
 mod adopt;
 

@@ -1,4 +1,4 @@
-//! `karat tools`: the tools there are, how they are declared, and which could run here.
+//! `karat tools`.
 
 use crate::args::{ToolsArgs, ToolsCommand};
 use crate::exit::{Exit, Failure};
@@ -21,15 +21,15 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// A tool that can be named.
+/// A tool of the suite or the catalogue.
 struct Known {
     name: String,
-    /// Who declares it: a suite, or the catalogue.
+    /// A suite's name, or `catalogue`.
     declared_in: String,
     manifest: ToolManifestV1,
 }
 
-/// The suite's tools first, then those of the catalogue that the suite does not declare itself.
+/// The suite's tools, then those of the catalogue that the suite does not declare.
 fn known(suite: Option<&str>) -> Result<Vec<Known>, Failure> {
     let mut all = Vec::new();
     if let Some(place) = suite {
@@ -52,9 +52,9 @@ fn find(name: &str, suite: Option<&str>) -> Result<Known, Failure> {
     if let Some(at) = all.iter().position(|known| known.name == name) {
         return Ok(all.swap_remove(at));
     }
-    let hint = nearest_name(name).map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+    let hint = nearest_name(name).map_or_else(|| ".".to_owned(), |near| format!(", did you mean `{near}`?"));
     let names: Vec<&str> = all.iter().map(|known| known.name.as_str()).collect();
-    Err(Failure::usage(format!("there is no tool `{name}`{hint} There are: {}", names.join(", "))))
+    Err(Failure::usage(format!("unknown tool `{name}`{hint} Available: {}", names.join(", "))))
 }
 
 fn list(suite: Option<&str>, json: bool) -> Result<Exit, Failure> {
@@ -85,7 +85,7 @@ fn show(name: &str, suite: Option<&str>, json: bool) -> Result<Exit, Failure> {
     if json {
         print_json(&known.manifest)?;
     } else if let Some(entry) = shipped(name).filter(|_| known.declared_in == "catalogue") {
-        // As it is shipped, with its comments.
+        // Print the shipped file with its comments.
         print(entry.toml)?;
     } else {
         print(&to_toml(name, &known.manifest))?;
@@ -103,8 +103,7 @@ fn doctor(names: &[String], suite: Option<&str>, json: bool) -> Result<Exit, Fai
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
-    let scratch =
-        Scratch::make(&std::env::temp_dir()).map_err(|error| Failure::io("a folder for trying tools", error))?;
+    let scratch = Scratch::make(&std::env::temp_dir()).map_err(|error| Failure::io("the scratch folder", error))?;
     let around = Surroundings {
         path: path.as_deref(),
         home: home.as_deref(),
@@ -116,14 +115,14 @@ fn doctor(names: &[String], suite: Option<&str>, json: bool) -> Result<Exit, Fai
     if json {
         print_json(&all)?;
     } else {
-        print(&all.iter().map(told).collect::<String>())?;
+        print(&all.iter().map(describe).collect::<String>())?;
     }
-    // A tool nobody asked for may be absent; one that was named is wanted.
+    // Only a tool that was named must be usable.
     let wanted = names.is_empty() || all.iter().all(|examined| examined.usable);
     Ok(if wanted { Exit::Ok } else { Exit::Failed })
 }
 
-fn told(examined: &Examined) -> String {
+fn describe(examined: &Examined) -> String {
     let state = if examined.usable { "usable" } else { "not usable" };
     let version = examined.version.as_ref().map_or_else(String::new, |version| format!(" · {}", harmless(version)));
     let mut text = format!("{}: {state}{version} · {}\n", harmless(&examined.tool), harmless(&examined.isolation));

@@ -1,4 +1,4 @@
-//! `karat trec`: a ranking against judged documents.
+//! `karat trec`.
 
 use crate::args::TrecArgs;
 use crate::exit::{Exit, Failure};
@@ -12,14 +12,14 @@ use std::path::Path;
 pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
     let measures = measures(&args.measures)?;
     if [&args.qrels, &args.run].iter().all(|path| path.as_path() == Path::new("-")) {
-        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
     }
     let qrels = read_qrels(inputs::lines(&args.qrels)?)?;
     let read = read_run(inputs::lines(&args.run)?)?;
     let evaluation = Evaluation::new(&qrels, &read.run);
     if evaluation.topics.is_empty() {
         return Err(Failure::bad_input(format!(
-            "{} and {} have no topic in common: judged are {}, the run has {}; give judgements and a run of the same topics",
+            "{} and {} have no topic in common: the judgements have {}, the run has {}; use judgements and a run of the same topics",
             args.qrels.display(),
             args.run.display(),
             some(&evaluation.missing),
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&evaluated)?;
     } else {
-        // `trec_eval` names the run among its official measures, and not where single ones are asked for.
+        // `trec_eval` prints the run's name with its official measures, but not with selected ones.
         let whole = |text: &String| text == "official" || text == "all";
         let run_name = args.measures.is_empty() || args.measures.iter().any(whole);
         print(&draw(&evaluated, run_name))?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The measures that are asked for.
+/// The requested measures.
 fn measures(asked: &[String]) -> Result<Vec<Measure>, Failure> {
     if asked.is_empty() {
         return Ok(official());
@@ -58,32 +58,32 @@ fn refused(fault: &MeasureError) -> Failure {
             let near = suggest::nearest(name, FAMILIES.iter().map(|family| family.name));
             let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
-            Failure::usage(format!("there is no measure `{name}`{hint}; there are {}", names.join(", ")))
+            Failure::usage(format!("unknown measure `{name}`{hint}; available: {}", names.join(", ")))
         }
         MeasureError::BadCutoff { name, cutoff } => {
             let family = FAMILIES.iter().find(|family| family.name == *name);
             let how = match family.map(|family| family.cutoffs) {
-                Some(karat_core::trec::Cutoffs::Places(_)) => format!("give places from 1 on, such as {name}.5,10"),
-                Some(karat_core::trec::Cutoffs::Shares(_)) => format!("give shares, such as {name}.0.2,0.5"),
-                _ => format!("give {name} alone, for it looks at the whole ranking"),
+                Some(karat_core::trec::Cutoffs::Places(_)) => format!("expected ranks from 1, such as {name}.5,10"),
+                Some(karat_core::trec::Cutoffs::Shares(_)) => format!("expected shares, such as {name}.0.2,0.5"),
+                _ => format!("{name} has no cutoffs: it uses the whole ranking"),
             };
-            Failure::usage(format!("`{name}` cannot be measured at `{cutoff}`; {how}"))
+            Failure::usage(format!("invalid cutoff `{cutoff}` of `{name}`: {how}"))
         }
     }
 }
 
-/// Says which topics only one of the files has.
+/// Notes topics that only one of the files has.
 fn tell_topics(evaluation: &Evaluation, complete: bool) {
     if !evaluation.unjudged.is_empty() {
-        note(&format!("topics of the run that nobody judged are left out: {}", some(&evaluation.unjudged)));
+        note(&format!("topics of the run without judgements are skipped: {}", some(&evaluation.unjudged)));
     }
     if !evaluation.missing.is_empty() && !complete {
         let missing = some(&evaluation.missing);
-        note(&format!("judged topics that the run lacks are left out: {missing}; --complete counts them as 0"));
+        note(&format!("judged topics missing from the run are skipped: {missing}; --complete counts them as 0"));
     }
 }
 
-/// The first few names, and how many more there are.
+/// The first names, and the number of the others.
 fn some(names: &[String]) -> String {
     const MOST: usize = 5;
     let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");

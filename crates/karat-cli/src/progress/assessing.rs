@@ -1,4 +1,4 @@
-//! An assessment as it goes.
+//! Progress of an assessment.
 
 use super::Judging;
 use crate::terminal::tell;
@@ -7,7 +7,7 @@ use karat_core::ids::JudgeName;
 use karat_documents::assess::event::AssessEvent;
 use karat_format::diagnostic::harmless;
 
-/// Tells a person on standard error how an assessment goes.
+/// Shows the progress of an assessment on standard error.
 pub(crate) struct Assessing {
     quiet: bool,
     asking: Option<(String, Judging)>,
@@ -18,32 +18,34 @@ impl Assessing {
         Self { quiet, asking: None }
     }
 
-    pub(crate) fn hear(&mut self, event: &AssessEvent<'_>) {
+    pub(crate) fn on_event(&mut self, event: &AssessEvent<'_>) {
         match event {
-            AssessEvent::Round { model, questions } => self.of(model).hear(&JudgeEvent::Round(*questions)),
+            AssessEvent::Round { model, questions } => {
+                self.progress_for(model).on_event(&JudgeEvent::Round(*questions))
+            }
             AssessEvent::Settled { model, call, .. } => {
-                self.of(model).hear(&JudgeEvent::Settled { answered: call.failure.is_none() });
+                self.progress_for(model).on_event(&JudgeEvent::Settled { answered: call.failure.is_none() });
             }
             AssessEvent::Retrying { model, wait, why } => {
-                self.of(model).hear(&JudgeEvent::Retrying { wait: *wait, why });
+                self.progress_for(model).on_event(&JudgeEvent::Retrying { wait: *wait, why });
             }
             AssessEvent::ModelFailed { model, why } => {
                 self.end();
-                tell(&harmless(&format!("  {model} cannot be asked: {why}")));
+                tell(&harmless(&format!("  {model} is unavailable: {why}")));
             }
             AssessEvent::Read { .. } | AssessEvent::Searched { .. } | AssessEvent::Assessed { .. } => {}
         }
     }
 
-    /// Takes away what is drawn.
+    /// Removes the bar.
     pub(crate) fn end(&mut self) {
         if let Some((_, judging)) = self.asking.take() {
             judging.end();
         }
     }
 
-    /// The bar of a model; that of the one before it goes.
-    fn of(&mut self, model: &str) -> &mut Judging {
+    /// The bar of a model; replaces the bar of the previous model.
+    fn progress_for(&mut self, model: &str) -> &mut Judging {
         if self.asking.as_ref().is_some_and(|(name, _)| name != model) {
             self.end();
         }

@@ -1,4 +1,4 @@
-//! A judge as it is asked: a bar at a terminal, a line now and then elsewhere.
+//! Progress of a judge: a bar on a terminal, periodic lines elsewhere.
 
 use super::{BETWEEN_LINES, at_terminal, span};
 use crate::exit::Failure;
@@ -13,10 +13,10 @@ use karat_format::diagnostic::harmless;
 use karat_io::cancel::Cancel;
 use std::time::{Duration, Instant};
 
-/// So many failed requests are told one by one.
+/// Maximum number of failed requests printed one by one.
 const MOST_RETRIES: usize = 5;
 
-/// Tells a person on standard error how a judge gets on.
+/// Shows the progress of a judge on standard error.
 pub(crate) struct Judging {
     judge: String,
     bar: Option<ProgressBar>,
@@ -34,11 +34,11 @@ impl Judging {
         Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, answered: 0, failed: 0, retries: 0 }
     }
 
-    pub(crate) fn hear(&mut self, told: &JudgeEvent<'_>) {
+    pub(crate) fn on_event(&mut self, event: &JudgeEvent<'_>) {
         if self.quiet {
             return;
         }
-        match told {
+        match event {
             JudgeEvent::Round(questions) => {
                 self.asked += questions;
                 let bar = self.bar.take().or_else(|| at_terminal().then(|| self.new_bar()));
@@ -65,10 +65,10 @@ impl Judging {
             JudgeEvent::Retrying { wait, why } => {
                 self.retries += 1;
                 if self.retries <= MOST_RETRIES {
-                    self.say(&harmless(&format!("  {}: {why}; once more in {}", self.judge, span(*wait))));
+                    self.say(&harmless(&format!("  {}: {why}; retrying in {}", self.judge, span(*wait))));
                 }
                 if self.retries == MOST_RETRIES {
-                    self.say("  further failed requests are made again, and not told here");
+                    self.say("  further retries are not printed");
                 }
             }
         }
@@ -80,7 +80,7 @@ impl Judging {
         }
     }
 
-    /// What has come of the questions so far.
+    /// Answered and failed questions so far.
     fn counts(&self) -> String {
         let failed = if self.failed > 0 { format!(", failed {}", self.failed) } else { String::new() };
         format!("answered {}{failed} of {}", self.answered, count(self.asked, "question"))
@@ -103,20 +103,7 @@ impl Judging {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answered_and_failed_questions_are_counted_apart() {
-        let mut judging = Judging { asked: 355, ..Judging::new(&JudgeName::new("it"), false) };
-        assert_eq!(judging.counts(), "answered 0 of 355 questions");
-        (judging.answered, judging.failed) = (12, 3);
-        assert_eq!(judging.counts(), "answered 12, failed 3 of 355 questions");
-    }
-}
-
-/// Shows a judge that asks models on standard error, and stops it on a signal.
+/// Shows a judge's progress on standard error, and cancels it on a signal.
 pub(crate) struct JudgeProgress {
     quiet: bool,
     shown: Option<Judging>,
@@ -136,7 +123,7 @@ impl JudgeObserver for JudgeProgress {
 
     fn observe(&mut self, event: &JudgeEvent<'_>) {
         if let Some(shown) = &mut self.shown {
-            shown.hear(event);
+            shown.on_event(event);
         }
     }
 
@@ -144,5 +131,18 @@ impl JudgeObserver for JudgeProgress {
         if let Some(shown) = self.shown.take() {
             shown.end();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answered_and_failed_questions_are_counted_apart() {
+        let mut judging = Judging { asked: 355, ..Judging::new(&JudgeName::new("it"), false) };
+        assert_eq!(judging.counts(), "answered 0 of 355 questions");
+        (judging.answered, judging.failed) = (12, 3);
+        assert_eq!(judging.counts(), "answered 12, failed 3 of 355 questions");
     }
 }

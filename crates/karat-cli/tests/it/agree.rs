@@ -157,7 +157,7 @@ fn goldens_nobody_judged_are_not_found() {
     // Without the suite only what was said counts, and these two never spoke of the same golden.
     project.run("judge agree a.jsonl b.jsonl --on found").says(4, &["all ratings are by a"]);
     project.run("judge agree a.jsonl b.jsonl --suite .").says(2, &["--submission"]);
-    project.run("judge agree a.jsonl --suite . --submission s.jsonl").says(2, &["give --on found too"]);
+    project.run("judge agree a.jsonl --suite . --submission s.jsonl").says(2, &["require --on found"]);
 }
 
 #[test]
@@ -205,10 +205,10 @@ fn what_cannot_be_read_is_named_with_its_place() {
     project.run("judge agree swapped.csv").says(4, &["swapped.csv:1:6", "did you mean `rater`?"]);
     project.run("judge agree j.jsonl").says(4, &["j.jsonl:1:", "fnding", "match"]);
     project.run("judge agree alone.csv").says(4, &["all ratings are by a; agreement needs two raters"]);
-    project.run("judge agree empty.jsonl").says(4, &["the files hold no judgement"]);
+    project.run("judge agree empty.jsonl").says(4, &["the files contain no judgement"]);
     project.run("judge agree missing.csv").says(4, &["missing.csv"]);
-    project.run("judge agree j.jsonl alone.csv").says(2, &["not both"]);
-    project.run("judge agree alone.csv --on match").says(2, &["--on picks a decision from judgements"]);
+    project.run("judge agree j.jsonl alone.csv").says(2, &["cannot be combined"]);
+    project.run("judge agree alone.csv --on match").says(2, &["--on applies to judgements"]);
     project.run("judge agree alone.csv --on mood").says(2, &["mood", "type_match"]);
     project.run("judge agree").says(2, &["FILE"]);
 }

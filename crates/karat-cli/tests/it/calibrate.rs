@@ -60,9 +60,9 @@ fn scored() -> Project {
 fn weights_of_sui_come_from_rankings() {
     let project = scored();
     insta::assert_snapshot!(project.ok("calibrate sui report.json --ranking experts.csv"), @r"
-    weights of sui from what 2 experts said of 6 tools
+    weights of sui from rankings of 6 tools by 2 experts
 
-      weight                 present  fitted
+      weight                 current  fitted
       verdict_f2               0.250   0.071
       target_detection_rate    0.250   0.022
       finding_precision        0.150   0.000
@@ -70,12 +70,12 @@ fn weights_of_sui_come_from_rankings() {
       calibration              0.100   0.005
 
       agreement with the experts    Spearman  Kendall
-      present weights                  0.505    0.391
+      current weights                  0.505    0.391
       fitted, each tool held out       0.885    0.783
       fitted, each expert held out     0.907    0.802
       fitted, nothing held out         0.936    0.869
 
-      place  experts  present  fitted  held out
+      place  experts  current  fitted  held out
       birch      1.2      1.0     1.0       1.0
       elm        1.8      4.0     2.0       2.0
       cedar      3.5      2.0     3.0       3.0
@@ -83,9 +83,9 @@ fn weights_of_sui_come_from_rankings() {
       ash        5.0      3.0     5.0       6.0
       fir        5.5      5.0     6.0       5.0
 
-    6 tools: too few to rely on (30 wanted).
-    The fitted weights hold: tools that they never saw are placed with a Spearman of 0.885, and with the
-    present weights it is 0.505.
+    6 tools: too few for a reliable fit (30 needed).
+    Use the fitted weights: their Spearman correlation on held-out tools is 0.885, and that of the
+    current weights 0.505.
     ");
     let told = project.json("calibrate sui report.json --ranking experts.csv --json");
     let fitted = told["weights"]["fitted"].as_object().unwrap();
@@ -132,11 +132,15 @@ fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
         project.run("calibrate sui report.json --ranking r.csv").says(code, told);
     };
     check("", 4, &["the file is empty", "tool,rank"]);
-    check("tool,rank\nash,1\nbirch,2\nelm,3\n", 4, &["3 ranked tools", "4 at least"]);
-    check("tool,rank\nash,1\nbirch,1\nelm,1\noak,1\n", 4, &["every ranking is one tie"]);
-    check("tool,rank\nash,1\nbich,2\n", 4, &["r.csv:3:1", "no report has the tool `bich`", "did you mean `birch`?"]);
-    check("tool,rank\nash,1\nash,2\n", 4, &["ranked `ash` already, at line 2", "column `expert`"]);
-    check("tool,place\nash,1\n", 4, &["there is no column `rank` or `score`"]);
+    check("tool,rank\nash,1\nbirch,2\nelm,3\n", 4, &["3 ranked tools", "at least 4"]);
+    check("tool,rank\nash,1\nbirch,1\nelm,1\noak,1\n", 4, &["every ranking is a single tie"]);
+    check(
+        "tool,rank\nash,1\nbich,2\n",
+        4,
+        &["r.csv:3:1", "unknown tool `bich`: no report has it", "did you mean `birch`?"],
+    );
+    check("tool,rank\nash,1\nash,2\n", 4, &["ranked `ash`, at line 2", "column `expert`"]);
+    check("tool,place\nash,1\n", 4, &["missing column `rank` or `score`"]);
     check("tool,rank\nash,first\n", 4, &["expected a number"]);
     check("{\"tool\": \"ash\", \"rank\": 1, \"mood\": 2}\n", 4, &["mood"]);
     check("\0\0", 4, &["r.csv: this is not text"]);
@@ -161,9 +165,9 @@ fn tools_without_audits_are_left_out_by_name() {
     project.write("audits.jsonl", lines(&audits));
     project.write("r.csv", "tool,score\nash,1\nbirch,9\ncedar,7\nelm,8\noak,3\n");
     let line = "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking r.csv";
-    let ran = project.run(line).says(0, &["oak is left out: it has no `sui`", "fir is left out: nobody ranked it"]);
-    assert!(ran.out.contains("1 expert said of 4 tools"), "{}", ran.out);
-    let told = "oak is left out: it has no `finding_precision`: no audit";
+    let ran = project.run(line).says(0, &["oak is skipped: it has no `sui`", "fir is skipped: it was not ranked"]);
+    assert!(ran.out.contains("rankings of 4 tools by 1 expert"), "{}", ran.out);
+    let told = "oak is skipped: it has no `finding_precision`: no audit";
     project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[told]);
 }
 
@@ -183,7 +187,7 @@ fn rules_of_matching_come_from_labels() {
         assert_eq!(shown, out, "docs/calibrate.md is not what the labels give; KARAT_UPDATE=1 writes it anew");
     }
     for wanted in
-        ["736 labelled pairs by authors, 313 of them matches", "The fitted threshold holds", "Kept: weights.file"]
+        ["736 labelled pairs by authors, 313 of them matches", "Use the fitted threshold", "Kept: weights.file"]
     {
         assert!(out.contains(wanted), "{out}");
     }
@@ -193,7 +197,7 @@ fn rules_of_matching_come_from_labels() {
     // By the rules that are shipped there is nothing to gain any more.
     assert_eq!(Project::new().json("calibrate match starter scanned --json")["advice"], "keep");
     let project = labelled();
-    project.run("calibrate match . scanned --submission s.jsonl --labels l.jsonl").says(2, &["belong to one suite"]);
+    project.run("calibrate match . scanned --submission s.jsonl --labels l.jsonl").says(2, &["need exactly one suite"]);
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
     project.run("calibrate match . scanned").says(2, &["has no calibration set"]);
 }
@@ -271,7 +275,7 @@ fn labels_that_cannot_be_used_are_refused_with_the_reason() {
     check("empty.jsonl", &["no pair of these submissions is judged"]);
     check("none.jsonl", &["none.jsonl"]);
     let line = "calibrate match . --submission s.jsonl --labels l.jsonl";
-    project.run(&format!("{line} --profile identity")).says(2, &["compares no scores"]);
+    project.run(&format!("{line} --profile identity")).says(2, &["does not compare scores"]);
     project.run(&format!("{line} --set line_tolerance=1")).says(4, &["allow 24 of the labelled pairs"]);
     project.run(&format!("{line} --group-by colour")).says(2, &["cannot be grouped by `colour`"]);
     project.run("calibrate match . --submission s.jsonl").says(2, &["--labels"]);
@@ -285,7 +289,7 @@ fn a_value_that_the_suite_states_itself_is_told() {
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
     project
         .run("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml")
-        .says(0, &["wrote ours.toml", "karat.toml of the suite states `threshold` itself"]);
+        .says(0, &["wrote ours.toml", "the suite's karat.toml sets `threshold`"]);
 }
 
 /// 1,020 goldens in prose, without places and keywords: only the threshold can be learned.

@@ -29,7 +29,7 @@ fn eight_faults_in_eight_places() {
         assert_eq!(fault["level"], "error");
     }
     // What is refused by one command is refused by all, in the same words.
-    let scored = project.run("score s").says(4, &["nothing was taken"]);
+    let scored = project.run("score s").says(4, &["nothing was loaded"]);
     for fault in faults {
         assert!(scored.err.contains(fault["message"].as_str().unwrap()), "{fault}");
     }
@@ -73,9 +73,9 @@ fn places_that_are_not_there() {
     let outside = GOOD.replace("line_start: 2", "line_start: 2\n    line_end: 9");
     check(&outside, TREE, "", "error lines-outside-file 7:15 line 9 lies outside `a.py`, which has 2 lines\n");
     let absent = GOOD.replace("a.py", "b.py");
-    check(&absent, TREE, "", "error no-such-file 5:11 the case has no file `b.py` in after/\n");
+    check(&absent, TREE, "", "error no-such-file 5:11 missing file `b.py` in after/\n");
     let untouched = GOOD.replace("line_start: 2", "line_start: 1");
-    check(&untouched, TREE, "", "warning golden-outside-change 6:17 `g` lies on lines the change did not touch\n");
+    check(&untouched, TREE, "", "warning golden-outside-change 6:17 `g` is outside the changed lines\n");
     let glob = GOOD.replace("a.py", "'src/**/*.py'");
     check(&glob, TREE, "", "warning glob-fits-nothing 5:11 no file in after/ fits `src/**/*.py`\n");
     // Without the code there is nothing to hold the places against.
@@ -89,7 +89,7 @@ fn words_that_say_nothing() {
         &stray,
         &[],
         "",
-        "warning stray-keyword 7:15 of `g`, these keywords occur nowhere in its text: \"overflow\", \"\"\n",
+        "warning stray-keyword 7:15 keywords of `g` that do not occur in its text: \"overflow\", \"\"\n",
     );
     let vague = GOOD.replace("The loop runs once too often", "Loop");
     check(&vague, &[], "", "warning vague-golden 4:12 `g` says almost nothing; describe what is wrong and where\n");
@@ -108,11 +108,11 @@ fn goldens_nobody_could_match() {
     check(lines_only, &[], "--profile crb", expected);
     check(lines_only, &[], "", "");
     let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `karat`: \
-                    the profile requires an equal category, and it states none\n";
+                    the profile requires an equal category, but it has none\n";
     check(GOOD, &[], "--set require=[\"category\"]", expected);
     let no_lines = GOOD.replace("    line_start: 2\n", "");
     let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `karat`: \
-                    the profile has a line_tolerance, and it states no lines\n";
+                    the profile has a line_tolerance, but it has no lines\n";
     check(&no_lines, &[], "--set line_tolerance=3", expected);
     let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `identity`: \
                     it needs file, rule_id and lines or an anchor, or an identity_key\n\
@@ -141,14 +141,14 @@ fn keys_that_no_finding_can_have() {
         assert!(out.contains(help), "{key}: {out}");
     };
     let right = "write \"v2|a.py|r1|lines:2-2\"";
-    refused("garbage", "it is not of the form v2|<path>|<rule>|<anchor>", right);
-    refused("v9|a.py|r1|lines:2-2", "there is no version \"v9\" of keys", right);
-    refused("v2|./a.py|r1|lines:2-2", "no key has the path \"./a.py\"", right);
-    refused("v2|a.py|R1|lines:2-2", "no key has the rule \"R1\"", right);
-    refused("v2|a.py|r1|lines:2", "no key of its version has the anchor \"lines:2\"", right);
+    refused("garbage", "expected v2|<path>|<rule>|<anchor>", right);
+    refused("v9|a.py|r1|lines:2-2", "unknown key version \"v9\"", right);
+    refused("v2|./a.py|r1|lines:2-2", "invalid path \"./a.py\"", right);
+    refused("v2|a.py|R1|lines:2-2", "invalid rule \"R1\"", right);
+    refused("v2|a.py|r1|lines:2", "invalid anchor \"lines:2\" for its version", right);
     refused(
         "v2|a.py|r1|lines:2-2|source:llm",
-        "it names the source \"source:llm\", and identity.include_source is off",
+        "it names the source \"source:llm\", but identity.include_source is off",
         right,
     );
     for good in ["v2|a.py|r1|lines:2-2", "v2|*.py|r1|lines:2-2", "v2|a.py|r1|anchor:n", "v3|a.py|r1|symbol:f#1"] {
@@ -156,7 +156,7 @@ fn keys_that_no_finding_can_have() {
     }
     // Where keys are not matched by, they do no harm.
     let warned = "warning unmatchable-key 9:19 no finding can have the identity_key of `g`: \
-                  it is not of the form v2|<path>|<rule>|<anchor>\n";
+                  expected v2|<path>|<rule>|<anchor>\n";
     check(&keyed("garbage"), &[], "", warned);
 }
 
@@ -189,7 +189,7 @@ fn cases_that_do_not_fit_together() {
     let alike = "warning twins-alike 2:7 `c` and its twin `d` have the same verdict; one should be the fix\n\
                  warning twins-alike 2:7 `d` and its twin `c` have the same verdict; one should be the fix\n";
     check(twin, &[("cases/d/case.yaml", &twin.replace("id: c\ntwin: d", "id: d\ntwin: c"))], "", alike);
-    let near = "error unknown-twin 2:7 there is no case `d` to be the twin\n";
+    let near = "error unknown-twin 2:7 unknown twin `d`\n";
     check(twin, &[], "", near);
     check("id: c\ntwin: c\n", &[], "", "error unknown-twin 2:7 the case `c` cannot be its own twin\n");
     check("id: other\n", &[], "", "warning id-differs 1:5 the id `other` differs from the folder's name `c`\n");
@@ -219,8 +219,8 @@ fn lines_of_cases_are_pointed_at() {
         json!({ "id": "b", "twin": "aa" }),
         json!({ "id": "a" }),
     ]);
-    let expected = "error unknown-twin 2:1 there is no case `aa` to be the twin\n\
-                    error duplicate-id 3:1 the case id `a` is taken already, by ./cases.jsonl:1\n";
+    let expected = "error unknown-twin 2:1 unknown twin `aa`\n\
+                    error duplicate-id 3:1 duplicate case id `a`, first used at ./cases.jsonl:1\n";
     assert_eq!(remarks(&project.run("check . --json").expect(4).out), expected);
     let project = suite(&[json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] })]);
     let expected = "warning vague-golden 1:39 `g` says almost nothing; describe what is wrong and where\n";
@@ -235,7 +235,7 @@ fn warnings_fail_only_when_strict() {
     project.run("check . --strict").expect(4);
     project.write("cases/c/case.yaml", "id: c\n");
     let ran = project.run("check . --strict").expect(0);
-    assert_eq!(ran.out, "s: 1 case, 0 goldens, profile karat: nothing to mend\n");
+    assert_eq!(ran.out, "s: 1 case, 0 goldens, profile karat: no problems\n");
     assert_eq!(project.ok("check . --json"), "[]\n");
 }
 
@@ -285,11 +285,11 @@ fn a_link_out_of_the_suite_is_refused() {
 #[test]
 fn shipped_suites_of_findings_are_clean() {
     let project = Project::new();
-    assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: nothing to mend\n");
-    assert_eq!(project.ok("check scanned --strict"), "scanned: 8 cases, 78 goldens, profile karat: nothing to mend\n");
+    assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: no problems\n");
+    assert_eq!(project.ok("check scanned --strict"), "scanned: 8 cases, 78 goldens, profile karat: no problems\n");
     let on_disk = crate::project::root().join("suites/starter").display().to_string();
     let ran = project.run_list(&["check", &on_disk, "--strict"]).expect(0);
-    assert!(ran.out.ends_with("nothing to mend\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("no problems\n"), "{}", ran.out);
 }
 
 #[test]
@@ -300,12 +300,12 @@ fn init_check_score() {
     for path in written.lines() {
         assert!(project.path(path).is_file(), "{path} was named and not written");
     }
-    assert!(project.ok("check mine --strict").ends_with("nothing to mend\n"));
+    assert!(project.ok("check mine --strict").ends_with("no problems\n"));
     let report = project.json("score mine --json");
     assert_eq!(report["warnings"], json!([]));
     assert!(report["tools"][0]["metrics"]["f1"]["value"].as_f64().unwrap() > 0.0);
     // A suite that is there is left alone.
     project.write("mine/karat.toml", "[suite]\nname = \"kept\"\n");
-    project.run("init mine").says(4, &["mine/karat.toml is there already"]);
+    project.run("init mine").says(4, &["mine/karat.toml already exists"]);
     assert_eq!(project.read("mine/karat.toml"), "[suite]\nname = \"kept\"\n");
 }

@@ -105,10 +105,13 @@ fn looks_like_a_path(text: &str) -> bool {
 /// The README shows what its first command prints.
 #[test]
 fn the_readme_shows_the_real_leaderboard() {
-    let shown = crate::project::Ran::of(
+    let shown = crate::project::Ran::start(
         crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]),
     );
-    assert!(document("README.md").contains(&shown.expect(0).out));
+    assert!(
+        document("README.md").contains(&shown.expect(0).out),
+        "README.md does not show what `karat run starter` prints"
+    );
 }
 
 #[test]

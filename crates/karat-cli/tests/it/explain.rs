@@ -5,7 +5,7 @@ use serde_json::json;
 
 fn told(line: &str) -> Ran {
     let project = Project::new();
-    Ran::of(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+    Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
 }
 
 #[test]
@@ -65,5 +65,6 @@ fn what_is_not_there_is_said() {
     told("explain py-order-search-sqli --suite starter --tool carefull-reviewer")
         .says(2, &["no trials of `carefull-reviewer`", "did you mean `careful-reviewer`?"]);
     told("explain py-order-search-sqli --suite starter").says(2, &["--tool", "careful-reviewer, noisy-scanner"]);
-    told("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9").says(2, &["there are 1, 2, 3"]);
+    told("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9")
+        .says(2, &["available: 1, 2, 3"]);
 }

@@ -78,11 +78,11 @@ fn what_several_tools_report_comes_first_and_is_answered_once() {
     }
     assert!(ran.err.contains("0 of 2 extras labelled by anna"), "{}", ran.err);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
-    project.run(answer).says(0, &["anna says yes of the extra", "and of 1 text that report the same"]);
+    project.run(answer).says(0, &["anna answered yes for the extra", "and 1 text that report the same"]);
     let shown = next(&project, "anna", "");
     assert_eq!((&shown["labelled"], &shown["next"]["finding"]["title"]), (&json!(1), &json!("Line is too long")));
-    project.run(&format!("label add {} no --as anna {S}", id(&shown))).says(0, &["anna says no of the extra"]);
-    project.run(&format!("label extras --as anna {S}")).says(0, &["2 of 2 extras labelled by anna; nothing is left"]);
+    project.run(&format!("label add {} no --as anna {S}", id(&shown))).says(0, &["anna answered no for the extra"]);
+    project.run(&format!("label extras --as anna {S}")).says(0, &["2 of 2 extras labelled by anna; nothing left"]);
     assert_eq!(next(&project, "ben", "--min-tools 2")["extras"], 1);
     assert_eq!(next(&project, "ben", "--min-tools 3")["next"], Value::Null);
     assert_eq!(next(&project, "ben", "--skip 1")["next"]["finding"]["title"], "Line is too long");
@@ -125,7 +125,7 @@ fn labels_of_extras_are_heard_in_scoring_and_move() {
     assert_eq!(figures(&report, 0), (2, 2, 0.5, 0.5));
     assert_eq!(figures(&report, 1), (1, 0, 1.0, 1.0));
     let text = report.to_string();
-    assert!(text.contains("a real problem that no golden names") && text.contains("looked at, and no problem"));
+    assert!(text.contains("a real problem that no golden describes") && text.contains("reviewed: not a problem"));
     // People who sit on a panel are heard of extras too, and nobody is heard twice.
     let panel = score(&project, "--judge human,local");
     assert_eq!((figures(&panel, 0), figures(&panel, 1)), (figures(&report, 0), figures(&report, 1)));
@@ -134,14 +134,14 @@ fn labels_of_extras_are_heard_in_scoring_and_move() {
 
     let there = self::project();
     there.write("labels.jsonl", project.read("labels.jsonl"));
-    there.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 here already"]);
-    there.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 here already"]);
+    there.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 already present"]);
+    there.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 already present"]);
     assert_eq!(there.ok(&format!("label export {S}")), project.read("labels.jsonl"));
     let turned = project.read("labels.jsonl").replace("\"valid\":true", "\"valid\":false");
     there.write("turned.jsonl", turned);
     there
         .run(&format!("label import turned.jsonl {S}"))
-        .says(4, &["anna has said yes of this finding before", "--change", "nothing was taken"]);
+        .says(4, &["anna has said yes of this finding before", "--change", "nothing was loaded"]);
     let taken = there.json(&format!("label import turned.jsonl {S} --change --json"));
     assert_eq!(taken, json!({ "added": 0, "corrected": 2, "were_here": 1 }));
 }
@@ -152,7 +152,7 @@ fn what_was_said_of_an_extra_is_corrected_and_never_overwritten() {
     let leak = id(&next(&project, "anna", ""));
     project.run(&format!("label add {leak} yes --as anna {S}")).expect(0);
     project.run(&format!("label add {leak} no --as anna {S}")).says(2, &["anna said yes of the extra", "--change"]);
-    project.run(&format!("label add {leak} partial --as ben {S}")).says(2, &["say yes or no"]);
+    project.run(&format!("label add {leak} partial --as ben {S}")).says(2, &["expected yes or no"]);
     project.run(&format!("label add {leak} no --as anna --change {S}")).expect(0);
     let history = project.json("label list --history --json");
     let told: Vec<(bool, bool)> = history
@@ -163,7 +163,7 @@ fn what_was_said_of_an_extra_is_corrected_and_never_overwritten() {
         .collect();
     assert_eq!(told, [(true, false), (true, false), (false, true), (false, true)]);
     // What was labelled before needs no run; of that text alone.
-    project.run(&format!("label add {leak} yes --as ben")).says(0, &["ben says yes of the extra"]);
+    project.run(&format!("label add {leak} yes --as ben")).says(0, &["ben answered yes for the extra"]);
     assert!(project.ok("label list --history").contains("corrected"));
 }
 
@@ -179,7 +179,7 @@ fn a_terminal_is_asked_extra_after_extra() {
     script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
     script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("p\ny it leaks\nn\n");
     let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
-    for text in ["Is it a real problem?", "a letter, and after it a note", "reported by 2 tools in 3 trials"] {
+    for text in ["Is it a real problem?", "type a letter, with an optional note", "reported by 2 tools in 3 trials"] {
         assert!(out.contains(text), "no {text:?}:\n{out}");
     }
     assert!(!out.contains(MARK), "{out}");
@@ -278,7 +278,7 @@ fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
     let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
     let adopt = "suite adopt . --submission s.jsonl";
     says("suite adopt", 2, &["SUITE"]);
-    says("suite adopt starter", 2, &["a built-in suite cannot be changed"]);
+    says("suite adopt starter", 2, &["a built-in suite is read-only"]);
     says("suite adopt .", 2, &["nothing to adopt from", "--submission"]);
     says("suite adopt . latest", 2, &["there is no run"]);
     says("suite adopt . latest --submission s.jsonl", 2, &["cannot be used with"]);
@@ -295,7 +295,7 @@ fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
     // A place that the case does not have.
     project.write("cases/orders/case.yaml", CASE);
     project.write("cases/orders/after/orders.py", "a\nb\nc\nd\ne\n");
-    says(adopt, 0, &["left out: orders: ", "lies outside orders.py", "nothing to adopt"]);
+    says(adopt, 0, &["skipped: orders: ", "lies outside orders.py", "nothing to adopt"]);
     assert_eq!(project.read("cases/orders/case.yaml"), CASE);
 }
 
@@ -313,15 +313,15 @@ fn wrong_input_about_extras_is_refused_with_what_to_do() {
     let stray = json!({ "kind": "extra", "case": "orders", "tool": "tool-b", "trial": 1, "judge": "sonnet", "finding": "x9",
         "valid": true, "probability": 2 });
     project.write("stray.jsonl", lines(&[stray]));
-    let texts = ["`sonnet` is no person", "has no finding `x9`", "probability"];
+    let texts = ["`sonnet` is not a person", "has no finding `x9`", "probability"];
     says(&format!("label import stray.jsonl {S}"), 4, &texts[2..]);
     project.write("stray.jsonl", project.read("stray.jsonl").replace(",\"probability\":2", ""));
     says(&format!("label import stray.jsonl {S}"), 4, &texts[..2]);
     let twice = |valid: bool| json!({ "kind": "extra", "case": "orders", "tool": "tool-b", "trial": 1, "judge": "human:a", "finding": "x2", "valid": valid });
     project.write("twice.jsonl", lines(&[twice(true), twice(false)]));
-    says(&format!("label import twice.jsonl {S}"), 4, &["a says yes of the same finding at twice.jsonl:1"]);
-    says("score . --submission s.jsonl --judgements twice.jsonl", 4, &["has decided this already"]);
-    let ran = Ran::of(project.command().args(["label", "extras", "--help"])).expect(0);
+    says(&format!("label import twice.jsonl {S}"), 4, &["a says yes about the same finding at twice.jsonl:1"]);
+    says("score . --submission s.jsonl --judgements twice.jsonl", 4, &["has already decided this"]);
+    let ran = Ran::start(project.command().args(["label", "extras", "--help"])).expect(0);
     assert!(ran.out.contains("karat label extras --as anna"));
 }
 
@@ -340,17 +340,17 @@ fn a_report_tells_what_nobody_has_looked_at() {
     assert_eq!(open, [4, 1]);
     let told = |project: &Project, flags: &str| {
         let out = project.ok(&format!("score . --submission s.jsonl {flags}"));
-        let from = out.find("Extras nobody has labelled").map(|at| out[at..].to_owned());
+        let from = out.find("Unlabelled extras").map(|at| out[at..].to_owned());
         from.map(|text| {
             text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect::<String>()
         })
     };
     insta::assert_snapshot!(told(&project, "").unwrap(), @r"
-    Extras nobody has labelled
-      tool-b: 1; precision is between 0.500 and 1.000 meanwhile
-      marktool: 4; precision is between 0.333 and 1.000 meanwhile
+    Unlabelled extras
+      tool-b: 1; precision is between 0.500 and 1.000 until labelled
+      marktool: 4; precision is between 0.333 and 1.000 until labelled
       2 tools on orders: orders.py:20 Connection leak
-      `karat label extras` shows them, first what leaves precision most open
+      `karat label extras` shows them, those that affect precision most first
     ");
     // Alone, a tool has extras, and nobody to agree with.
     let alone = told(&project, "--tool tool-b").unwrap();

@@ -14,7 +14,7 @@ fn a_suite_reads_no_profile_outside_itself() {
         .with("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"../secret.toml\"\n")
         .with("inner/cases.jsonl", lines(&[case("a", json!([]))]));
     let ran = project.run("check inner").expect(4);
-    let told = ["there is no profile `../secret.toml`", "inner/karat.toml:4:11"];
+    let told = ["unknown profile `../secret.toml`", "inner/karat.toml:4:11"];
     assert!(told.iter().all(|text| ran.out.contains(text)), "{}", ran.out);
     // The user may name any file, and a suite may name its own.
     project.run("check inner --profile secret.toml").expect(0);
@@ -45,9 +45,9 @@ fn a_file_that_cannot_be_written_does_not_cost_the_result() {
 #[test]
 fn standard_input_is_read_once() {
     let project = Project::new();
-    project.run("score starter --submission - --submission -").says(2, &["standard input can be read once only"]);
+    project.run("score starter --submission - --submission -").says(2, &["standard input can be read only once"]);
     project.write("empty.jsonl", "");
-    project.run("score starter --submission empty.jsonl").says(4, &["hold no trial"]);
+    project.run("score starter --submission empty.jsonl").says(4, &["contain no trials"]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_a_tool_could_not_read_is_still_told_when_its_submission_is_scored() {
     project.run("import --from bandit --case a bandit.json -o s.jsonl").says(0, &["incomplete: broken.py"]);
     let report = project.json("score . --submission s.jsonl --json");
     let told = [
-        "bandit: 1 trial is incomplete, by the tool's own words",
+        "bandit: 1 trial is incomplete, according to the tool",
         "bandit: a trial 1: incomplete: broken.py: syntax error while parsing AST",
     ];
     assert_eq!(report["warnings"], json!(told));
@@ -86,7 +86,7 @@ fn audits_are_settled_by_majority_and_even_splits_are_told() {
     assert_eq!(accuracy(&[audit("m", false), audit("n", true), audit("o", true)]).0, json!(1.0));
     assert_eq!(accuracy(&[audit("m", true), audit("n", true), audit("human:ann", false)]).0, json!(0.0));
     let (_, warnings) = accuracy(&[audit("m", true), audit("n", false)]);
-    assert!(warnings.contains("disagree evenly"), "{warnings}");
+    assert!(warnings.contains("are evenly split"), "{warnings}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_same_trial_from_two_files_is_refused() {
     project.write("s.jsonl", own);
     let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":[]}]}"#;
     project.write("s.sarif", sarif);
-    project.run("score . --submission s.jsonl s.sarif").says(4, &["trial 1 of solo on a is stated twice"]);
+    project.run("score . --submission s.jsonl s.sarif").says(4, &["trial 1 of solo on a appears twice"]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_report_that_does_not_hang_together_is_refused() {
     assert_eq!(pinned.code, gate.code, "{}", pinned.err);
     project.write("good.json", project.read("good.json") + "\n");
     let line = format!("gate good.json --max f1=1 --allow-small-n --digest {digest}");
-    project.run(&line).says(4, &["good.json has the digest blake3:", "it is not the file that was pinned"]);
+    project.run(&line).says(4, &["good.json has the digest blake3:", "it is not the pinned file"]);
     // A profile value that this version does not know is no reason to refuse a report.
     let mut report = project.json("score starter --json");
     report["profile"]["a_later_value"] = json!(7);
@@ -253,8 +253,6 @@ fn cases_that_make_no_suite_are_not_written() {
     let spec =
         json!([{ "id": "a", "expected": [{ "filepath": "../../etc/passwd", "expectation": "x y z", "ruleId": "r" }] }]);
     project.write("spec.json", spec.to_string());
-    project
-        .run("import --from eval-spec spec.json -o out")
-        .says(4, &["these cases make no suite", "climbs out of the case"]);
+    project.run("import --from eval-spec spec.json -o out").says(4, &["invalid cases", "leaves the case folder"]);
     assert!(!project.path("out").exists());
 }

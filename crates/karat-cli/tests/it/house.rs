@@ -119,6 +119,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "karat-store",
         ],
     ),
+    ("karat-web", &["karat", "karat-core", "karat-format", "karat-io", "karat-llm", "karat-report", "karat-store"]),
 ];
 
 #[test]
@@ -174,14 +175,14 @@ fn no_module_is_a_drawer_for_odds_and_ends() {
 #[test]
 fn only_judges_that_are_asked_reach_the_network() {
     only_in(&["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener"], &["karat-sandbox"]);
-    only_in(&["tokio::net", "TcpListener", "TcpStream"], &["karat-cli", "karat-sandbox"]);
-    only_in(&["std::net"], &["karat-cli", "karat-llm", "karat-sandbox"]);
+    only_in(&["tokio::net", "TcpListener", "TcpStream"], &["karat-sandbox", "karat-web"]);
+    only_in(&["std::net"], &["karat-llm", "karat-sandbox", "karat-web"]);
     only_in(&["rustix::net"], &["karat-sandbox"]);
     only_in(&["reqwest::"], &["karat-llm"]);
-    only_in(&["rustls::"], &["karat-cli", "karat-llm"]);
+    only_in(&["rustls::"], &["karat-llm", "karat-web"]);
     only_in(&["sqlx::"], &["karat-store"]);
-    only_in(&["tokio::"], &["karat-cli", "karat-documents", "karat-llm", "karat-store"]);
-    absent("crates/karat-cli/src", &["ClientConfig", "TlsConnector"], "pages are shown over TLS, and nobody is asked");
+    only_in(&["tokio::"], &["karat-documents", "karat-llm", "karat-store", "karat-web"]);
+    absent("crates/karat-web/src", &["ClientConfig", "TlsConnector"], "pages are shown over TLS, and nobody is asked");
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).collect();
     assert!(names.contains(&"serde"), "the lock file was not read");

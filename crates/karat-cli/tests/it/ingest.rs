@@ -88,7 +88,7 @@ fn what_cannot_be_read_is_told() {
     project.run("ingest .").says(4, &["."]);
     project.run("ingest a.txt").expect(4);
     project.write("a.txt", "x");
-    project.run("ingest a.txt").says(2, &["a.txt: documents of this kind cannot be read; known are .md"]);
+    project.run("ingest a.txt").says(2, &["a.txt: unsupported kind of document; supported: .md"]);
     project.run("ingest e.md").says(4, &["e.md: the file is empty"]);
     project.run("ingest p.pdf").says(4, &["p.pdf: this is no PDF"]);
     let ran = project.run("ingest a.md d.docx").says(4, &["d.docx: this is no .docx"]);

@@ -68,7 +68,7 @@ fn a_pair_is_shown_with_its_code_and_can_be_answered() {
     let project = project();
     let command = |width: &str| {
         let words = format!("label next --as anna {A}");
-        Ran::of(project.command().env("COLUMNS", width).args(words.split_whitespace())).expect(0)
+        Ran::start(project.command().env("COLUMNS", width).args(words.split_whitespace())).expect(0)
     };
     let ran = command("80");
     for part in ["Known problem", "Report", "Code", "case orders"] {
@@ -77,10 +77,10 @@ fn a_pair_is_shown_with_its_code_and_can_be_answered() {
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
     assert!(ran.err.contains("0 of 4 pairs labelled by anna"), "{}", ran.err);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
-    project.run(answer).says(0, &["anna says yes of the pair"]);
+    project.run(answer).says(0, &["anna labelled the pair"]);
     command("80").says(0, &["1 of 4 pairs labelled by anna"]);
     assert_eq!(label_all(&project, "anna", A), 3);
-    project.run(&format!("label next --as anna {A}")).says(0, &["4 of 4 pairs labelled by anna; nothing is left"]);
+    project.run(&format!("label next --as anna {A}")).says(0, &["4 of 4 pairs labelled by anna; nothing left"]);
     let done = project.json(&format!("label next --as anna {A} --json"));
     assert_eq!((&done["labelled"], &done["pairs"], &done["next"]), (&json!(4), &json!(4), &Value::Null));
 }
@@ -170,7 +170,7 @@ fn a_label_holds_in_every_run_that_says_the_same() {
     );
     // The finding stands in two trials of the other tool, so one label is two judgements.
     assert_eq!(project.ok(&format!("label export {A}")).lines().count(), 6);
-    project.run(&format!("label export {B}")).says(0, &["2 labels left out"]);
+    project.run(&format!("label export {B}")).says(0, &["2 labels skipped"]);
 }
 
 #[test]
@@ -214,15 +214,15 @@ fn labels_move_from_store_to_store() {
     assert!(!here.ok("label list").contains('\u{1b}'));
     let exported = here.ok(&format!("label export {A}"));
     there.write("labels.jsonl", &exported);
-    there.run(&format!("label import labels.jsonl {A}")).says(0, &["5 labels added, 0 here already"]);
-    there.run(&format!("label import labels.jsonl {A}")).says(0, &["0 labels added, 5 here already"]);
+    there.run(&format!("label import labels.jsonl {A}")).says(0, &["5 labels added, 0 already present"]);
+    there.run(&format!("label import labels.jsonl {A}")).says(0, &["0 labels added, 5 already present"]);
     assert_eq!(there.ok(&format!("label export {A}")), exported);
     // One word the other way is refused with its place, and nothing is taken; a new one beside it neither.
     let turned = exported.replacen("\"match\":true", "\"match\":false", 2).replace("human:ben", "human:cleo");
     there.write("turned.jsonl", turned);
     there
         .run(&format!("label import turned.jsonl {A}"))
-        .says(4, &["anna has said yes", "turned.jsonl:", "--change", "nothing was taken"]);
+        .says(4, &["anna has said yes", "turned.jsonl:", "--change", "nothing was loaded"]);
     assert_eq!(listed(&there, "").len(), 5);
     let taken = there.json(&format!("label import turned.jsonl {A} --change --json"));
     assert_eq!(taken, json!({ "added": 1, "corrected": 1, "were_here": 3 }));
@@ -240,18 +240,18 @@ fn wrong_input_is_refused_with_what_to_do() {
     says("label next --as anna", 2, "--suite");
     says("label next nightly --as anna", 5, "there is no store");
     says("label next nightly --as anna --suite .", 2, "cannot be used with");
-    says(&format!("label add zz yes --as anna {A}"), 2, "no id of a pair");
-    says(&format!("label add 000000000000 yes --as anna {A}"), 2, "there is no pair");
+    says(&format!("label add zz yes --as anna {A}"), 2, "invalid id");
+    says(&format!("label add 000000000000 yes --as anna {A}"), 2, "no pair, extra or finding");
     says(&format!("label add 0000 maybe --as anna {A}"), 2, "partial");
     says("label list", 5, "there is no store");
     assert!(!project.path(".karat").exists(), "looking makes no store");
     project.write("bad.jsonl", "{\"kind\":\"pair\"}\nnot json\n");
-    says(&format!("label import bad.jsonl {A}"), 4, "nothing was taken");
+    says(&format!("label import bad.jsonl {A}"), 4, "nothing was loaded");
     let model = json!({ "kind": "pair", "case": "orders", "tool": MARK, "trial": 1, "judge": "sonnet", "golden": "g1",
         "finding": "nobody", "match": true });
     project.write("model.jsonl", lines(&[model]));
     let ran = project.run(&format!("label import model.jsonl {A}"));
-    ran.says(4, &["`sonnet` is no person", "human:NAME", "has no finding `nobody`", "2 faults in 1 file"]);
+    ran.says(4, &["`sonnet` is not a person", "human:NAME", "has no finding `nobody`", "2 faults in 1 file"]);
     assert!(!project.path(".karat").exists());
 }
 
@@ -259,11 +259,11 @@ fn wrong_input_is_refused_with_what_to_do() {
 fn a_name_comes_from_the_environment_too() {
     let project = project();
     let named = |words: &str, name: &str| {
-        Ran::of(project.command().env("KARAT_ANNOTATOR", name).args(words.split_whitespace()))
+        Ran::start(project.command().env("KARAT_ANNOTATOR", name).args(words.split_whitespace()))
     };
     let id = next(&project, "anna", A);
-    named(&format!("label add {id} yes {A}"), "anna").says(0, &["anna says yes"]);
-    named(&format!("label add {id} no --as ben {A}"), "anna").says(0, &["ben says no"]);
+    named(&format!("label add {id} yes {A}"), "anna").says(0, &["anna labelled the pair"]);
+    named(&format!("label add {id} no --as ben {A}"), "anna").says(0, &["ben labelled the pair"]);
     named(&format!("label next {A}"), "").says(2, &["--as NAME"]);
     // Who is labelling does not see the others by accident.
     assert!(!named("label list", "anna").expect(0).out.contains("ben"));
@@ -298,7 +298,7 @@ fn a_terminal_is_asked_pair_after_pair() {
         return skipped("there is no `script` to make a terminal with");
     }
     let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
-    for text in ["q(uit) >", "a letter, and after it a note", "1 of 4 pairs labelled by anna"] {
+    for text in ["q(uit) >", "type a letter, with an optional note", "1 of 4 pairs labelled by anna"] {
         assert!(out.contains(text), "no {text:?}:\n{out}");
     }
     assert!(!out.contains(MARK), "{out}");
@@ -335,7 +335,11 @@ fn a_sample_is_the_same_for_everybody_and_is_remembered() {
     project.run(&format!("label export {A} -o labels.jsonl")).expect(0);
     assert!(project.read("labels.jsonl").contains("\"probability\":0.5"));
     let report = project.json("score . --submission a.jsonl --labels labels.jsonl --json");
-    assert!(report["warnings"].to_string().contains("do not say with which probability"), "{}", report["warnings"]);
+    assert!(
+        report["warnings"].to_string().contains("without the probability of picking their pair"),
+        "{}",
+        report["warnings"]
+    );
     let there = self::project();
     there.write("labels.jsonl", project.read("labels.jsonl"));
     there.run(&format!("label import labels.jsonl {A}")).expect(0);

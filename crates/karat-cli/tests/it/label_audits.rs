@@ -46,8 +46,10 @@ fn a_finding_is_shown_beside_the_target_and_classified() {
     assert!(ran.err.contains("0 of 2 findings labelled by anna") && ran.err.contains("HALLUCINATED"), "{}", ran.err);
     let id = next(&project, "anna")["id"].as_str().unwrap().to_owned();
     let wrong = project.run(&format!("label add {id} yes --as anna {FROM}"));
-    wrong.says(2, &["of an audited finding say what it is", "SECURITY_THEATER"]);
-    project.run(&format!("label add {id} BONUS_VALID --as anna {FROM}")).says(0, &["anna says BONUS_VALID"]);
+    wrong.says(2, &["invalid answer for an audited finding", "SECURITY_THEATER"]);
+    project
+        .run(&format!("label add {id} BONUS_VALID --as anna {FROM}"))
+        .says(0, &["anna labelled the audited finding"]);
     project
         .run(&format!("label add {id} HALLUCINATED --as anna {FROM}"))
         .says(2, &["anna said BONUS_VALID", "--change"]);
@@ -76,7 +78,7 @@ fn labels_travel_as_audits_and_judges_are_held_against_them() {
     // Taken by another store they are the same labels, notes and all.
     let other = self::project().with("labels.jsonl", project.read("labels.jsonl"));
     other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["4 labels added"]);
-    other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["0 labels added, 4 here already"]);
+    other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["0 labels added, 4 already present"]);
     let notes = |project: &Project| -> Vec<Value> {
         let listed = project.json("label list --all --json");
         let mut notes: Vec<Value> = listed.as_array().unwrap().iter().map(|label| label["note"].clone()).collect();
@@ -101,8 +103,8 @@ fn the_last_answer_can_be_taken_back() {
     project.run(&format!("label add {first} TARGET_MATCH --as anna {FROM}")).expect(0);
     let second = next(&project, "anna")["id"].as_str().unwrap().to_owned();
     project.run(&format!("label add {second} INFORMATIONAL --as anna {FROM}")).expect(0);
-    project.run("label undo --as ben").says(0, &["ben has said nothing that could be taken back"]);
-    project.run("label undo --as anna").says(0, &["anna no longer says INFORMATIONAL", &second]);
+    project.run("label undo --as ben").says(0, &["ben has no label to undo"]);
+    project.run("label undo --as anna").says(0, &["undid the label INFORMATIONAL by anna", &second]);
     assert_eq!(next(&project, "anna")["id"], second.as_str());
     let undone = project.json("label undo --as anna --json");
     assert_eq!((&undone["kind"], &undone["said"]), (&json!("audit"), &json!("TARGET_MATCH")));

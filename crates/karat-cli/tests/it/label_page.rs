@@ -120,7 +120,7 @@ fn an_answer_is_kept_and_the_next_is_another() {
     let refused = place.post("/api/label/nightly/pairs", &says("anna", &open[0], "no"));
     assert_eq!(refused.status, 409);
     assert!(
-        refused.body.contains("anna said yes of this pair") && !refused.body.contains("--change"),
+        refused.body.contains("anna already labelled this pair yes") && !refused.body.contains("--change"),
         "{}",
         refused.body
     );
@@ -214,12 +214,12 @@ fn what_is_no_answer_is_refused_in_words() {
     let pairs = "/api/label/nightly/pairs";
     check(pairs, says("anna", &id, "maybe"), 422, "yes, no or partial");
     check(pairs, says("a:b", &id, "yes"), 400, "no colon");
-    check(pairs, says("", &id, "yes"), 400, "Say who you are");
+    check(pairs, says("", &id, "yes"), 400, "The annotator is missing");
     check(pairs, says("anna", "ffffffffffff", "yes"), 404, "reload the page");
     check(pairs, json!({ "as": "anna", "id": id, "answer": "yes", "confidence": 7 }), 422, "from 0 to 1");
     check(pairs, json!({ "as": "anna", "id": id, "answer": "yes", "note": "x".repeat(2001) }), 422, "2000 characters");
     check(pairs, json!({ "as": "anna", "id": id, "answer": "yes", "tool": "t" }), 422, "tool");
-    check("/api/label/nightly/rumours", says("anna", &id, "yes"), 404, "pairs, extras and audits");
+    check("/api/label/nightly/rumours", says("anna", &id, "yes"), 404, "pairs, extras or audits");
     check("/api/label/nobody/pairs", says("anna", &id, "yes"), 404, "nobody");
     let without =
         place.server.ask("POST", pairs, &[("content-type", "application/json")], &says("anna", &id, "yes").to_string());
@@ -236,13 +236,13 @@ fn pages_hold_what_scripts_and_readers_need_and_nothing_runs_that_a_tool_wrote()
     }
     let go = place.server.get("/label/go?run=nightly&kind=extras&as=anna%20b");
     assert_eq!((go.status, go.header("location")), (303, Some("/label/nightly/extras?as=anna%20b")));
-    assert_eq!(place.server.get("/label/nightly/pairs").header("location"), Some("/label"), "nobody has no desk");
+    assert_eq!(place.server.get("/label/nightly/pairs").header("location"), Some("/label"), "labelling needs a name");
     for (kind, keys) in
         [("pairs", &["y", "n", "p", "s", "u", "m", "?"][..]), ("extras", &["y", "n", "g"]), ("audits", &["1", "9"])]
     {
         let page = place.server.page(&format!("/label/nightly/{kind}?as=anna"));
         for part in
-            ["id=\"desk\"", "id=\"headline\"", "id=\"item\"", "id=\"status\"", "data-as=\"anna\"", "id=\"help\""]
+            ["id=\"labelling\"", "id=\"headline\"", "id=\"item\"", "id=\"status\"", "data-as=\"anna\"", "id=\"help\""]
         {
             assert!(page.contains(part), "{kind}: no {part}");
         }

@@ -33,7 +33,7 @@ fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> Ran {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied());
-    Ran::of(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
+    Ran::start(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
 }
 
 /// The trials of the last run, as a submission has them.
@@ -213,7 +213,7 @@ fn a_key_that_is_not_accepted_ends_the_run() {
     let url = format!("http://127.0.0.1:{}", server.port);
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url.as_str())];
     let ran = run(&project, "llm:anthropic/m", &variables);
-    let ran = ran.says(5, &["the key is not accepted", "karat run --resume"]);
+    let ran = ran.says(5, &["the key was rejected", "karat run --resume"]);
     no_key_in(&project, &ran);
     assert_eq!(project.ok("store export latest"), "");
 }
@@ -227,7 +227,7 @@ fn without_a_key_nothing_begins() {
         run(&project, tool, &[]).says(2, &[expect, "llm:PROVIDER/MODEL"]);
     };
     usage("llm:antropic/m", "did you mean `anthropic`?");
-    usage("llm:openai", "there is no `/`");
+    usage("llm:openai", "expected a `/`");
     usage("llm:openai/m@advesarial", "did you mean `adversarial`?");
     usage("llm:local/m", "`local` cannot be asked");
 }
@@ -242,7 +242,7 @@ fn prices_become_costs() {
         format!("[suite]\nname = \"small\"\n[tools.paid]\nkind = \"llm\"\nprovider = \"openai\"\nmodel = \"{{model}}\"\nbase_url = \"{url}\"\nprice_in = 2.5\nprice_out = 10\napi = {{ seed = 7 }}\ntemperature = 0.5\n"),
     );
     project.ok("check suite");
-    project.run("run suite --tool paid").says(2, &["`{model}` stands for no model"]);
+    project.run("run suite --tool paid").says(2, &["`{model}` has no value"]);
     project.ok("run suite --tool paid --trials 1 -q --model by-flag");
     assert_eq!(trials(&project)[0]["cost_usd"], json!((800.0 * 2.5 + 60.0 * 10.0) / 1e6));
     let body = &server.bodies()[0];
@@ -302,7 +302,7 @@ fn every_trial_is_asked_for() {
     let project = with_cases(2);
     let mut command = project.command();
     command.env("OPENAI_BASE_URL", &url).args(["run", "suite", "--tool", "llm:openai/m", "--trials", "3", "-j", "4"]);
-    Ran::of(&mut command).expect(0);
+    Ran::start(&mut command).expect(0);
     assert_eq!(server.requests(), 6);
     let kept = project.ok("store show latest --trial m case-1 2 --artifact exchange");
     let exchange: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
@@ -394,14 +394,14 @@ fn faults_of_a_declared_model_have_a_place() {
     check("kind = \"llm\"\nprovider = \"human\"", "cannot be asked to review anything");
     check("kind = \"llm\"\nprovider = \"scripted\"", "needs `file`");
     check("kind = \"llm\"\nprovider = \"scripted\"\nfile = \"none.jsonl\"", "the suite has no file `none.jsonl`");
-    check(&llm("file = \"x.jsonl\""), "means nothing for provider = \"openai\"");
+    check(&llm("file = \"x.jsonl\""), "has no effect for provider = \"openai\"");
     check(&llm("role = \"reviewr\""), "role");
     check(&llm("role = \"reviewer\"\nstyle = \"direct\""), "is for auditors");
     check(&llm("budget_usd = 3"), "give `price_in` and `price_out`");
-    check(&llm("timeout = \"soon\""), "no duration");
+    check(&llm("timeout = \"soon\""), "invalid duration");
     check(&llm("temperature = 3"), "temperature");
-    check(&llm("command = [\"x\"]"), "means nothing for kind = \"llm\"");
-    check("command = [\"x\"]\nformat = \"karat\"\nprovider = \"openai\"", "means nothing for kind = \"command\"");
+    check(&llm("command = [\"x\"]"), "has no effect for kind = \"llm\"");
+    check("command = [\"x\"]\nformat = \"karat\"\nprovider = \"openai\"", "has no effect for kind = \"command\"");
     check(&llm("stile = \"direct\""), "did you mean `style`?");
 }
 
@@ -415,7 +415,7 @@ fn the_doctor_looks_for_the_key() {
     let looked = |variables: &[(&str, &str)]| {
         let mut command = project.command();
         command.envs(variables.iter().copied()).args(["tools", "doctor", "it", "--suite", "suite"]);
-        Ran::of(&mut command)
+        Ran::start(&mut command)
     };
     let without = looked(&[]).expect(5).out;
     assert!(without.contains("it: not usable · runs no program") && without.contains("set MY_KEY"), "{without}");

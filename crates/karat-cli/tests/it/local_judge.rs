@@ -96,7 +96,7 @@ fn groups_are_held_out_where_no_parameters_are_given() {
     assert_eq!((&shipped["params"], &shipped["groups"]), (&json!("shipped"), &json!({})));
     assert_eq!(shipped["golden_found"]["n"], held_out["golden_found"]["n"]);
     let table = project.ok(&format!("judge eval {LABELS} --group-by repo"));
-    for part in ["fitted on the others, against human:eve", "a/shop", "mean of groups", "plain overlap"] {
+    for part in ["fitted on the others, against human:eve", "a/shop", "mean of groups", "word overlap"] {
         assert!(table.contains(part), "{part} is not in\n{table}");
     }
     // All cases are of one group, and nothing is left to learn from.

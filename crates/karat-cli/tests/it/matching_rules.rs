@@ -31,7 +31,7 @@ struct Calibration {
 }
 
 impl Calibration {
-    fn of(name: &str, files: &[&str]) -> Self {
+    fn load(name: &str, files: &[&str]) -> Self {
         let loaded = load(locate(name)).unwrap();
         let lines = |file: &str| {
             let path = format!("calibration/{file}.jsonl");
@@ -53,7 +53,7 @@ impl Calibration {
 fn fitted() -> (MatchFit, Profile) {
     let (karat, crb) = (profile("karat"), profile("crb"));
     let published = Profile { weights: crb.weights, threshold: crb.threshold, ..karat };
-    let sets = ["starter", "scanned"].map(|name| Calibration::of(name, &["judgements"]));
+    let sets = ["starter", "scanned"].map(|name| Calibration::load(name, &["judgements"]));
     let all: Vec<LabelledPair> = sets.iter().flat_map(|set| set.pairs(&published)).collect();
     (fit(&all, &published).unwrap(), published)
 }
@@ -61,7 +61,7 @@ fn fitted() -> (MatchFit, Profile) {
 /// How the rules of the published benchmark decide the same pairs.
 fn published_alone() -> Figures {
     let crb = profile("crb");
-    let sets = ["starter", "scanned"].map(|name| Calibration::of(name, &["judgements"]));
+    let sets = ["starter", "scanned"].map(|name| Calibration::load(name, &["judgements"]));
     let all: Vec<LabelledPair> = sets.iter().flat_map(|set| set.pairs(&crb)).collect();
     fit(&all, &crb).unwrap().present
 }
@@ -126,7 +126,7 @@ fn the_documents_show_the_curve() {
 
 /// A case for each golden and each finding of a scanner in its file that is about it, or about something else.
 fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
-    let set = Calibration::of("scanned", &["judgements", "obvious"]);
+    let set = Calibration::load("scanned", &["judgements", "obvious"]);
     let findings: BTreeMap<(&str, &str, &str), &Finding> = set
         .trials
         .iter()

@@ -45,5 +45,5 @@ fn formulas_are_those_of_the_profile() {
 
 #[test]
 fn a_metric_that_is_none_is_guessed_at() {
-    Project::new().run("metrics explain recal").says(2, &["there is no metric `recal`", "did you mean `recall`?"]);
+    Project::new().run("metrics explain recal").says(2, &["unknown metric `recal`", "did you mean `recall`?"]);
 }

@@ -34,6 +34,7 @@ fn every_kind_draws_the_starter_suite() {
 #[test]
 fn files_are_written_by_their_extension() {
     let project = scored();
+    project.write("pictures/README", "");
     let ran = project.run("plot intervals report.json -o a.svg -o pictures/a.png --theme dark --scale 1").expect(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "wrote a.svg\nwrote pictures/a.png\n"));
     assert!(project.read("a.svg").contains("#12171e"), "a dark picture has a dark ground");
@@ -66,12 +67,12 @@ fn runs_are_drawn_by_name() {
 #[test]
 fn what_was_meant_is_guessed_at() {
     let project = scored();
-    project.run("plot interval report.json").says(2, &["there is no plot `interval`", "did you mean `intervals`?"]);
+    project.run("plot interval report.json").says(2, &["unknown plot `interval`", "did you mean `intervals`?"]);
     project.run("plot intervals report.json --metric recal").says(2, &["did you mean `recall`?"]);
     project.run("plot intervals report.json --tool patern").says(2, &["report.json has no tool `patern`"]);
-    project.run("plot intervals report.json --by severity").says(2, &["--by is for slices"]);
-    project.run("plot slices report.json --by colour").says(4, &["not split by `colour`", "severity"]);
-    project.run("plot trend report.json").says(4, &["there is nothing to draw: there is one report only"]);
+    project.run("plot intervals report.json --by severity").says(2, &["--by applies only to slices"]);
+    project.run("plot slices report.json --by colour").says(4, &["no dimension `colour`", "severity"]);
+    project.run("plot trend report.json").says(4, &["nothing to draw: only one report was given"]);
     project
         .run("plot slices report.json --metric sui")
         .says(4, &["has a value of", "with --metric: precision, recall"]);

@@ -83,7 +83,7 @@ impl Project {
         for who in ["AUTHOR", "COMMITTER"] {
             shell.env(format!("GIT_{who}_NAME"), "Anna").env(format!("GIT_{who}_EMAIL"), "anna@example.org");
         }
-        Ran::of(&mut shell)
+        Ran::start(&mut shell)
     }
 
     /// Runs the command with the words of a line; quotes are not understood, lists of arguments are `run_list`'s.
@@ -92,7 +92,7 @@ impl Project {
     }
 
     pub(crate) fn run_list(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command().args(arguments))
+        Ran::start(self.command().args(arguments))
     }
 
     /// Standard output of a run that must end well.
@@ -114,7 +114,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let output = command.output().unwrap();
         Self {
             code: output.status.code(),

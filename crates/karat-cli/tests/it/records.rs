@@ -93,13 +93,13 @@ fn project(record: &str) -> Project {
 fn a_sound_record_is_told_in_numbers() {
     let project = project(RECORD);
     let expected = "1 bundle, 3 requirements (1 yes, 1 partial, 1 no, 0 not_applicable), \
-                    3 golden parts (2 primary, 1 supporting), 1 document, 5 sections: nothing to mend\n";
+                    3 golden parts (2 primary, 1 supporting), 1 document, 5 sections: no problems\n";
     // A suite, a folder of records and a record are the same to it.
     for place in ["s", "s/bundles", "s/bundles/dpa", "s/bundles/dpa/dpa.golden-assessment.yml"] {
         assert_eq!(project.ok(&format!("check {place}")), expected, "{place}");
     }
     assert_eq!(project.json("check s --json"), serde_json::json!([]));
-    let inside = crate::project::Ran::of(project.command().current_dir(project.path("s/bundles/dpa")).arg("check"));
+    let inside = crate::project::Ran::start(project.command().current_dir(project.path("s/bundles/dpa")).arg("check"));
     assert_eq!(inside.expect(0).out, expected);
 }
 
@@ -142,7 +142,7 @@ fn faults_of_shared_templates_and_of_documents_are_told_once() {
     project.write("s/templates/processing/config.yml", TEMPLATE);
     std::fs::remove_file(project.path("s/bundles/two/scan.pdf")).unwrap();
     let ran = project.run("check s").expect(4);
-    let told = "the bundle `dpa_en` is held against `processing` already, by s/bundles/dpa/dpa.golden-assessment.yml";
+    let told = "the bundle `dpa_en` is already compared with `processing`, by s/bundles/dpa/dpa.golden-assessment.yml";
     assert!(ran.out.contains(told), "{}", ran.out);
 }
 
@@ -167,8 +167,8 @@ fn places_without_records_say_what_was_looked_for() {
     let ran = project.run("check empty").expect(4);
     assert!(ran.out.contains("no golden record here: no file **/*.golden-assessment.yml"), "{}", ran.out);
     let ran = project.run("check nowhere.golden-assessment.yml").expect(4);
-    assert!(ran.out.contains("there is no such file or folder"), "{}", ran.out);
-    project.run("check empty --profile crb").says(2, &["stand in their template"]);
+    assert!(ran.out.contains("missing file or folder"), "{}", ran.out);
+    project.run("check empty --profile crb").says(2, &["have their rules in the template"]);
     // Such a suite is not scored as one of findings, and says so once.
     project.run("score empty").says(4, &["kind = \"assessment\"", "1 fault in 1 file"]);
 }
@@ -183,7 +183,7 @@ fn hostile_records_are_refused_in_words() {
     check(b"", "the file is empty");
     check(b"\xff\xfea\0b\0", "is not UTF-8 text");
     check(b"a: &a [*a]\n", "dpa.golden-assessment.yml:1");
-    check("[".repeat(100_000).as_bytes(), "more than 128 deep");
+    check("[".repeat(100_000).as_bytes(), "more than 128 levels deep");
     check(&vec![b' '; (16 << 20) + 1], "larger than the 16 MiB");
     let endless = RECORD.replace("The Processor shall encrypt", &"a ".repeat(50_001));
     check(endless.as_bytes(), "expected at most 50000");

@@ -240,7 +240,7 @@ fn what_does_not_pass_is_told_without_the_key() {
     };
     check(
         &[(401, "", |_| format!("{{\"error\": \"no such key {KEY}\"}}"))],
-        "no such key [key]; the key is not accepted",
+        "no such key [key]; the key was rejected",
         1,
     );
     check(&[(404, "", nothing)], "look at `model` and `base_url`", 1);
@@ -264,7 +264,7 @@ fn vectors_of_another_model_are_noticed() {
         &[(200, "", vectors), (200, "", |_| json!({"data": [{"index": 0, "embedding": [1, 2]}]}).to_string())];
     let server = Server::start(STEPS);
     let told = search(Some(&*embedder(&server, |_| {})), None).unwrap_err().to_string();
-    assert!(told.contains("vectors of 2 numbers, and those of the index have 3"), "{told}");
+    assert!(told.contains("vectors of 2 numbers, but those of the index have 3"), "{told}");
 }
 
 /// The example on the model's page, with the figures it states. The folder holds all-MiniLM-L6-v2 as it is published.

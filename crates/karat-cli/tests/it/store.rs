@@ -87,7 +87,7 @@ fn lists_fit_80_columns_and_lose_nothing() {
         ["store list", "store show latest", "metrics list", "metrics explain sui", "tools list", "plot --list", compare]
     {
         let ran =
-            crate::project::Ran::of(project.command().env("COLUMNS", "80").args(line.split_whitespace())).expect(0);
+            crate::project::Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace())).expect(0);
         for shown in ran.out.lines() {
             assert!(shown.chars().count() <= 80, "{line}: {} columns\n{shown}\n{}", shown.chars().count(), ran.out);
         }
@@ -112,8 +112,8 @@ fn what_a_trial_left_behind_can_be_seen() {
     wrong("store show latest --trial bandti sqli 1", "did you mean `bandit`");
     wrong("store show latest --trial bandit sqil 1", "did you mean `sqli`");
     wrong("store show latest --trial bandit sqli 2", "no trial 2 of bandit on sqli");
-    wrong("store show latest --trial bandit sqli x", "counted from 1");
-    wrong("store show latest --trial bandit sqli 1 --artifact stdout", "there are stderr");
+    wrong("store show latest --trial bandit sqli x", "expected a number from 1");
+    wrong("store show latest --trial bandit sqli 1 --artifact stdout", "available: stderr");
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn a_tool_that_was_never_run_did_not_fail() {
     let list = project.ok("store list");
     assert!(list.lines().last().unwrap().trim_end().ends_with(" 0"), "{list}");
     let show = project.ok("store show nightly");
-    assert!(show.contains("1 reported, 1 skipped") && !show.contains("because"), "{show}");
+    assert!(show.contains("1 reported, 1 skipped") && !show.contains("reason"), "{show}");
     assert_eq!(project.json("store show nightly --json")["failures"], json!([]));
-    assert!(project.ok("store show nightly --trial loud sqli 1").contains("noted: `stdout` was cut"));
+    assert!(project.ok("store show nightly --trial loud sqli 1").contains("note: `stdout` was cut"));
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn a_run_moves_to_another_store() {
     let file = there.path("run.jsonl.gz").display().to_string();
     here.run(&format!("store export nightly --whole -o {file}")).says(0, &["the whole run"]);
     there.run("store import run.jsonl.gz").says(0, &["was imported: 2 trials"]);
-    there.run("store import run.jsonl.gz").says(0, &["is here already"]);
+    there.run("store import run.jsonl.gz").says(0, &["is already present"]);
     assert_eq!(there.json("store show nightly --json")["id"], run.as_str());
     assert_eq!(there.ok("store export nightly"), here.ok("store export nightly"));
     there.ok("store verify");
     there.write("bad.jsonl", "{}\n");
-    there.run("store import bad.jsonl").says(4, &["bad.jsonl, line 1", "Nothing was taken"]);
+    there.run("store import bad.jsonl").says(4, &["bad.jsonl, line 1", "Nothing was loaded"]);
     there.run("store import nowhere.jsonl").says(4, &["nowhere.jsonl"]);
 }
 
@@ -213,17 +213,17 @@ fn what_models_answered_moves_to_another_store() {
     here.run(&format!("store export --ledger -o {}", file("all.jsonl.gz"))).says(0, &["3 exchanges"]);
     here.run(&format!("store export --ledger --model m -o {}", file("m.jsonl"))).says(0, &["2 exchanges"]);
     assert_eq!(there.read("m.jsonl").lines().count(), 2);
-    there.run("store import m.jsonl").says(0, &["2 exchanges added, 0 here already"]);
+    there.run("store import m.jsonl").says(0, &["2 exchanges added, 0 already present"]);
     assert_eq!(there.json("store import all.jsonl.gz --json"), json!({ "added": 1, "were_here": 2 }));
     assert_eq!(there.ok("store export --ledger"), here.ok("store export --ledger"));
-    assert!(there.ok("store verify").contains("0 runs, 3 exchanges, all as they were stored"));
+    assert!(there.ok("store verify").contains("0 runs, 3 exchanges, no problems"));
     here.run("store list").says(0, &["and 3 exchanges"]);
 
     // The same key with another answer: nothing is overwritten, and nothing else is taken.
     let other = there.read("m.jsonl").replacen("true", "false", 1);
     let fresh = other.lines().next().unwrap().replace(&"a".repeat(64), &"d".repeat(64));
     there.write("other.jsonl", format!("{fresh}\n{other}"));
-    there.run("store import other.jsonl").says(4, &["other content", &"a".repeat(64), "Nothing was taken"]);
+    there.run("store import other.jsonl").says(4, &["other content", &"a".repeat(64), "Nothing was loaded"]);
     assert_eq!(there.ok("store export --ledger").lines().count(), 3);
     there.write("torn.jsonl", &other[..other.len() - 30]);
     there.run("store import torn.jsonl").says(4, &["torn.jsonl, line 2", "no recorded exchange"]);
@@ -283,7 +283,7 @@ fn old_runs_are_removed() {
     project.run("report nosuch.json").says(4, &["nosuch.json: No such file"]);
     project.run("compare nosuch.json latest").says(4, &["nosuch.json: No such file"]);
     project.ok("store gc second");
-    project.run("store list").says(0, &["no runs are stored"]);
+    project.run("store list").says(0, &["no runs in"]);
     project.run("store gc --older-than soon").says(2, &["30d"]);
 }
 
@@ -296,7 +296,7 @@ fn the_store_is_found_where_it_is_said_to_be() {
         let mut command = project.command();
         command.current_dir(project.path(folder)).args(arguments);
         variable.map(|value| command.env("KARAT_STORE", value));
-        Ran::of(&mut command)
+        Ran::start(&mut command)
     };
     assert!(from("deep/down", &["store", "list"], None).expect(0).out.contains("nightly"));
     assert!(from("deep", &["store", "list"], Some("../.karat")).expect(0).out.contains("nightly"));
@@ -353,7 +353,7 @@ fn a_url_is_not_taken_for_a_folder() {
         project.run(&line).says(2, &["URL is not a path on this machine", "name a local file or folder"]);
     }
     for line in ["run starter", "store list"] {
-        let ran = Ran::of(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
+        let ran = Ran::start(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
         ran.says(2, &["KARAT_STORE=postgres://db/karat", "is not a path on this machine"]);
     }
     for made in ["postgres:", "s3:", ".karat"] {

@@ -54,7 +54,7 @@ fn shown_manifests_are_ready_to_paste() {
     project.write("karat.toml", config);
     project.write("cases/c/case.yaml", "id: c\n");
     project.run("check . --json").expect(0);
-    project.run("tools show bandti").says(2, &["there is no tool `bandti`, did you mean `bandit`?"]);
+    project.run("tools show bandti").says(2, &["unknown tool `bandti`, did you mean `bandit`?"]);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_doctor_says_what_is_missing() {
     let run = |line: &str, variables: &[(&str, &str)]| {
         let mut command = project.command();
         command.env("PATH", project.path("bin")).env_remove("ANTHROPIC_API_KEY").envs(variables.iter().copied());
-        crate::project::Ran::of(command.args(line.split_whitespace()))
+        crate::project::Ran::start(command.args(line.split_whitespace()))
     };
     run("tools doctor", &[]).expect(0);
     let out = run("tools doctor bandit", &[]).expect(5).out;
@@ -73,7 +73,7 @@ fn the_doctor_says_what_is_missing() {
     let json: Value = serde_json::from_str(&key.out).unwrap();
     assert_eq!(json[0]["variables"][0]["set"], true);
     assert!(!format!("{}{}", key.out, key.err).contains("my-secret-value"));
-    run("tools doctor nothing", &[]).says(2, &["there is no tool `nothing`"]);
+    run("tools doctor nothing", &[]).says(2, &["unknown tool `nothing`"]);
 }
 
 /// A suite with one tool, whose version command is this shell script.
@@ -95,9 +95,12 @@ fn the_doctor_asks_for_versions() {
     assert_eq!(said("echo; echo -; echo 'mine 1.2'; echo more").0.unwrap(), "mine 1.2");
     assert_eq!(said("echo 'mine 1.3' >&2").0.unwrap(), "mine 1.3");
     let (version, remarks) = said("echo 1.2; exit 3");
-    assert!(version.is_none() && remarks.contains("does not say its version: it ended with exit code 3"), "{remarks}");
+    assert!(
+        version.is_none() && remarks.contains("does not print its version: it ended with exit code 3"),
+        "{remarks}"
+    );
     let (version, remarks) = said("true");
-    assert!(version.is_none() && remarks.contains("does not say its version\""), "{remarks}");
+    assert!(version.is_none() && remarks.contains("does not print its version\""), "{remarks}");
     let (version, remarks) = said("while :; do echo 1234567890123456789012345678901234567890; done");
     assert!(version.is_none() && remarks.contains("went over its limit on output"), "{remarks}");
 }
@@ -123,7 +126,7 @@ fn the_doctor_hands_nothing_to_a_version_command() {
     );
     let mut command = project.command();
     command.args(["tools", "doctor", "mine", "--suite", "suite", "--json"]);
-    let ran = crate::project::Ran::of(command.env("HOME", project.path("home")).env("A_TOKEN", "secret")).expect(0);
+    let ran = crate::project::Ran::start(command.env("HOME", project.path("home")).env("A_TOKEN", "secret")).expect(0);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let said = json[0]["version"].as_str().unwrap();
     let names = said.split(" files").next().unwrap();

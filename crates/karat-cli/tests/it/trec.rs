@@ -77,12 +77,12 @@ fn the_layout_is_that_of_trec_eval() {
     P_2                   |all|0.2500
     ");
     assert_snapshot!(ran.err, @r"
-    note: topics of the run that nobody judged are left out: 9
-    note: judged topics that the run lacks are left out: 3; --complete counts them as 0
+    note: topics of the run without judgements are skipped: 9
+    note: judged topics missing from the run are skipped: 3; --complete counts them as 0
     ");
     let ran = project().run("trec qrels.txt run.txt -m map --complete").expect(0);
     assert_eq!(ran.out, "map                   \tall\t0.1944\n");
-    assert_snapshot!(ran.err, @"note: topics of the run that nobody judged are left out: 9");
+    assert_snapshot!(ran.err, @"note: topics of the run without judgements are skipped: 9");
 }
 
 #[test]
@@ -105,21 +105,21 @@ fn bad_files_are_refused_with_their_places() {
         let ran = project.run("trec q r").says(4, says);
         assert_eq!(ran.out, "");
     }
-    check(
-        "1 0 a 1\n1 0 b\n",
-        RUN,
-        &["q:2:1", "this line has 3 columns where 4 are wanted", "topic 0 document relevance"],
-    );
-    check("1 0 a yes\n", RUN, &["q:1:7", "the relevance `yes` is no whole number", "0 is not relevant"]);
+    check("1 0 a 1\n1 0 b\n", RUN, &["q:2:1", "this line has 3 columns, expected 4", "topic 0 document relevance"]);
+    check("1 0 a yes\n", RUN, &["q:1:7", "invalid relevance `yes`: expected a whole number", "0 is not relevant"]);
     check("1 0 a 1\r\n1 0 a 0\r\n", RUN, &["q:2:5", "a is judged for topic 1 already, at line 1", "keep one"]);
-    check(QRELS, "1 Q0 a 1 high x\n", &["r:1:10", "the score `high` is no number", "a greater score comes first"]);
+    check(
+        QRELS,
+        "1 Q0 a 1 high x\n",
+        &["r:1:10", "invalid score `high`: expected a number", "a greater score comes first"],
+    );
     check(QRELS, "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n", &["r:2:6", "a is ranked for topic 1 already, at line 1"]);
-    check(QRELS, "1 Q0 a 1 2\n", &["r:1:1", "this line has 5 columns where 6 are wanted", "topic Q0 document rank"]);
+    check(QRELS, "1 Q0 a 1 2\n", &["r:1:1", "this line has 5 columns, expected 6", "topic Q0 document rank"]);
     check("", RUN, &["the file has no line that says anything", "topic 0 document relevance"]);
     check(QRELS, "\u{feff}\r\n", &["the file has no line that says anything"]);
     check(RUN, QRELS, &["this looks like a run: give the judgements first, then the run"]);
     check(QRELS, QRELS, &["this looks like judgements: give them first, then the run"]);
-    check("7 0 a 1", RUN, &["q and r have no topic in common: judged are 7, the run has 1, 2, 9"]);
+    check("7 0 a 1", RUN, &["q and r have no topic in common: the judgements have 7, the run has 1, 2, 9"]);
     project().run("trec nowhere run.txt").says(4, &["nowhere"]);
 }
 
@@ -139,10 +139,10 @@ fn what_cannot_be_measured_is_a_usage_fault() {
     let check = |measure: &str, says: &str| {
         project().run(&format!("trec qrels.txt run.txt -m {measure}")).says(2, &[says]);
     };
-    check("mapp", "there is no measure `mapp`, did you mean `map`?");
-    check("P.0", "`P` cannot be measured at `0`; give places from 1 on, such as P.5,10");
-    check("map.5", "`map` cannot be measured at `5`; give map alone");
-    check("iprec_at_recall.x", "give shares, such as iprec_at_recall.0.2,0.5");
-    project().run("trec - -").says(2, &["standard input can be read once only"]);
+    check("mapp", "unknown measure `mapp`, did you mean `map`?");
+    check("P.0", "invalid cutoff `0` of `P`: expected ranks from 1, such as P.5,10");
+    check("map.5", "invalid cutoff `5` of `map`: map has no cutoffs");
+    check("iprec_at_recall.x", "expected shares, such as iprec_at_recall.0.2,0.5");
+    project().run("trec - -").says(2, &["standard input can be read only once"]);
     project().run("trec qrels.txt").says(2, &["RUN"]);
 }

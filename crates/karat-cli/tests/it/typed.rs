@@ -51,7 +51,7 @@ fn every_command_on_any_page_is_understood() {
     for page in pages {
         for words in shown(&std::fs::read_to_string(&page).unwrap()) {
             if seen.insert(words.clone()) {
-                let ran = Ran::of(project.command().args(&words).arg("--help"));
+                let ran = Ran::start(project.command().args(&words).arg("--help"));
                 if ran.code != Some(0) {
                     wrong.push(format!("{}: karat {}\n{}", page.display(), words.join(" "), ran.err));
                 }

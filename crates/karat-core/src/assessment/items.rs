@@ -168,7 +168,7 @@ fn row(adds: Adds) -> Row {
 }
 
 fn share_of(part: f64, whole: f64) -> Value {
-    ratio(part, whole, "nothing to take a share of")
+    ratio(part, whole, "the denominator is 0")
 }
 
 /// Whether every value is 0 or 1, so that their mean is a plain proportion.

@@ -91,7 +91,7 @@ impl Rules {
         }
         if self.thresholds.weak > self.thresholds.whole {
             let Thresholds { weak, whole } = self.thresholds;
-            faults.push(format!("thresholds.weak = {weak}: expected no more than thresholds.whole, {whole}"));
+            faults.push(format!("thresholds.weak = {weak}: expected at most thresholds.whole, {whole}"));
         }
         for (name, value) in [("primary_weight", self.primary_weight), ("supporting_weight", self.supporting_weight)] {
             if !(value.is_finite() && value > 0.0) {
@@ -99,7 +99,7 @@ impl Rules {
             }
         }
         if self.k == 0 {
-            faults.push("k = 0: expected a number from 1".to_owned());
+            faults.push("k = 0: expected at least 1".to_owned());
         }
         faults
     }
@@ -129,9 +129,9 @@ mod tests {
             rules.faults(),
             [
                 "demoted = NaN: expected a number from 0 to 1",
-                "thresholds.weak = 0.5: expected no more than thresholds.whole, 0.4",
+                "thresholds.weak = 0.5: expected at most thresholds.whole, 0.4",
                 "primary_weight = 0: expected a number above 0",
-                "k = 0: expected a number from 1",
+                "k = 0: expected at least 1",
             ]
         );
     }

@@ -157,27 +157,27 @@ pub enum MatchFitError {
 
 impl std::fmt::Display for MatchFitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let of_one_kind = "so that there is nothing to tell apart; give labels of both kinds";
+        let of_one_kind = "so there is nothing to separate; give labels of both kinds";
         match self {
             Self::NoScores(name) => {
                 write!(
                     f,
-                    "the profile `{name}` compares no scores, so that it has nothing to fit; name another with --profile, such as `karat`"
+                    "the profile `{name}` does not compare scores, so there is nothing to fit; choose another with --profile, such as `karat`"
                 )
             }
             Self::TooFewPairs(n) => {
-                write!(f, "{n} labelled pairs are too few to fit rules to: {LEAST_PAIRS} are needed; label more")
+                write!(f, "{n} labelled pairs are too few to fit rules: at least {LEAST_PAIRS} are needed; label more")
             }
             Self::NoMatches => write!(f, "no labelled pair matches, {of_one_kind}"),
             Self::NoMismatches => write!(f, "every labelled pair matches, {of_one_kind}"),
             Self::TooFewAllowed(n) => write!(
                 f,
-                "the profile's `require`, `line_tolerance` and `evidence` allow {n} of the labelled pairs, and {LEAST_PAIRS} are \
+                "the profile's `require`, `line_tolerance` and `evidence` allow {n} of the labelled pairs, but {LEAST_PAIRS} are \
                  needed; require less, or label more"
             ),
             Self::OneKindAllowed => write!(
                 f,
-                "the profile's `require`, `line_tolerance` and `evidence` allow pairs of one kind only, {of_one_kind}, or require \
+                "the profile's `require`, `line_tolerance` and `evidence` allow only pairs of one kind, {of_one_kind}, or require \
                  less"
             ),
         }
@@ -198,8 +198,8 @@ pub enum HoldOutError {
 impl std::fmt::Display for HoldOutError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::OneGroup => "all labels are of one group",
-            Self::OneKind => "without one of the groups, the labels are of one kind only",
+            Self::OneGroup => "all labels belong to one group",
+            Self::OneKind => "without one of the groups, all labels are of one kind",
         })
     }
 }

@@ -99,13 +99,15 @@ impl std::fmt::Display for SuiFitError {
                 let tools = if *n == 1 { "tool" } else { "tools" };
                 write!(
                     f,
-                    "{n} ranked {tools} with all five parts: five weights need {LEAST_TOOLS} at least; score and rank more"
+                    "{n} ranked {tools} with all five parts: five weights need at least {LEAST_TOOLS}; score and rank more"
                 )
             }
             Self::TooManyTools(n) => {
-                write!(f, "{n} ranked tools are more than can be held out one by one; rank {MOST_TOOLS} at most")
+                write!(f, "{n} ranked tools are too many to hold out one by one; rank at most {MOST_TOOLS}")
             }
-            Self::NoOrder => write!(f, "every ranking is one tie, so that there is no order to fit; put tools apart"),
+            Self::NoOrder => {
+                write!(f, "every ranking is a single tie, so there is no order to fit; rank some tools above others")
+            }
         }
     }
 }

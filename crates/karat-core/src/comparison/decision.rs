@@ -36,14 +36,14 @@ impl VerdictReason {
         match self {
             Self::NoPairs => "no case has a value on both sides",
             Self::AllEqual => "both have the same value in every case",
-            Self::AllEqualOfFew => "both have the same value in every case, but there are too few cases to rely on",
-            Self::SameEverywhere => "every case differs by the same amount, so that p alone decides",
+            Self::AllEqualOfFew => "both have the same value in every case, but the cases are too few to rely on",
+            Self::SameEverywhere => "every case differs by the same amount, so only p decides",
             Self::NoInterval(reason) => reason.reason(),
             Self::Significant => "the interval excludes 0, and p is low enough",
             Self::HighP => "the interval excludes 0, but p is too high",
             Self::WithinMargin => "the whole interval lies within the margin",
-            Self::WithinMarginOfFew => "the interval lies within the margin, but rests on too few cases to rely on",
-            Self::Open => "the interval holds 0, and differences that would matter",
+            Self::WithinMarginOfFew => "the interval lies within the margin, but the cases are too few to rely on",
+            Self::Open => "the interval contains 0 and differences beyond the margin",
         }
     }
 }

@@ -28,13 +28,13 @@ pub enum KeyFault {
 impl fmt::Display for KeyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAKey => f.write_str("it is not of the form v2|<path>|<rule>|<anchor>"),
-            Self::Version(version) => write!(f, "there is no version {version:?} of keys"),
-            Self::Path(path) => write!(f, "no key has the path {path:?}"),
-            Self::Rule(rule) => write!(f, "no key has the rule {rule:?}"),
-            Self::Anchor(anchor) => write!(f, "no key of its version has the anchor {anchor:?}"),
-            Self::NoSource => f.write_str("it names no source, and identity.include_source is on"),
-            Self::Source(source) => write!(f, "it names the source {source:?}, and identity.include_source is off"),
+            Self::NotAKey => f.write_str("expected v2|<path>|<rule>|<anchor>"),
+            Self::Version(version) => write!(f, "unknown key version {version:?}"),
+            Self::Path(path) => write!(f, "invalid path {path:?}"),
+            Self::Rule(rule) => write!(f, "invalid rule {rule:?}"),
+            Self::Anchor(anchor) => write!(f, "invalid anchor {anchor:?} for its version"),
+            Self::NoSource => f.write_str("it names no source, but identity.include_source is on"),
+            Self::Source(source) => write!(f, "it names the source {source:?}, but identity.include_source is off"),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::LocalJudge;
 use super::labels::LabelledTrial;
 use crate::matching::text::Vocabulary;
+use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::counts::Counts;
+use crate::profile::CalibrationRules;
 use crate::suite::Suite;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -267,17 +269,12 @@ pub(crate) fn auc(pairs: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     (matches > 0.0 && below > 0.0).then(|| won / (matches * below))
 }
 
-/// The mean distance between probabilities and shares of matches, over ten bins of equal width.
+/// The expected calibration error over ten bins of equal width.
 fn ece(pairs: &[PairPrediction]) -> Option<f64> {
-    let mut bins = [(0.0, 0.0); 10];
-    for pair in pairs {
-        let bin = ((pair.probability * 10.0) as usize).min(9);
-        bins[bin].0 += pair.probability;
-        bins[bin].1 += f64::from(pair.matched);
-    }
-    // A bin's weight is its share of pairs, so that counts cancel out.
-    let off: f64 = bins.iter().map(|(promised, kept)| (promised - kept).abs()).sum();
-    (!pairs.is_empty()).then(|| off / pairs.len() as f64)
+    let point = |pair: &PairPrediction| Point { confidence: pair.probability, right: pair.matched, weight: 1.0 };
+    let points: Vec<Point> = pairs.iter().map(point).collect();
+    let rules = CalibrationRules { bins: 10, overconfident_above: 1.0, underconfident_below: 0.0 };
+    ConfidenceSums::new(&points, &rules, false).ece("no pairs").ok()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl fmt::Display for FitError {
             Self::NoMatches => "matches",
             Self::NoMismatches => "does not match",
         };
-        write!(f, "no judged pair {missing}, so that there is nothing to learn; give judgements with both kinds")
+        write!(f, "no judged pair {missing}, so there is nothing to learn; give judgements of both kinds")
     }
 }
 

@@ -118,11 +118,11 @@ impl Params {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.schema != SCHEMA {
-            faults.push(format!("schema is {:?}, and this version reads {SCHEMA:?}", self.schema));
+            faults.push(format!("schema is {:?}, but this version reads {SCHEMA:?}", self.schema));
         }
         if self.features != VERSION {
             faults.push(format!(
-                "features is {}, and this version has features {VERSION}: fit the parameters anew",
+                "features is {}, but this version has features {VERSION}: fit the parameters again",
                 self.features
             ));
         }
@@ -130,7 +130,7 @@ impl Params {
             faults.push(format!("threshold is {}, expected a number from 0 to 1", self.threshold));
         }
         for name in self.text.weights.keys().filter(|name| FEATURES.iter().all(|feature| feature.name != **name)) {
-            faults.push(format!("text.weights.{name}: there is no such feature"));
+            faults.push(format!("text.weights.{name}: unknown feature"));
         }
         for feature in FEATURES.iter().filter(|feature| !self.text.weights.contains_key(feature.name)) {
             faults.push(format!("text.weights.{} is missing", feature.name));

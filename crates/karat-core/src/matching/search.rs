@@ -1,6 +1,6 @@
 //! Finds the pairs of a trial that matter: those that count, and the best few of each golden and each finding.
 //!
-//! CandidateVisitor are ranked on one scale. Pairs that count come first, by the score they are assigned by. The others follow by what
+//! Candidates are ranked on one scale. Pairs that count come first, by the score they are assigned by. The others follow by what
 //! file, lines and words make of them, whatever a judge said. Of equals the earlier comes first.
 //!
 //! Small cases are scanned pair by pair, large ones through a [`CandidateIndex`]; the results are the same.

@@ -77,7 +77,8 @@ impl Vocabulary {
             uses[term] += count;
         }
         let total = goldens.len() as f64;
-        let weight = uses.iter().map(|&n| (1.0 + (total - f64::from(n) + 0.5) / (f64::from(n) + 0.5)).ln()).collect();
+        let weight =
+            uses.iter().map(|&n| libm::log(1.0 + (total - f64::from(n) + 0.5) / (f64::from(n) + 0.5))).collect();
         Self { terms, weight }
     }
 

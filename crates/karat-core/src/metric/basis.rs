@@ -31,6 +31,6 @@ pub fn basis(id: &str) -> Option<Basis> {
         "average_precision" | "best_f1" => Basis::Levels(Scale::Confidence),
         "severity_average_precision" | "severity_best_f1" => Basis::Levels(Scale::Severity),
         _ if metric.aggregation == Aggregation::MeanOfCases => Basis::Values,
-        _ => Basis::Whole("it is about all tools of a report together, and no single case adds to it"),
+        _ => Basis::Whole("it covers all tools of a report together, so no single case contributes to it"),
     })
 }

@@ -106,12 +106,12 @@ impl ConfidenceSums {
 
     /// P(wrong | more confident than the rules call confident).
     pub fn overconfidence(&self) -> Value {
-        ratio(self.confident[0], self.confident[1], "no verdict is that confident")
+        ratio(self.confident[0], self.confident[1], "no verdict is confident enough")
     }
 
     /// P(right | less confident than the rules call doubtful).
     pub fn underconfidence(&self) -> Value {
-        ratio(self.doubtful[0], self.doubtful[1], "no verdict is that doubtful")
+        ratio(self.doubtful[0], self.doubtful[1], "no verdict is doubtful enough")
     }
 }
 

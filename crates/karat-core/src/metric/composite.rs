@@ -68,7 +68,7 @@ pub fn true_understanding(target: Value, reasoning: Value, invalid: Value) -> Va
 
 /// The geometric mean of the same three, which one low factor does not bring down as far.
 pub fn true_understanding_geometric(target: Value, reasoning: Value, invalid: Value) -> Value {
-    true_understanding(target, reasoning, invalid).map(f64::cbrt)
+    true_understanding(target, reasoning, invalid).map(libm::cbrt)
 }
 
 /// Accuracy − target detection: how far verdicts run ahead of understanding.

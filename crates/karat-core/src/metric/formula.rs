@@ -39,7 +39,7 @@ fn base(metric: &Metric, profile: &Profile) -> String {
             format!("wrong verdicts / verdicts more confident than {}", profile.calibration.overconfident_above)
         }
         "underconfidence_rate" => {
-            format!("right verdicts / verdicts less confident than {}", profile.calibration.underconfident_below)
+            format!("correct verdicts / verdicts less confident than {}", profile.calibration.underconfident_below)
         }
         _ => metric.formula.to_owned(),
     }
@@ -67,7 +67,7 @@ fn conditions(id: &str, profile: &Profile) -> Vec<String> {
         add(counts_false && profile.duplicates_are_false, "duplicates are FP".to_owned());
         add(counts_false && profile.acceptable_are_false, "acceptable findings are FP".to_owned());
     }
-    add((counts_false || id == "recall") && profile.undefined_is_zero, "0 where it would be undefined".to_owned());
+    add((counts_false || id == "recall") && profile.undefined_is_zero, "0 if undefined".to_owned());
     add(id == "f_beta", format!("β = {}", profile.beta));
     let severe = matches!(id, "severity_weighted_recall" | "severity_weighted_detection");
     let weights = &profile.severity_weights;
@@ -95,7 +95,7 @@ fn conditions(id: &str, profile: &Profile) -> Vec<String> {
     );
     let without_findings = if id.starts_with("finding_precision") { 1 } else { 0 };
     let precise = OF_AUDITED_FINDINGS.contains(&id) && conventions.no_findings_is_precise;
-    add(precise, format!("{without_findings} where an audit has no finding"));
+    add(precise, format!("{without_findings} if an audit has no finding"));
     let binned = matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece");
     add(binned, format!("{} bins", profile.calibration.bins));
     let no_bin = matches!(id, "ece" | "mce" | "finding_ece") && conventions.zero_confidence_in_no_bin;

@@ -32,7 +32,7 @@ impl Aggregation {
         match self {
             Self::MeanOfCases => "mean of cases: trials are averaged within a case, then cases",
             Self::Pooled => "pooled over the items of all trials",
-            Self::OverVerdicts => "over verdicts: each case weighs 1, shared among its trials",
+            Self::OverVerdicts => "over verdicts: each case has weight 1, shared among its trials",
             Self::Composite => "from other metrics",
             Self::MeanOfRequirements => "mean of the requirements of all records",
         }
@@ -65,7 +65,7 @@ impl RestsOn {
         match self {
             Self::Judge => "a judge",
             Self::Rules => "rules",
-            Self::Both => "rules, and a judge where one was heard",
+            Self::Both => "rules, and a judge if one was used",
         }
     }
 }
@@ -256,7 +256,7 @@ pub static METRICS: &[Metric] = metrics! {
         / "vulnerable cases" unless "no vulnerable case has a target";
         MeanOfCases, Both;
     2 lucky_guess_rate "lucky guesses" Down "share"
-        = "vulnerable cases called so without their target / verdict TP"
+        = "vulnerable cases called vulnerable without their target / verdict TP"
         / "verdict TP" unless "no vulnerable case with a target was called vulnerable";
         OverVerdicts, Both;
     2 bonus_discovery_rate "bonus discovery" Up "share"
@@ -277,7 +277,7 @@ pub static METRICS: &[Metric] = metrics! {
         / "audited findings of a trial" unless "no audited finding";
         MeanOfCases, Judge;
     3 finding_precision_confirmed "finding precision, confirmed" Up "share"
-        = "(valid findings, a bonus no person confirmed at its discount) / audited findings"
+        = "(valid findings, with a discount for a bonus that no person confirmed) / audited findings"
         / "audited findings" unless "no audited finding";
         Pooled, Judge;
     3 invalid_rate "invalid" Down "share"
@@ -342,8 +342,8 @@ pub static METRICS: &[Metric] = metrics! {
         / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
         MeanOfCases, Judge;
     4 reasoning "reasoning" Up "score"
-        = "mean of mean_rcir, mean_ava and mean_fsv, as far as they are there"
-        / "those present" unless "no target was found and rated";
+        = "mean of those of mean_rcir, mean_ava and mean_fsv that are defined"
+        / "those defined" unless "no target was found and rated";
         Composite, Judge;
 
     5 exact_match_rate "type exact" Up "share"
@@ -369,7 +369,7 @@ pub static METRICS: &[Metric] = metrics! {
         OverVerdicts, Both;
     6 mce "MCE" Down "share"
         = "max over bins of |accuracy − mean confidence|"
-        / "bins that hold a verdict" unless "no verdict states a confidence";
+        / "bins that contain a verdict" unless "no verdict states a confidence";
         OverVerdicts, Both;
     6 brier "Brier" Down "score"
         = "mean of (confidence − correct)²"
@@ -377,18 +377,18 @@ pub static METRICS: &[Metric] = metrics! {
         OverVerdicts, Both;
     6 overconfidence_rate "overconfidence" Down "share"
         = "wrong verdicts / verdicts more confident than 0.8"
-        / "confident verdicts" unless "no verdict is that confident";
+        / "confident verdicts" unless "no verdict is confident enough";
         OverVerdicts, Both;
     6 underconfidence_rate "underconfidence" Down "share"
-        = "right verdicts / verdicts less confident than 0.5"
-        / "doubtful verdicts" unless "no verdict is that doubtful";
+        = "correct verdicts / verdicts less confident than 0.5"
+        / "doubtful verdicts" unless "no verdict is doubtful enough";
         OverVerdicts, Both;
     6 finding_ece "finding ECE" Down "share"
-        = "Σ share of bin · |share right − mean confidence|, equal bins"
+        = "Σ share of bin · |share correct − mean confidence|, equal bins"
         / "countable findings with a confidence" unless "no countable finding states a confidence";
         Pooled, Both;
     6 finding_brier "finding Brier" Down "score"
-        = "mean of (confidence − right)²"
+        = "mean of (confidence − correct)²"
         / "countable findings with a confidence" unless "no countable finding states a confidence";
         Pooled, Both;
 
@@ -409,29 +409,29 @@ pub static METRICS: &[Metric] = metrics! {
         / "none" unless "no verdicts, or no vulnerable case has a target";
         Composite, Both;
     7 sui_rank_stability "SUI rank stability" Up "share"
-        = "weightings, each weight halved, kept or raised by half, that leave the tool its rank / 243"
+        = "weightings (each weight halved, kept or raised by half) that keep the tool's rank / 243"
         / "perturbed weightings" unless "fewer than two tools have an SUI";
         Composite, Judge;
 
     Assessment:
     0 mean_combined_score "combined" Up "score"
-        = "mean of .5 compliance + .5 evidence, or of compliance alone where there is no golden evidence"
+        = "mean of .5 compliance + .5 evidence, or of compliance alone without golden evidence"
         / "requirements" unless "no requirement";
         MeanOfRequirements, Rules;
     0 mean_compliance_score "compliance" Up "score"
-        = "mean of 1 − |steps between the verdicts| / 2; 0 where only one of them is not_applicable"
+        = "mean of 1 − |steps between the verdicts| / 2; 0 if only one of them is not_applicable"
         / "requirements" unless "no requirement";
         MeanOfRequirements, Rules;
     0 mean_evidence_score "evidence" Up "score"
         = "mean of Σ weight · credit of golden parts / Σ weight; primary 2, supporting 1"
         / "requirements with golden evidence" unless "no golden evidence";
         MeanOfRequirements, Rules;
-    0 assessment_accuracy "verdicts right" Up "share"
-        = "requirements with the right verdict / requirements"
+    0 assessment_accuracy "verdict accuracy" Up "share"
+        = "requirements with the correct verdict / requirements"
         / "requirements" unless "no requirement";
         MeanOfRequirements, Rules;
     0 citation_precision "citation precision" Up "share"
-        = "citations that hold a golden part / citations"
+        = "citations that contain a golden part / citations"
         / "citations" unless "nothing was cited";
         Pooled, Rules;
     0 retrieval_recall "retrieval recall" Up "share"
@@ -439,19 +439,19 @@ pub static METRICS: &[Metric] = metrics! {
         / "golden parts" unless "no golden evidence";
         Pooled, Rules;
     0 recall_at_k "recall at k" Up "share"
-        = "golden parts on the first k places / golden parts"
+        = "golden parts in the first k ranks / golden parts"
         / "requirements with golden evidence" unless "no golden evidence";
         MeanOfRequirements, Rules;
     0 mrr "MRR" Up "share"
-        = "1 / place of the first golden part"
+        = "1 / rank of the first golden part"
         / "requirements with golden evidence" unless "no golden evidence";
         MeanOfRequirements, Rules;
     0 ndcg_at_k "nDCG at k" Up "share"
-        = "Σ 1 / log₂(place + 1) of golden parts on the first k places / the highest there could be"
+        = "Σ 1 / log₂(rank + 1) of golden parts in the first k ranks / its maximum"
         / "requirements with golden evidence" unless "no golden evidence";
         MeanOfRequirements, Rules;
     0 map "MAP" Up "share"
-        = "Σ precision at the places of golden parts / golden parts"
+        = "Σ precision at the ranks of golden parts / golden parts"
         / "requirements with golden evidence" unless "no golden evidence";
         MeanOfRequirements, Rules;
 };

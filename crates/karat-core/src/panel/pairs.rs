@@ -54,13 +54,13 @@ pub fn settle_pairs(items: &[Vec<Vote>], how: Consensus) -> PanelDecisions {
     let (judges, shared) = (ratings.raters(), ratings.pairable());
     if judges < FEWEST_JUDGES || shared < FEWEST_ITEMS {
         return majority(Some(format!(
-            "Dawid–Skene needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} items that two of them judged; there are {judges} \
+            "Dawid–Skene needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} items judged by two of them; there are {judges} \
              and {shared}, so the majority decided"
         )));
     }
     let learnt = dawid_skene(&ratings);
     if !learnt.converged {
-        return majority(Some("Dawid–Skene came to no rest on these votes, so the majority decided".to_owned()));
+        return majority(Some("Dawid–Skene did not converge on these votes, so the majority decided".to_owned()));
     }
     let ruling = |(posterior, class): (&Vec<f64>, &Option<usize>)| {
         (*class)?;

@@ -44,7 +44,7 @@ pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile)
 
 /// The mean of the defined values; where there are none, the reason of the last undefined one.
 fn mean_value(values: impl Iterator<Item = Value>) -> Value {
-    let mut reason = Undefined("no trial counts");
+    let mut reason = Undefined("no countable trial");
     let mut defined = Vec::new();
     for value in values {
         match value {
@@ -60,7 +60,7 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
         return tiers::trial_value(id, case, trial, profile);
     }
     if profile.method == Method::Verdict {
-        return Err(Undefined("the profile compares verdicts alone"));
+        return Err(Undefined("the profile compares only verdicts"));
     }
     if id == "clean_pass" {
         return if !case.is_clean() {
@@ -86,7 +86,7 @@ fn from_counts(id: &str, counts: Counts, profile: &Profile) -> Value {
 /// `found` says of each required golden in how many of the trials it was found.
 fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profile) -> Value {
     if profile.method == Method::Verdict {
-        return Err(Undefined("the profile compares verdicts alone"));
+        return Err(Undefined("the profile compares only verdicts"));
     }
     if found.is_empty() {
         return Err(Undefined("no required golden"));
@@ -245,7 +245,7 @@ pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Pro
 pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {
     let of = |metric: &Metric| {
         let value = match profile.method {
-            Method::Verdict => Err(Undefined("the profile compares verdicts alone")),
+            Method::Verdict => Err(Undefined("the profile compares only verdicts")),
             _ => from_counts(metric.id, counts, profile),
         };
         let n = match metric.id {

@@ -134,7 +134,7 @@ impl IntervalBuilder<'_> {
         }
         let without = |(_, estimate): &&mut (&'static str, Estimate)| estimate.value.is_some() && estimate.ci.is_none();
         for (_, estimate) in tool.metrics.iter_mut().filter(without) {
-            estimate.no_ci.get_or_insert("it is no mean or ratio over cases, so cases cannot be drawn again for it");
+            estimate.no_ci.get_or_insert("it is not a mean or ratio over cases, so cases cannot be resampled");
         }
     }
 

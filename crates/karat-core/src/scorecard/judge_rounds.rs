@@ -110,7 +110,7 @@ pub fn run_judge_rounds<E>(
 }
 
 /// Why a pair is unjudged that recorded judgements do not cover.
-const NOT_COVERED: &str = "the judgements that were given do not cover it, and their judge cannot be asked";
+const NOT_COVERED: &str = "the given judgements do not cover it, and their judge cannot be asked";
 
 /// Marks pairs as unjudged that would match by score alone in trials where one of `judges` decided other pairs.
 /// These judges cannot be asked again, and score and judge must not decide one trial together.

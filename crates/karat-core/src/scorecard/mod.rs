@@ -136,7 +136,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
     };
     let unknown = judgements.len() - judgements.iter().filter(given).count();
     if unknown > 0 {
-        warnings.push(format!("judgements about trials that were not given: {unknown}; left out"));
+        warnings.push(format!("judgements about unknown trials: {unknown}; ignored"));
     }
     warnings.extend(differing_goldens(suite, profile));
     let vocabulary = vocabulary(suite, profile);
@@ -272,7 +272,7 @@ impl<'a> Plan<'a> {
         }
         for (case, count) in strangers {
             let trials = plural(count, "trial is", "trials are");
-            warnings.push(format!("{trials} about the case `{case}`, which the suite does not have; left out"));
+            warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
         }
         for planned in &tools {
             let missing = case_count * planned.numbers.len() - planned.lines.len();
@@ -343,7 +343,7 @@ impl ToolScore {
         let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
         if incomplete > 0 {
             let (noun, verb) = if incomplete == 1 { ("trial", "is") } else { ("trials", "are") };
-            warnings.push(format!("{tool}: {incomplete} {noun} {verb} incomplete, by the tool's own words"));
+            warnings.push(format!("{tool}: {incomplete} {noun} {verb} incomplete, according to the tool"));
         }
         for trial in noted {
             let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));

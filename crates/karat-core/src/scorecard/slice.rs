@@ -70,7 +70,7 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
     groups.retain(|dimension, values| {
         let keep = values.len() <= MOST_VALUES;
         if !keep {
-            let warning = format!("{dimension} has {} values, too many to slice by; left out", values.len());
+            let warning = format!("{dimension} has {} values, too many to slice by; skipped", values.len());
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

@@ -42,14 +42,14 @@ pub(super) const OF_AUDITS: &[&str] = &[
 /// One of [`OF_MATCHES`] or [`OF_AUDITS`] of one trial.
 pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
     // Looked up only where it is needed: this runs for every trial.
-    let reason = || Undefined(table::find(id).map_or("there is no such metric", |metric| metric.undefined_when));
+    let reason = || Undefined(table::find(id).map_or("unknown metric", |metric| metric.undefined_when));
     let share = |yes: bool| f64::from(u8::from(yes));
     let vulnerable = case.verdict == Verdict::Vulnerable;
     let audited = trial.audited.as_ref();
     let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or_else(reason);
     match id {
         "severity_weighted_recall" | "precision_lower" | "precision_upper" if profile.method == Method::Verdict => {
-            Err(Undefined("the profile compares verdicts alone"))
+            Err(Undefined("the profile compares only verdicts"))
         }
         "severity_weighted_recall" => {
             let mut found = vec![false; case.goldens.len()];

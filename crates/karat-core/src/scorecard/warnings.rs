@@ -24,33 +24,33 @@ pub(super) fn warn_of_trials(
     let strangers: usize = trials().map(|trial| trial.unknown_judgements).sum();
     if strangers > 0 {
         warnings.push(format!(
-            "{tool}: {strangers} judgements name a golden or finding that its trials do not have; left out"
+            "{tool}: {strangers} judgements name a golden or finding that its trials do not have; ignored"
         ));
     }
     let split = trials().filter(|trial| trial.split_audit).count();
     if split > 0 {
         warnings.push(format!(
-            "{tool}: trials whose audits disagree evenly about the verdict: {split}; the first audit was heard"
+            "{tool}: trials whose audits are evenly split about the verdict: {split}; the first audit was used"
         ));
     }
     let unaudited = trials().filter(|trial| trial.unaudited).count();
     if unaudited > 0 {
         let noun = if unaudited == 1 { "trial was" } else { "trials were" };
         warnings.push(format!(
-            "{tool}: {unaudited} {noun} not audited, so its findings and targets are not known; name a model that judges, or \
+            "{tool}: {unaudited} {noun} not audited, so its findings and targets are unknown; name a model that judges, or \
              give audits"
         ));
     }
     let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();
     if unknown > 0 {
         warnings.push(format!(
-            "{tool}: findings that audits classify and its trials do not have: {unknown}; they count as the audits say"
+            "{tool}: findings that audits classify but its trials do not have: {unknown}; they count as classified"
         ));
     }
     let crowded: usize = trials().map(|trial| trial.result.crowded).sum();
     if crowded > 0 {
         warnings.push(format!(
-            "{tool}: goldens that too many findings may report for all to be assigned: {crowded}; the best of each took part"
+            "{tool}: goldens with too many candidate findings to assign them all: {crowded}; only the best candidates were used"
         ));
     }
     let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
@@ -82,12 +82,12 @@ pub(super) fn warn_of_keys(
     let examples = examples.filter_map(|(line, f)| {
         let trial = &trials[line?];
         let KeyMismatch { stated, computed } = key::key_mismatch(&trial.findings[f], &profile.identity)?;
-        Some(format!("{} {} states {stated}, computed is {computed}", trial.case, trial.findings[f].id))
+        Some(format!("{} {} has {stated}, computed {computed}", trial.case, trial.findings[f].id))
     });
     let examples: Vec<String> = examples.take(MOST_EXAMPLES).collect();
-    let (noun, verb) = if count == 1 { ("finding", "carries") } else { ("findings", "carry") };
+    let (noun, verb) = if count == 1 { ("finding", "has") } else { ("findings", "have") };
     warnings.push(format!(
-        "{tool}: {count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
+        "{tool}: {count} {noun} {verb} an identity key that differs from the computed key; the given key was used: {}",
         join_examples(&examples, count)
     ));
 }
@@ -106,13 +106,13 @@ pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<Stri
         };
         count += 1;
         if examples.len() < MOST_EXAMPLES {
-            examples.push(format!("{} {} states {stated}, computed is {computed}", case.id, golden.id));
+            examples.push(format!("{} {} has {stated}, computed {computed}", case.id, golden.id));
         }
     }
-    let (noun, verb) = if count == 1 { ("golden", "states") } else { ("goldens", "state") };
+    let (noun, verb) = if count == 1 { ("golden", "has") } else { ("goldens", "have") };
     (count > 0).then(|| {
         format!(
-            "{count} {noun} {verb} an identity key that differs from the computed one; theirs was used: {}",
+            "{count} {noun} {verb} an identity key that differs from the computed key; the given key was used: {}",
             join_examples(&examples, count)
         )
     })

@@ -121,7 +121,7 @@ pub(super) fn acceleration(left_out: &[f64]) -> f64 {
     let mean = sum(left_out.iter().copied()) / left_out.len().max(1) as f64;
     let squares = sum(left_out.iter().map(|v| (mean - v).powi(2)));
     let cubes = sum(left_out.iter().map(|v| (mean - v).powi(3)));
-    if squares > 0.0 { cubes / (6.0 * squares.powf(1.5)) } else { 0.0 }
+    if squares > 0.0 { cubes / (6.0 * libm::pow(squares, 1.5)) } else { 0.0 }
 }
 
 /// The value below which that share of sorted values lies; there must be at least one value.

@@ -63,14 +63,12 @@ impl CorrectionError {
     pub fn reason(self) -> &'static str {
         match self {
             Self::FewLabels => {
-                "there are too few labels: PPI++ needs 30, of them 10 of pairs that the judge calls a match and 10 of others, \
-                 Rogan–Gladen 10 matches and 10 others"
+                "too few labels: PPI++ needs 30, including 10 of pairs that the judge calls a match and 10 of others; \
+                 Rogan–Gladen needs 10 matches and 10 others"
             }
-            Self::NothingJudged => "the judge judged nothing",
-            Self::JudgeTellsNothing => {
-                "sensitivity and specificity add up to 1 or less, so that the judge tells nothing"
-            }
-            Self::BadLabel => "a label's probability of being picked is not above 0 and at most 1",
+            Self::NothingJudged => "the judge decided nothing",
+            Self::JudgeTellsNothing => "sensitivity and specificity add up to 1 or less, so the judge is uninformative",
+            Self::BadLabel => "invalid sampling probability of a label: expected above 0 and at most 1",
             Self::SeveralCandidates => {
                 "Rogan–Gladen corrects pairs, and here some golden or finding has several candidates, or a pair has a label that the \
                  judge was not asked about"
@@ -78,8 +76,8 @@ impl CorrectionError {
             Self::TooManyTogether => {
                 "more than 12 wrong answers of the judge concern goldens and findings that hang together"
             }
-            Self::NotByPairs => "the profile does not decide pair by pair, so labels of pairs correct nothing",
-            Self::Level => "the level is not between 0 and 1",
+            Self::NotByPairs => "the profile does not decide pair by pair, so labels of pairs cannot correct it",
+            Self::Level => "invalid level: expected a number between 0 and 1",
         }
     }
 }

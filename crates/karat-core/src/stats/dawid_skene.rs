@@ -97,16 +97,16 @@ impl Model {
             let said =
                 |rating: &Rating| self.confusion[rating.rater][class].as_ref().map_or(0.0, |s| s[rating.category]);
             // Logarithms, because a product over many raters is too small for a number.
-            *slot = prevalence.ln() + ratings.iter().map(|rating| said(rating).ln()).sum::<f64>();
+            *slot = libm::log(*prevalence) + ratings.iter().map(|rating| libm::log(said(rating))).sum::<f64>();
         }
         let best = posterior.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if best == f64::NEG_INFINITY {
             return best;
         }
-        posterior.iter_mut().for_each(|slot| *slot = (*slot - best).exp());
+        posterior.iter_mut().for_each(|slot| *slot = libm::exp(*slot - best));
         let sum: f64 = posterior.iter().sum();
         posterior.iter_mut().for_each(|slot| *slot /= sum);
-        best + sum.ln()
+        best + libm::log(sum)
     }
 }
 

@@ -11,7 +11,7 @@ pub fn cumulative(x: f64) -> f64 {
         term *= x * x / step;
         sum += term;
     }
-    0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+    0.5 + sum * libm::exp(-x * x / 2.0) / (2.0 * std::f64::consts::PI).sqrt()
 }
 
 /// The `x` below which that share of a standard normal distribution lies, by halving; within 8 of the middle.
@@ -38,7 +38,7 @@ pub fn beta_cumulative(a: f64, b: f64, x: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    let front = (a * x.ln() + b * (-x).ln_1p() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)).exp();
+    let front = libm::exp(a * libm::log(x) + b * libm::log1p(-x) + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b));
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(a, b, x) / a
     } else {
@@ -107,5 +107,5 @@ fn ln_gamma(x: f64) -> f64 {
     }
     let r = 1.0 / (x * x);
     let series = (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r * (1.0 / 1680.0 - r / 1188.0)))) / x;
-    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - f64::ln(product)
+    (x - 0.5) * libm::log(x) - x + 0.5 * libm::log(2.0 * std::f64::consts::PI) + series - libm::log(product)
 }

@@ -44,11 +44,11 @@ impl NoInterval {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Undefined => "the figure itself is undefined",
-            Self::OneUnit => "there is one unit only, which says nothing about how much units differ",
-            Self::NothingVaries => "every resample gives the same figure, which says nothing about how sure it is",
-            Self::OftenUndefined => "in more than one resample of twenty the figure is undefined",
-            Self::Level => "the level is not between 0 and 1",
+            Self::Undefined => "the value is undefined",
+            Self::OneUnit => "only one case or cluster: no interval possible",
+            Self::NothingVaries => "every resample gives the same value: no interval possible",
+            Self::OftenUndefined => "undefined in more than 5 % of the resamples",
+            Self::Level => "invalid level: expected a number between 0 and 1",
         }
     }
 }

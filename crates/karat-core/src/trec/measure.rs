@@ -71,38 +71,38 @@ pub static FAMILIES: &[Family] = families! {
     OFFICIAL "map" Mean Cutoffs::Whole, "average precision", |r, _| r.average_precision(usize::MAX);
     OFFICIAL "gm_map" GeometricMean Cutoffs::Whole, "average precision, geometric mean of topics",
         |r, _| r.average_precision(usize::MAX);
-    OFFICIAL "Rprec" Mean Cutoffs::Whole, "precision at as many places as there are relevant documents",
+    OFFICIAL "Rprec" Mean Cutoffs::Whole, "precision at rank R, the number of relevant documents",
         |r, _| r.precision(r.relevant());
-    OFFICIAL "bpref" Mean Cutoffs::Whole, "relevant documents above those judged not relevant",
+    OFFICIAL "bpref" Mean Cutoffs::Whole, "relevant documents ranked above those judged not relevant",
         |r, _| r.binary_preference();
-    OFFICIAL "recip_rank" Mean Cutoffs::Whole, "1 over the place of the first relevant document",
+    OFFICIAL "recip_rank" Mean Cutoffs::Whole, "1 / rank of the first relevant document",
         |r, _| r.reciprocal_rank();
-    OFFICIAL "iprec_at_recall" Mean Cutoffs::Shares(RECALLS), "highest precision from a recall on",
+    OFFICIAL "iprec_at_recall" Mean Cutoffs::Shares(RECALLS), "highest precision at a recall or above",
         |r, recall| r.interpolated_precision(recall);
-    OFFICIAL "P" Mean PLACES, "precision on the first places", |r, k| r.precision(k as usize);
-    ASKED "recall" Mean PLACES, "recall on the first places", |r, k| r.recall(k as usize);
+    OFFICIAL "P" Mean PLACES, "precision in the first k ranks", |r, k| r.precision(k as usize);
+    ASKED "recall" Mean PLACES, "recall in the first k ranks", |r, k| r.recall(k as usize);
     ASKED "gm_bpref" GeometricMean Cutoffs::Whole, "bpref, geometric mean of topics", |r, _| r.binary_preference();
     ASKED "Rprec_mult" Mean Cutoffs::Shares(MULTIPLES), "precision at multiples of the number of relevant documents",
         |r, multiple| r.precision_at_multiple(multiple);
     ASKED "11pt_avg" Mean Cutoffs::Whole, "interpolated precision, mean of eleven recalls",
         |r, _| RECALLS.iter().map(|recall| r.interpolated_precision(*recall)).sum::<f64>() / RECALLS.len() as f64;
     ASKED "ndcg" Mean Cutoffs::Whole, "normalised discounted cumulative gain", |r, _| r.ndcg(usize::MAX);
-    ASKED "ndcg_cut" Mean PLACES, "the same on the first places", |r, k| r.ndcg(k as usize);
-    ASKED "map_cut" Mean PLACES, "average precision on the first places", |r, k| r.average_precision(k as usize);
-    ASKED "relative_P" Mean PLACES, "precision as a share of the best there could be",
+    ASKED "ndcg_cut" Mean PLACES, "the same in the first k ranks", |r, k| r.ndcg(k as usize);
+    ASKED "map_cut" Mean PLACES, "average precision in the first k ranks", |r, k| r.average_precision(k as usize);
+    ASKED "relative_P" Mean PLACES, "precision as a share of its maximum",
         |r, k| r.relative_precision(k as usize);
-    ASKED "success" Mean Cutoffs::Places(&[1, 5, 10]), "whether a relevant document is on the first places",
+    ASKED "success" Mean Cutoffs::Places(&[1, 5, 10]), "whether a relevant document is in the first k ranks",
         |r, k| r.success(k as usize);
-    ASKED "set_P" Mean Cutoffs::Whole, "precision of all that was found", |r, _| r.precision(r.retrieved());
-    ASKED "set_relative_P" Mean Cutoffs::Whole, "the same as a share of the best there could be",
+    ASKED "set_P" Mean Cutoffs::Whole, "precision of all documents found", |r, _| r.precision(r.retrieved());
+    ASKED "set_relative_P" Mean Cutoffs::Whole, "the same as a share of its maximum",
         |r, _| r.relative_precision(r.retrieved());
-    ASKED "set_recall" Mean Cutoffs::Whole, "recall of all that was found", |r, _| r.recall(r.retrieved());
+    ASKED "set_recall" Mean Cutoffs::Whole, "recall of all documents found", |r, _| r.recall(r.retrieved());
     ASKED "set_map" Mean Cutoffs::Whole, "set_P times set_recall",
         |r, _| r.precision(r.retrieved()) * r.recall(r.retrieved());
     ASKED "set_F" Mean Cutoffs::Whole, "harmonic mean of set_P and set_recall", |r, _| r.set_f();
     ASKED "num_nonrel_judged_ret" Sum Cutoffs::Whole, "documents found that are judged not relevant",
         |r, _| r.judged_not_relevant() as f64;
-    ASKED "unj" Mean Cutoffs::Places(&[5, 10, 20]), "share of the first places that nobody judged",
+    ASKED "unj" Mean Cutoffs::Places(&[5, 10, 20]), "share of the first k ranks that is unjudged",
         |r, k| r.unjudged_within(k as usize);
 };
 
@@ -222,8 +222,8 @@ impl Measure {
             Total::Sum => values.iter().sum(),
             Total::Mean => mean(values.iter().sum()),
             Total::GeometricMean => {
-                let logs: f64 = values.iter().map(|value| value.max(LEAST).ln()).sum();
-                mean(logs + missing as f64 * LEAST.ln()).exp()
+                let logs: f64 = values.iter().map(|value| libm::log(value.max(LEAST))).sum();
+                libm::exp(mean(logs + missing as f64 * libm::log(LEAST)))
             }
         }
     }

@@ -149,7 +149,7 @@ fn is_relevant(relevance: Option<u64>) -> bool {
 }
 
 fn gain(levels: impl Iterator<Item = u64>) -> f64 {
-    sum(levels.enumerate().map(|(at, level)| level as f64 / (at as f64 + 2.0).log2()))
+    sum(levels.enumerate().map(|(at, level)| level as f64 / libm::log2(at as f64 + 2.0)))
 }
 
 /// The sum of numbers; of none it is 0, where that of the standard library is −0 and would be printed so.

@@ -197,7 +197,7 @@ fn missing_data_is_undefined_with_a_reason() {
             ("sui_rank_stability", "no audit"),
             ("brier", "no verdict states a confidence"),
             ("ece", "no verdict states a confidence"),
-            ("overconfidence_rate", "no verdict is that confident"),
+            ("overconfidence_rate", "no verdict is confident enough"),
         ],
     );
     // Found by a match or not, a target needs no audit.
@@ -216,8 +216,8 @@ fn missing_data_is_undefined_with_a_reason() {
             ("harm_weighted_invalid_rate", "no audited finding"),
             ("mean_rcir", "no target was found and rated"),
             ("exact_match_rate", "no target was found with its type judged"),
-            ("overconfidence_rate", "no verdict is that confident"),
-            ("underconfidence_rate", "no verdict is that doubtful"),
+            ("overconfidence_rate", "no verdict is confident enough"),
+            ("underconfidence_rate", "no verdict is doubtful enough"),
             ("lucky_guess_indicator", "no vulnerable case has a target"),
         ],
     );

@@ -30,9 +30,9 @@ fn check(judgements: &str, expect: [&str; 2], bounds: [f64; 3]) {
     score.result.assert_conserved(4, 1);
 }
 
-const OPEN: &str = "no golden comes near it";
-const REAL: &str = "a real problem that no golden names";
-const FALSE: &str = "looked at, and no problem";
+const OPEN: &str = "no golden is similar to it";
+const REAL: &str = "a real problem that no golden describes";
+const FALSE: &str = "reviewed: not a problem";
 
 #[test]
 fn bounds_draw_together_as_extras_are_labelled() {

@@ -165,7 +165,7 @@ fn verdicts_by_statement_by_weakness_and_by_any_finding() {
     close(&tool.metrics, "fpr", 1.0);
     close(&tool.metrics, "youden", 2.0 / 3.0 - 1.0);
     close(&tool.metrics, "verdict_f2", 10.0 / (10.0 + 4.0 + 1.0));
-    assert_eq!(reason(&tool.metrics, "precision"), "the profile compares verdicts alone");
+    assert_eq!(reason(&tool.metrics, "precision"), "the profile compares only verdicts");
     // A second trial that is right halves each case's share.
     trials.push(Trial { verdict: Some(Verdict::Vulnerable), number: 2, ..trial("stated", 2, "") });
     trials.extend(["cwe", "any"].map(|id| Trial { verdict: Some(Verdict::Vulnerable), ..trial(id, 2, "") }));
@@ -227,7 +227,7 @@ fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
             }),
         };
         let card = score(&suite, &[trial("c", 1, findings)], &[audit], &profile("karat", ""));
-        let actual = format!("that audits classify and its trials do not have: {unknown};");
+        let actual = format!("that audits classify but its trials do not have: {unknown};");
         let warned = card.warnings.iter().filter(|warning| warning.contains("that audits classify")).count();
         assert_eq!(warned, usize::from(unknown > 0), "{named}: {:?}", card.warnings);
         assert!(unknown == 0 || card.warnings.iter().any(|warning| warning.contains(&actual)), "{:?}", card.warnings);

@@ -44,7 +44,7 @@ fn the_file_part_has_steps() {
     check_with(&crb, "g src/api/a.ts | x", "f lib/a.ts | y", "", "g=f 0.320");
     let far = "miss g: the best candidate scores too low\nextra f: its best golden scores too low";
     check_with(&crb, "g src/api/a.ts | x", "f src/b.ts | y", "", far);
-    let nothing = "miss g: no finding comes near it\nextra f: no golden comes near it";
+    let nothing = "miss g: no finding is similar to it\nextra f: no golden is similar to it";
     check_with(&crb, "g src/api/a.ts | x", "f lib/b.ts | y", "", nothing);
 }
 
@@ -71,7 +71,7 @@ fn prose_stands_in_for_keywords_only_in_our_own_profile() {
     let found = &card.tools[0].cases[0].trials[0].result.matches[0];
     // Three of four equally rare words.
     assert!((found.score.unwrap() - 0.75).abs() < 1e-12);
-    let missed = "miss g: no finding comes near it\nextra f: no golden comes near it";
+    let missed = "miss g: no finding is similar to it\nextra f: no golden is similar to it";
     check_with(&profile("crb", ""), goldens, findings, "", missed);
 }
 
@@ -87,7 +87,7 @@ fn the_exact_assignment_gives_up_a_pair_for_a_better_whole() {
 #[test]
 fn a_second_report_is_a_duplicate_never_a_second_hit() {
     let findings = "f1 a.py:5 | sql\n f2 a.py:5 | sql\n f3 b/c.rb:90 | other";
-    let expect = "g=f1 1.000 [ambiguous]\nagain f2=g\nextra f3: no golden comes near it";
+    let expect = "g=f1 1.000 [ambiguous]\nagain f2=g\nextra f3: no golden is similar to it";
     check("g a.py:5 kw=sql | x", findings, expect);
 }
 
@@ -144,7 +144,7 @@ fn requirements_forbid_pairs() {
     let goldens = "g a.sol:10 cat=re-entrancy | x";
     // (0.4·1 + 0.2·0.85) / 0.6: a title without a word to compare is no part of the score.
     check_with(&strict, goldens, "f a.sol:11 cat=Re_Entrancy | x", "", "g=f 0.950");
-    let lost = "miss g: no finding comes near it\nextra f: no golden comes near it";
+    let lost = "miss g: no finding is similar to it\nextra f: no golden is similar to it";
     check_with(&strict, goldens, "f a.sol:12 cat=re-entrancy | x", "", lost);
     check_with(&strict, goldens, "f b.sol:10 cat=re-entrancy | x", "", lost);
     check_with(&strict, goldens, "f a.sol:10 cat=other | x", "", lost);
@@ -220,7 +220,7 @@ fn lines_count_in_the_same_file_alone() {
         Some(1.0),
         "a glob that fits is the file"
     );
-    let lost = "miss g: no finding comes near it\nextra f: no golden comes near it";
+    let lost = "miss g: no finding is similar to it\nextra f: no golden is similar to it";
     let near = |name: &str| profile(name, "line_tolerance = 0\nthreshold = 0.1");
     check_with(&near("karat"), golden, "f b.py:10 | sql", "", lost);
     check_with(&near("crb"), golden, "f b.py:10 | sql", "", "g=f 0.600");
@@ -387,7 +387,7 @@ fn identity_needs_no_words() {
     let expect = "g1=f1
         g2=f2
         miss g3: no key can be built for it
-        extra f3: its key is none of the expected ones
+        extra f3: its key is not one of the expected keys
         extra f4: it has no key";
     check_with(&identity, goldens, findings, "", expect);
 }
@@ -439,14 +439,14 @@ fn an_audit_names_the_target_and_says_what_the_rest_is_worth() {
     check(
         &[audited(classes, Some("f1"))],
         "g2=f1\nmiss g1: the profile does not compare it\nagain f2=g2\n\
-         extra f3: the audit calls it another true problem\nextra f4: the audit calls it made up",
+         extra f3: the audit classifies it as another real problem\nextra f4: the audit classifies it as hallucinated",
         (1, 1, 1),
     );
     check(
         &[audited("f1 MISCHARACTERIZED, f2 INFORMATIONAL, f3 OUT_OF_SCOPE", None)],
-        "miss g1: the profile does not compare it\nmiss g2: the audit says that it was not found\n\
-         extra f1: the audit calls it real code wrongly understood\nextra f2: the audit calls it a remark\n\
-         extra f3: the audit calls it out of scope\nextra f4: the profile does not compare it",
+        "miss g1: the profile does not compare it\nmiss g2: the audit reports it as not found\n\
+         extra f1: the audit classifies it as real code misunderstood\nextra f2: the audit classifies it as informational\n\
+         extra f3: the audit classifies it as out of scope\nextra f4: the profile does not compare it",
         (0, 4, 2),
     );
     let warnings = check(

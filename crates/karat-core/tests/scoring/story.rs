@@ -193,7 +193,7 @@ fn miss(why: MissReason) -> String {
     match why {
         MissReason::TrialFailed(outcome) => return format!("the trial {}", outcome.ended()),
         MissReason::NothingReported => "the tool reported nothing",
-        MissReason::NoCandidate => "no finding comes near it",
+        MissReason::NoCandidate => "no finding is similar to it",
         MissReason::BelowThreshold { .. } => "the best candidate scores too low",
         MissReason::PathAlone { .. } => "the best candidate shares its path and nothing else",
         MissReason::NotWorthAsking { .. } => "the best candidate scores too low to ask",
@@ -206,7 +206,7 @@ fn miss(why: MissReason) -> String {
         MissReason::KeyUsed { .. } => "its key is used",
         MissReason::KeyRefused(_) => "its key is refused",
         MissReason::NoKey(_) => "no key can be built for it",
-        MissReason::AuditedMissing => "the audit says that it was not found",
+        MissReason::AuditedMissing => "the audit reports it as not found",
         MissReason::NotRecorded => "no recorded judgement matches it",
         MissReason::NotCompared => "the profile does not compare it",
     }
@@ -216,7 +216,7 @@ fn miss(why: MissReason) -> String {
 fn extra(why: ExtraReason) -> &'static str {
     match why {
         ExtraReason::CleanCase => "the case has no goldens",
-        ExtraReason::NothingNear => "no golden comes near it",
+        ExtraReason::NothingNear => "no golden is similar to it",
         ExtraReason::BelowThreshold { .. } => "its best golden scores too low",
         ExtraReason::PathAlone { .. } => "it shares the path of its best golden and nothing else",
         ExtraReason::NotWorthAsking { .. } => "its best golden scores too low to ask",
@@ -224,13 +224,13 @@ fn extra(why: ExtraReason) -> &'static str {
         ExtraReason::Unjudged { .. } => "no judge answered",
         ExtraReason::NotAsked { .. } => "no judge was asked about its best golden",
         ExtraReason::Trap { .. } => "it reports a known false alarm",
-        ExtraReason::UnexpectedKey => "its key is none of the expected ones",
+        ExtraReason::UnexpectedKey => "its key is not one of the expected keys",
         ExtraReason::KeyRefused(_) => "its key is refused",
         ExtraReason::NoKey(_) => "it has no key",
         ExtraReason::Audited(class) => class.meaning(),
         ExtraReason::NotRecorded => "no recorded judgement matches it",
         ExtraReason::NotCompared => "the profile does not compare it",
-        ExtraReason::Confirmed => "a real problem that no golden names",
-        ExtraReason::Refuted => "looked at, and no problem",
+        ExtraReason::Confirmed => "a real problem that no golden describes",
+        ExtraReason::Refuted => "reviewed: not a problem",
     }
 }

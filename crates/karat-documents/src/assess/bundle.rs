@@ -68,7 +68,7 @@ pub fn load_all(places: &[RecordPlace], ingest: &mut Ingest<'_>) -> Result<Vec<B
     for bundle in &bundles {
         let GoldenRecord { bundle: id, template, .. } = &bundle.record;
         if let Some(earlier) = first.get(&(id.as_str(), template.as_str())) {
-            let message = format!("the bundle `{id}` is held against `{template}` already, by {earlier}");
+            let message = format!("the bundle `{id}` is already compared with `{template}`, by {earlier}");
             faults.extend(bundle.source.at(&["bundle_id"], "duplicate-id", message));
         } else {
             first.insert((id, template), &bundle.record_path);
@@ -118,7 +118,7 @@ fn record_bytes(place: &RecordPlace, shown: &str) -> Result<Vec<u8>, Vec<Diagnos
             Diagnostic::of_file(shown, "path-escapes", "this link leads out of the folder of the record")
                 .with_help("put the record itself there, beside its documents")
         }
-        Ok(Bounded::Absent) => Diagnostic::of_file(shown, "no-such-place", "there is no such file"),
+        Ok(Bounded::Absent) => Diagnostic::of_file(shown, "no-such-place", "missing file"),
         Err(error) => Diagnostic::of_file(shown, "unreadable", error.to_string()),
     };
     Err(vec![fault])

@@ -85,10 +85,11 @@ fn at(path: &str, recursive: bool) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> 
         Ok(there) if there.is_dir() && is_record(path) => fault("not-a-file", is_a_folder(), RENAME),
         Ok(there) if there.is_dir() => folder(path, &Files::Disk(disk.to_owned()), &Folder::on_disk(disk), recursive),
         Ok(there) if !there.is_file() => {
-            fault("not-a-file", "this is no plain file".to_owned(), "give the file of a record, or a folder")
+            fault("not-a-file", "this is not a regular file".to_owned(), "give the file of a record, or a folder")
         }
         Ok(_) if !is_record(path) => {
-            let message = format!("by its name this is no golden record; expected a name that ends in {}", ENDINGS[0]);
+            let message =
+                format!("this is not named like a golden record: expected a name that ends in {}", ENDINGS[0]);
             fault("not-a-record", message, "rename the file, or give the record that lies beside the documents")
         }
         Ok(_) => {
@@ -102,7 +103,7 @@ fn at(path: &str, recursive: bool) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> 
                 let near =
                     nearest(path, shipped_suites::names()).map(|near| format!("did you mean the suite `{near}`?"));
                 let help = near.unwrap_or_else(|| format!("give a file that ends in {}, or a folder", ENDINGS[0]));
-                fault("no-such-place", "there is no such file or folder".to_owned(), &help)
+                fault("no-such-place", "missing file or folder".to_owned(), &help)
             }
         },
     }

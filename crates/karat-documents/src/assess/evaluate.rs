@@ -52,7 +52,7 @@ pub enum EvaluationError {
     Provider { name: String, source: ProviderError },
     #[error("the model `{name}` cannot be asked: {why}")]
     NotReady { name: String, why: String },
-    #[error("`{name}` is named twice; once is enough")]
+    #[error("`{name}` is given twice")]
     Twice { name: String },
 }
 

@@ -114,17 +114,17 @@ impl<'d> BundleTexts<'d> {
         }
         match self.elsewhere(text, document) {
             Some((other, section)) if other != document => {
-                let message = format!("the text of `{id}` does not stand in {name}");
+                let message = format!("the text of `{id}` is not in {name}");
                 let (other, place) = (self.documents[other].name, quoted(section));
-                vec![fault("document", "wrong-document", message, format!("it stands in {other}, under {place}"))]
+                vec![fault("document", "wrong-document", message, format!("it is in {other}, under {place}"))]
             }
             Some((_, section)) if headed.is_empty() => {
                 let message = format!("{name} has no heading “{}”", nearest::short(&part.title));
-                vec![fault("title", "unknown-title", message, format!("the text stands under {}", quoted(section)))]
+                vec![fault("title", "unknown-title", message, format!("the text is under {}", quoted(section)))]
             }
             Some((_, section)) => {
-                let message = format!("the text of `{id}` does not stand under “{}”", nearest::short(&part.title));
-                vec![fault("title", "wrong-section", message, format!("it stands under {}", quoted(section)))]
+                let message = format!("the text of `{id}` is not under “{}”", nearest::short(&part.title));
+                vec![fault("title", "wrong-section", message, format!("it is under {}", quoted(section)))]
             }
             None => {
                 let mut found = Vec::new();
@@ -134,7 +134,7 @@ impl<'d> BundleTexts<'d> {
                     let help = near.map(|near| format!("did you mean {}?", quoted(near)));
                     found.push(PartFault { key: "title", code: "unknown-title", message, help });
                 }
-                let message = format!("the text of `{id}` does not stand in {name}");
+                let message = format!("the text of `{id}` is not in {name}");
                 let help = self.near_passage(&part.text, text, document, headed);
                 found.push(PartFault { key: "text", code: "text-not-found", message, help });
                 found

@@ -124,7 +124,7 @@ fn check(template: &TemplateV1, source: &SourceFile, faults: &mut Vec<Diagnostic
                      known: Vec<&str>,
                      faults: &mut Vec<Diagnostic>| {
         for (name, provider) in names.filter(|(_, provider)| !known.contains(&provider.as_str())) {
-            let message = format!("there is no provider `{provider}`; expected one of {}", known.join(", "));
+            let message = format!("unknown provider `{provider}`; expected one of {}", known.join(", "));
             let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
             let fault = source.at(&[block, name, "provider"], "unknown-provider", message);
             faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
@@ -167,7 +167,7 @@ fn requirement_faults(
         let path = ["requirements", id, "guidance", verdict];
         if Compliance::parse(verdict).is_none() {
             let names = Compliance::ALL.map(Compliance::name);
-            let message = format!("there is no verdict `{verdict}`; expected one of {}", names.join(", "));
+            let message = format!("unknown verdict `{verdict}`; expected one of {}", names.join(", "));
             let help = nearest(verdict, names).map(|near| format!("did you mean `{near}`?"));
             let fault = source.at_key(&path, "unknown-verdict", message);
             faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));

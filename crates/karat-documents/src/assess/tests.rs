@@ -74,7 +74,7 @@ fn ids_and_names() {
     changed(
         "bundle_id: contract",
         "bundle_id: ' contract'",
-        "2:12 bad-id: the id \" contract\" has blanks at its ends or control characters\n",
+        "2:12 bad-id: the id \" contract\" has leading or trailing spaces, or control characters\n",
     );
     changed(
         "bundle_id: contract",
@@ -84,7 +84,7 @@ fn ids_and_names() {
     changed(
         "template_id: privacy",
         "template_id: ../privacy",
-        "3:14 bad-id: the id \"../privacy\" reads as a path that leads elsewhere\n",
+        "3:14 bad-id: the id \"../privacy\" looks like a path to another folder\n",
     );
     changed(
         "template_id: privacy",
@@ -173,38 +173,38 @@ fn texts_stand_where_they_are_said_to() {
     changed(
         "organisational\n",
         "organizational\n",
-        "15:11 text-not-found: the text of `measures` does not stand in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 93 % of its words; after “shall implement technical and” the record has “organizational measures to protect personal” and the document has “organisational measures to protect personal”]\n",
+        "15:11 text-not-found: the text of `measures` is not in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 93 % of its words; after “shall implement technical and” the record has “organizational measures to protect personal” and the document has “organisational measures to protect personal”]\n",
     );
     changed(
         "          The Processor shall implement",
         "          A supplier shall implement",
-        "15:11 text-not-found: the text of `measures` does not stand in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 86 % of its words; before “shall implement technical and organisational” the record has “a supplier” and the document “the processor”]\n",
+        "15:11 text-not-found: the text of `measures` is not in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 86 % of its words; before “shall implement technical and organisational” the record has “a supplier” and the document “the processor”]\n",
     );
     changed(
         "2.2 Security Measures",
         "2.1 Encryption",
-        "13:16 wrong-section: the text of `measures` does not stand under “2.1 Encryption” [it stands under “2.2 Security Measures” (lines 7–10)]\n",
+        "13:16 wrong-section: the text of `measures` is not under “2.1 Encryption” [it is under “2.2 Security Measures” (lines 7–10)]\n",
     );
     changed(
         "2.2 Security Measures",
         "Security measures",
-        "13:16 unknown-title: contract.md has no heading “Security measures” [the text stands under “2.2 Security Measures” (lines 7–10)]\n",
+        "13:16 unknown-title: contract.md has no heading “Security measures” [the text is under “2.2 Security Measures” (lines 7–10)]\n",
     );
     changed(
         "2.3 Notices",
         "2.3 Noticse",
-        "24:16 unknown-title: contract.md has no heading “2.3 Noticse” [the text stands under “2.3 Notices” (lines 12–14)]\n",
+        "24:16 unknown-title: contract.md has no heading “2.3 Noticse” [the text is under “2.3 Notices” (lines 12–14)]\n",
     );
     changed(
         "2.3 Notices\n        text: Security",
         "2.3 Noticse\n        text: Safety",
         "24:16 unknown-title: contract.md has no heading “2.3 Noticse” [did you mean “2.3 Notices” (lines 12–14)?]\n\
-         25:15 text-not-found: the text of `address` does not stand in contract.md [nearest is “2.3 Notices” (lines 12–14), with 90 % of its words; before “notices are sent to the” the record has “safety” and the document “security”]\n",
+         25:15 text-not-found: the text of `address` is not in contract.md [nearest is “2.3 Notices” (lines 12–14), with 90 % of its words; before “notices are sent to the” the record has “safety” and the document “security”]\n",
     );
     changed(
         "text: Security notices are sent to the address of the Controller.",
         "text: Bananas ripen quickly in paper bags.",
-        "25:15 text-not-found: the text of `address` does not stand in contract.md [no section of the document is like it; is it the right document?]\n",
+        "25:15 text-not-found: the text of `address` is not in contract.md [no section of the document is like it; is it the right document?]\n",
     );
     changed(
         "          The Processor shall implement",
@@ -215,7 +215,7 @@ fn texts_stand_where_they_are_said_to() {
     other.push(("bundles/a/annex.md", "# Annex\n\nNothing here.\n".to_owned()));
     refused(
         &other,
-        "12:19 wrong-document: the text of `measures` does not stand in annex.md [it stands in contract.md, under “2.2 Security Measures” (lines 7–10)]\n",
+        "12:19 wrong-document: the text of `measures` is not in annex.md [it is in contract.md, under “2.2 Security Measures” (lines 7–10)]\n",
     );
 }
 
@@ -264,8 +264,8 @@ questions: { sector: Which? }
 ",
         "templates/privacy/config.yml 2:57 unknown-question: there is no question `sektor` in this template [did you mean `sector`?]\n\
          templates/privacy/config.yml 2:70 unknown-question: there is no question `size` in this template [state it under `questions`]\n\
-         templates/privacy/config.yml 4:36 unknown-provider: there is no provider `scriptd`; expected one of anthropic, openai, scripted, replay [did you mean `scripted`?]\n\
-         templates/privacy/config.yml 5:41 unknown-provider: there is no provider `htp`; expected one of embedded, folder, http, none [did you mean `http`?]\n",
+         templates/privacy/config.yml 4:36 unknown-provider: unknown provider `scriptd`; expected one of anthropic, openai, scripted, replay [did you mean `scripted`?]\n\
+         templates/privacy/config.yml 5:41 unknown-provider: unknown provider `htp`; expected one of embedded, folder, http, none [did you mean `http`?]\n",
     );
     check(
         "requirements:
@@ -287,15 +287,15 @@ questions: { sector: '' }
         "templates/privacy/config.yml 3:12 blank: the title is blank\n\
          templates/privacy/config.yml 5:16 bad-language: \"english\" is no name of a language; expected one such as `en`, `sv` or `de` [did you mean `en`?]\n\
          templates/privacy/config.yml 5:39 blank: the query is blank\n\
-         templates/privacy/config.yml 6:17 unknown-verdict: there is no verdict `yess`; expected one of yes, partial, no, not_applicable [did you mean `yes`?]\n\
+         templates/privacy/config.yml 6:17 unknown-verdict: unknown verdict `yess`; expected one of yes, partial, no, not_applicable [did you mean `yes`?]\n\
          templates/privacy/config.yml 9:24 blank: the words to look for are blank\n\
          templates/privacy/config.yml 11:14 too-short: expected a list of at least 1 item for `any`, found 0 items [expected at least 1 item]\n\
          templates/privacy/config.yml 12:40 unknown-key: unknown key `signz` [did you mean `signs`?]\n\
          templates/privacy/config.yml 13:21 bad-language: \"Swedish\" is no name of a language; expected one such as `en`, `sv` or `de` [did you mean `sv`?]\n\
          templates/privacy/config.yml 13:43 out-of-range: expected a number of at most 1.0 for `bm25_weight`, found the number 1.5 [expected a number of at most 1.0]\n\
          templates/privacy/config.yml 13:62 out-of-range: expected a number of at least 1 for `search_limit`, found the number 0 [expected a number of at least 1]\n\
-         templates/privacy/config.yml 14:44 bad-rule: thresholds.weak = 0.5: expected no more than thresholds.whole, 0.4\n\
-         templates/privacy/config.yml 14:54 bad-rule: k = 0: expected a number from 1\n\
+         templates/privacy/config.yml 14:44 bad-rule: thresholds.weak = 0.5: expected at most thresholds.whole, 0.4\n\
+         templates/privacy/config.yml 14:54 bad-rule: k = 0: expected at least 1\n\
          templates/privacy/config.yml 14:73 bad-rule: primary_weight = -1: expected a number above 0\n\
          templates/privacy/config.yml 15:22 blank: the question is blank\n",
     );
@@ -435,12 +435,12 @@ fn records_are_found_once_and_sorted() {
     check(
         "a/other.yml",
         false,
-        "a/other.yml not-a-record: by its name this is no golden record; expected a name that ends in .golden-assessment.yml [rename the file, or give the record that lies beside the documents]\n",
+        "a/other.yml not-a-record: this is not named like a golden record: expected a name that ends in .golden-assessment.yml [rename the file, or give the record that lies beside the documents]\n",
     );
     check(
         "nowhere",
         true,
-        "nowhere no-such-place: there is no such file or folder [give a file that ends in .golden-assessment.yml, or a folder]\n",
+        "nowhere no-such-place: missing file or folder [give a file that ends in .golden-assessment.yml, or a folder]\n",
     );
     check("b/.karat", true, "b/.karat/y.golden-assessment.yml\n");
     std::fs::create_dir(path("c")).unwrap();
@@ -462,7 +462,7 @@ fn records_are_found_once_and_sorted() {
     );
     assert_lines(
         &found(&["agreement".to_owned()], false),
-        "agreement no-such-place: there is no such file or folder [did you mean the suite `agreements`?]\n",
+        "agreement no-such-place: missing file or folder [did you mean the suite `agreements`?]\n",
     );
     assert!(holds_records(&path("b")) && holds_records(&path("nowhere/x.golden-assessment.yml")));
     assert!(holds_records("agreements") && !holds_records("starter") && !holds_records(&path("nowhere")));

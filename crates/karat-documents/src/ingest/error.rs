@@ -6,13 +6,11 @@ use super::FORMATS;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum IngestError {
-    #[error("{name}: documents of this kind cannot be read; known are {}", endings())]
+    #[error("{name}: unsupported kind of document; supported: {}", endings())]
     UnknownFormat { name: String },
     #[error("{name}: the file is empty; is it the right one?")]
     Empty { name: String },
-    #[error(
-        "{name}: {what} is more than is taken from one document ({limit}); split it, or leave out what it does not need"
-    )]
+    #[error("{name}: {what} exceeds the limit for one document ({limit}); split it, or remove what it does not need")]
     TooMuch { name: String, what: String, limit: String },
     #[error("{name}{}: {message}", within(.place))]
     Malformed {
@@ -29,7 +27,7 @@ pub enum IngestError {
     )]
     NoText { name: String, pages: usize },
     #[error(
-        "{name}: reading it took longer than {seconds} s and was given up; is it damaged? Save it again, or split it"
+        "{name}: reading it took longer than {seconds} s and was stopped; is it damaged? Save it again, or split it"
     )]
     TooSlow { name: String, seconds: u64 },
     #[error("{name}: this {format} is damaged in a way that breaks its reader; open it and save it again")]

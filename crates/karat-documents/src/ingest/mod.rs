@@ -140,12 +140,12 @@ mod tests {
 
     #[test]
     fn what_is_no_document_is_refused_with_advice() {
-        refused("a.exe", b"x", "a.exe: documents of this kind cannot be read; known are .md, .markdown, .docx, .pdf");
+        refused("a.exe", b"x", "a.exe: unsupported kind of document; supported: .md, .markdown, .docx, .pdf");
         refused("a.md", b"", "a.md: the file is empty; is it the right one?");
         refused(
             "a.md",
             &[b'x'; 1001],
-            "a.md: the file is more than is taken from one document (1000 bytes); split it, or leave out what it does not need",
+            "a.md: the file exceeds the limit for one document (1000 bytes); split it, or remove what it does not need",
         );
         refused(
             "a.md",

@@ -74,7 +74,7 @@ pub static EMBEDDERS: &[EmbedderEntry] = &[
     },
     EmbedderEntry { name: "folder", about: "a model of the BERT family in a folder", open: Some(folder::open) },
     EmbedderEntry { name: "http", about: "a server with `/embeddings` as OpenAI has it", open: Some(http::open) },
-    EmbedderEntry { name: "none", about: "nobody; the search goes by words alone", open: None },
+    EmbedderEntry { name: "none", about: "none; the search uses only words", open: None },
 ];
 
 /// Opens an embedder; `None` if `none` is chosen. Files are read now; no connection is made before the first text.

@@ -6,9 +6,9 @@ use karat_llm::provider::ProviderError;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum RetrievalError {
-    #[error("there is no language `{word}`; {hint}")]
+    #[error("unknown language `{word}`; {hint}")]
     UnknownLanguage { word: String, hint: String },
-    #[error("there is no {what} `{name}`; {hint}")]
+    #[error("unknown {what} `{name}`; {hint}")]
     UnknownProvider { what: &'static str, name: String, hint: String },
     #[error("{who} needs `{field}: …`")]
     Needs { who: String, field: &'static str },
@@ -22,7 +22,7 @@ pub enum RetrievalError {
         "with `bm25_weight` {weight} the search needs vectors, and there is no embedder; name one, or set `bm25_weight: 1`"
     )]
     NoVectors { weight: f64 },
-    #[error("{who} gave vectors of {found} numbers, and those of the index have {expected}; make the index anew")]
+    #[error("{who} returned vectors of {found} numbers, but those of the index have {expected}; rebuild the index")]
     OtherVectors { who: String, found: usize, expected: usize },
     #[error("{who}: {why}")]
     Failed { who: String, why: String },

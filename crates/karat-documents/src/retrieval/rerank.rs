@@ -91,7 +91,7 @@ pub static RERANKERS: &[RerankerEntry] = &[
     },
     RerankerEntry { name: "folder", about: "a cross-encoder of the BERT family in a folder", open: Some(folder::open) },
     RerankerEntry { name: "http", about: "a server with `/rerank` as Jina and Cohere have it", open: Some(http::open) },
-    RerankerEntry { name: "none", about: "nobody; the order is that of the search", open: None },
+    RerankerEntry { name: "none", about: "none; the order of the search is kept", open: None },
 ];
 
 /// Opens a reranker; `None` if `none` is chosen. Files are read now; no connection is made before the first query.

@@ -206,7 +206,7 @@ fn an_answer_of_another_size_is_refused() {
     let one = Index::new(&passages(&["one"]), &Analysis::default(), Some(&Bad)).unwrap();
     check(
         one.search(&query("one"), &SearchOptions::default(), Some(&Bad), None),
-        "vectors of 3 numbers, and those of the index have 2",
+        "vectors of 3 numbers, but those of the index have 2",
     );
     check(one.search(&query("one"), &SearchOptions { rerank: true, ..WORDS }, None, Some(&Bad)), "the reranker bad");
     let two = Index::new(&passages(&["one", "two"]), &Analysis::default(), Some(&Bad));
@@ -253,8 +253,8 @@ fn everybody_in_the_tables_is_described_and_can_be_tried() {
             assert!(known, "{message}");
         }
     }
-    assert_eq!(message("embeded", None)[0], "there is no embedder `embeded`; did you mean `embedded`?");
-    assert_eq!(message("gpt", None)[1], "there is no reranker `gpt`; there are embedded, folder, http, none");
+    assert_eq!(message("embeded", None)[0], "unknown embedder `embeded`; did you mean `embedded`?");
+    assert_eq!(message("gpt", None)[1], "unknown reranker `gpt`; there are embedded, folder, http, none");
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl<'s> Checker<'s> {
                     values.iter().map(|value| format!("`{}`", value.as_str().unwrap_or("?"))).collect();
                 let message = format!("the key `{tag}` is missing{}", context.in_phrase());
                 return Err(Fault::new("missing-key", span(node, context), message)
-                    .with_label(format!("`{tag}` is needed here"))
+                    .with_label(format!("`{tag}` is required here"))
                     .with_help(format!("`{tag}` is one of {}", listed.join(", "))));
             };
             let json = value.to_json();

@@ -124,7 +124,7 @@ impl Reader<'_> {
         self.blanks();
         if self.take(bracket) {
             let fault = Fault::new("syntax", comma..comma + 1, "a comma after the last item");
-            self.add_fault(fault.with_help("JSON allows no comma there: remove it"));
+            self.add_fault(fault.with_help("remove it: JSON does not allow a trailing comma"));
             return Ok(true);
         }
         Ok(false)
@@ -313,11 +313,11 @@ impl Reader<'_> {
         };
         let fault = Fault::new("syntax", span.clone(), format!("expected {expected}, found {found}"));
         let help = match self.text[span].chars().next() {
-            Some('\'') => "JSON takes double quotes, not single ones",
-            Some('/' | '#') => "JSON has no comments: remove it",
+            Some('\'') => "use double quotes: JSON does not allow single quotes",
+            Some('/' | '#') => "remove it: JSON does not allow comments",
             Some('T') => "write `true`",
             Some('F') => "write `false`",
-            Some('N') => "JSON has no such value: write `null`",
+            Some('N') => "write `null`",
             Some('"') if expected.contains(',') => "a comma is missing before it",
             _ => return self.stop(fault),
         };

@@ -107,7 +107,7 @@ pub fn decode_lines_within<T: DeserializeOwned>(
             Ok(0) => break,
             Ok(length) => length,
             Err(error) => {
-                let message = format!("cannot be read on from line {number}: {error}");
+                let message = format!("could not be read after line {number}: {error}");
                 capped.push(Diagnostic::of_file(file, "unreadable", message));
                 break;
             }
@@ -197,7 +197,7 @@ impl CappedDiagnostics {
 
     fn into_diagnostics(mut self, file: &str) -> Vec<Diagnostic> {
         if self.more > 0 {
-            let message = format!("{} not shown", plural(self.more, "more fault is", "more faults are"));
+            let message = format!("{} not shown", plural(self.more, "more error is", "more errors are"));
             // Has the worst level of them, so that an error which is not shown still rejects the file.
             self.diagnostics.push(Diagnostic::of_file(file, "more-faults", message).with_level(self.worst));
         }

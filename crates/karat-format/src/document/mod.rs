@@ -123,7 +123,7 @@ impl Fault {
 /// The result of a parser: the node as far as it could be read, and all faults.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The value, or `None` where parsing stopped. It may exist despite faults, such as duplicate keys.
+    /// The value, or `None` if parsing stopped. It may exist despite faults, such as duplicate keys.
     pub node: Option<Node>,
     /// The faults, in the order in which they were found.
     pub faults: Vec<Fault>,

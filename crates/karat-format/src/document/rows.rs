@@ -27,7 +27,7 @@ pub fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fa
             Ok(false) => return None,
             Err(error) => {
                 let at = error.position().map_or(0, |position| position.byte() as usize);
-                return Some(Fault::new("bad-csv", at..at, format!("this row cannot be read: {error}")));
+                return Some(Fault::new("bad-csv", at..at, format!("this row could not be read: {error}")));
             }
         }
         let position = record.position();
@@ -76,8 +76,8 @@ impl Row<'_> {
     /// The fault of a row with another number of fields than the header.
     pub fn wrong_width(&self, wanted: usize) -> Option<Fault> {
         let found = self.record.len();
-        let message = format!("this row has {found} fields where the header has {wanted}");
-        let help = "quote fields that hold the delimiter, and close every quote";
+        let message = format!("this row has {found} fields, but the header has {wanted}");
+        let help = "quote fields that contain the delimiter, and close every quote";
         (found != wanted).then(|| Fault::new("wrong-width", self.full_span(), message).with_help(help))
     }
 

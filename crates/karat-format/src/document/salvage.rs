@@ -9,7 +9,7 @@ use super::{Node, Value};
 use serde_json::{Map, Value as Json};
 
 /// The value without its faults. Missing required keys and wrong list items get a stand-in, so that positions stay the same.
-/// `None` where nothing is left.
+/// `None` if nothing is left.
 pub(super) fn salvage(node: &Node, schema: &Json) -> Option<Json> {
     let mut checker = Checker { root: schema, text: "", faults: Vec::new(), steps: 0 };
     checker.salvage_value(node, schema)

@@ -135,9 +135,9 @@ impl<'s> Checker<'s> {
                 Some(format!("write it without a point: {number:.0}"))
             }
             Value::Float(number) if types.contains(&"integer") && number.abs() >= 1e15 => {
-                Some("write a whole number that is not as large".into())
+                Some("write a smaller whole number".into())
             }
-            Value::Int(_) if types.contains(&"integer") => Some("write a whole number that is not as large".into()),
+            Value::Int(_) if types.contains(&"integer") => Some("write a smaller whole number".into()),
             Value::Null => context.key.filter(|_| !context.item).map(|key| {
                 let empty = if types.contains(&"object") { "; `{}` stands for an empty one" } else { "" };
                 format!("give `{}` a value{empty}", truncated(&key.name))
@@ -216,7 +216,7 @@ impl<'s> Checker<'s> {
                 let pattern =
                     facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()?.keys().next()).next();
                 self.faults.push(match pattern {
-                    Some(pattern) => fault.with_help(format!("keys follow the pattern `{pattern}` here")),
+                    Some(pattern) => fault.with_help(format!("expected a key that matches `{pattern}`")),
                     None => fault,
                 });
             }
@@ -234,7 +234,7 @@ impl<'s> Checker<'s> {
     fn missing_key(&self, node: &Node, name: &str, schema: Option<&'s Json>, context: ValueContext<'_>) -> Fault {
         let message = format!("the key `{name}` is missing{}", context.in_phrase());
         let fault =
-            Fault::new("missing-key", span(node, context), message).with_label(format!("`{name}` is needed here"));
+            Fault::new("missing-key", span(node, context), message).with_label(format!("`{name}` is required here"));
         let mut facets = Vec::new();
         if let Some(schema) = schema {
             self.gather(schema, &mut facets);
@@ -262,7 +262,7 @@ pub(super) fn unknown_key<'s>(
         return fault.with_label(format!("did you mean `{name}`?"));
     }
     if let Some(name) = nearest(&key.name, known.iter().map(|(name, _)| *name)) {
-        return fault.with_label(format!("did you mean `{name}`, which is given already?"));
+        return fault.with_label(format!("did you mean `{name}`, which is already given?"));
     }
     let mut names: Vec<String> = Vec::new();
     for name in known.iter().map(|(name, _)| format!("`{name}`")) {
@@ -271,8 +271,8 @@ pub(super) fn unknown_key<'s>(
         }
     }
     match names.as_slice() {
-        [] => fault.with_label("not known here"),
-        _ => fault.with_label("not known here").with_help(format!("the known keys are {}", names.join(", "))),
+        [] => fault.with_label("unknown here"),
+        _ => fault.with_label("unknown here").with_help(format!("known keys: {}", names.join(", "))),
     }
 }
 

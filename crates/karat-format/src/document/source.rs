@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
         faults.truncate(MAX_REPORTED);
         let mut diagnostics: Vec<Diagnostic> = faults.into_iter().map(|fault| self.diagnostic(fault)).collect();
         if more > 0 {
-            let message = format!("{} not shown", plural(more, "more fault is", "more faults are"));
+            let message = format!("{} not shown", plural(more, "more error is", "more errors are"));
             diagnostics.push(Diagnostic::of_file(&*self.file, "more-faults", message));
         }
         diagnostics

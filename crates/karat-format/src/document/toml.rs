@@ -37,7 +37,7 @@ fn syntax_fault(error: &toml::de::Error, text: &str) -> Fault {
                 .with_help("remove one of the two")
         }
         message if message.contains("recurs") => {
-            Fault::new("too-deep", span, "lists, tables or dotted keys lie too deep in one another")
+            Fault::new("too-deep", span, "lists, tables or dotted keys are nested too deeply")
         }
         message => Fault::new("syntax", span, format!("not valid TOML: {message}")),
     }
@@ -59,7 +59,7 @@ fn entries(table: &DeTable<'_>, depth: usize, faults: &mut Vec<Fault>) -> Value 
 fn convert(spanned: &Spanned<DeValue<'_>>, depth: usize, faults: &mut Vec<Fault>) -> Node {
     let span = spanned.span();
     if depth > DEPTH_LIMIT {
-        let message = format!("lists and tables lie more than {DEPTH_LIMIT} deep in one another");
+        let message = format!("lists and tables are nested more than {DEPTH_LIMIT} levels deep");
         faults.push(Fault::new("too-deep", span.clone(), message));
         return Node { value: Value::Null, span };
     }
@@ -70,7 +70,7 @@ fn convert(spanned: &Spanned<DeValue<'_>>, depth: usize, faults: &mut Vec<Fault>
         DeValue::Float(float) => {
             let number = float.as_str().parse::<f64>().unwrap_or(f64::NAN);
             if !number.is_finite() {
-                faults.push(Fault::new("not-finite", span.clone(), "expected a number that is finite"));
+                faults.push(Fault::new("not-finite", span.clone(), "expected a finite number"));
             }
             Value::Float(number)
         }

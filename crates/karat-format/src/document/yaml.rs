@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
                     let span = self.offsets.span(span);
                     return self.stop(
                         Fault::new("several-documents", span, "a second YAML document in the same file")
-                            .with_help("keep one document in a file: remove the `---` and what follows"),
+                            .with_help("keep one document per file: remove the `---` and everything after it"),
                     );
                 }
                 Event::DocumentStart(_) => {
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
     fn alias(&mut self, id: usize, span: Span, depth: usize) -> Result<Node, Stopped> {
         let span = self.offsets.span(span);
         let Some(anchored) = self.anchors.get(&id) else {
-            return self.stop(Fault::new("recursive-alias", span, "an alias that stands within its own anchor"));
+            return self.stop(Fault::new("recursive-alias", span, "an alias inside its own anchor"));
         };
         if depth + anchored.height > DEPTH_LIMIT {
             return self.too_deep(span);
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     fn charge(&mut self, weight: usize, span: &Range<usize>) -> Result<(), Stopped> {
         self.expanded = self.expanded.saturating_add(weight);
         if self.expanded > EXPANSION_LIMIT {
-            let message = format!("anchors and aliases stand for more than {EXPANSION_LIMIT} values");
+            let message = format!("anchors and aliases expand to more than {EXPANSION_LIMIT} values");
             return self
                 .stop(Fault::new("too-many-aliases", span.clone(), message).with_help("write the values out instead"));
         }
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         if let Value::Float(number) = value
             && !number.is_finite()
         {
-            self.add_fault(Fault::new("not-finite", span.clone(), "expected a number that is finite"));
+            self.add_fault(Fault::new("not-finite", span.clone(), "expected a finite number"));
         }
         value
     }
@@ -230,12 +230,8 @@ impl<'a> Reader<'a> {
     fn refuse_tag(&mut self, tag: Option<&Tag>, span: &Range<usize>) {
         let name = tag.map_or_else(String::new, ToString::to_string);
         self.add_fault(
-            Fault::new(
-                "unknown-tag",
-                span.clone(),
-                format!("the tag `{}` does not fit here", super::source::truncated(&name)),
-            )
-            .with_help("remove the tag"),
+            Fault::new("unknown-tag", span.clone(), format!("unexpected tag `{}`", super::source::truncated(&name)))
+                .with_help("remove the tag"),
         );
     }
 
@@ -249,7 +245,7 @@ impl<'a> Reader<'a> {
                 }
                 let message = format!("not valid YAML: {}", error.info());
                 let tabs = self.offsets.tab_before(at) || error.info().contains("found a tab");
-                let help = tabs.then_some("YAML is indented by blanks, not by tabs");
+                let help = tabs.then_some("indent with spaces: YAML does not allow tabs");
                 let fault = Fault { help: help.map(str::to_owned), ..Fault::new("syntax", at..at, message) };
                 self.stop(fault)
             }
@@ -258,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     fn too_deep<T>(&mut self, span: Range<usize>) -> Result<T, Stopped> {
-        let message = format!("lists and mappings lie more than {DEPTH_LIMIT} deep in one another");
+        let message = format!("lists and mappings are nested more than {DEPTH_LIMIT} levels deep");
         self.stop(Fault::new("too-deep", span, message))
     }
 

@@ -42,7 +42,7 @@ pub struct JudgeV1 {
     /// How far the members of a panel agree.
     #[serde(default)]
     pub agreement: Option<AgreementV1>,
-    /// How it did the last time it was probed; absent where it never was.
+    /// How it did the last time it was probed; absent if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeV1>,
 }

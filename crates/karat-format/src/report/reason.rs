@@ -57,7 +57,7 @@ pub enum MissReasonV1 {
     },
     /// A judge was asked in vain.
     Unjudged {
-        /// The candidate it was asked about; absent where it was the whole trial.
+        /// The candidate it was asked about; absent if it was the whole trial.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         finding: Option<String>,
     },
@@ -149,7 +149,7 @@ pub enum ExtraReasonV1 {
     },
     /// A judge was asked in vain.
     Unjudged {
-        /// The golden it was asked about; absent where it was the whole trial.
+        /// The golden it was asked about; absent if it was the whole trial.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         golden: Option<String>,
     },

@@ -31,7 +31,7 @@ pub(super) fn assemble(mut collected: Collected, data: &mut ImportedData) {
     for pull_request in collected.goldens {
         let id = id_of(&pull_request.url);
         if index.contains_key(&id) {
-            counter.count_word("pull request left out, as its goldens came before", &pull_request.url);
+            counter.count_word("pull request skipped: its goldens were already read", &pull_request.url);
             continue;
         }
         index.insert(id.clone(), cases.len());
@@ -52,7 +52,7 @@ pub(super) fn assemble(mut collected: Collected, data: &mut ImportedData) {
         }
     }
     if cases.len() > known {
-        counter.count("goldens taken from the evaluations, as no golden_comments file was given");
+        counter.count("goldens taken from the evaluations: no golden_comments file was given");
     }
 
     let by_text: Vec<GoldensByText> = cases.iter().map(GoldensByText::new).collect();
@@ -156,7 +156,7 @@ fn trial(
     if report.evaluation.as_ref().is_some_and(|evaluation| evaluation.skipped.0 == Some(true)) {
         trial.outcome = Outcome::Skipped;
         if report.candidates.is_some_and(|candidates| !candidates.is_empty()) {
-            counter.count("candidates of a skipped trial left out");
+            counter.count("candidates of a skipped trial ignored");
         }
         return (trial, Vec::new());
     }
@@ -200,7 +200,7 @@ impl Texts {
 
     fn add_candidate(&mut self, candidate: Candidate, counter: &mut NoteCounter) {
         if self.by_text.contains_key(&candidate.text) {
-            counter.count("candidate left out, as its tool said the same text before");
+            counter.count("candidate skipped: its tool reported the same text before");
             return;
         }
         let at = self.at(&candidate.text);
@@ -260,7 +260,7 @@ fn decide(
     left.sort_unstable();
     for (at, text) in left {
         if failed.contains(text.as_str()) {
-            counter.count("finding left unjudged, as its judge failed");
+            counter.count("finding left unjudged: its judge failed");
         } else {
             decisions.push(decision(texts.id(at), true, Some(NOT_THE_BEST.to_owned())));
         }
@@ -307,7 +307,7 @@ fn count_faults(evaluation: &Evaluation, goldens: &GoldensByText, counter: &mut 
         || differs(evaluation.fp.0, evaluation.false_positives.len())
         || differs(evaluation.missed.0, misses)
     {
-        counter.count("trial whose tp, fp and fn are not the lengths of its lists; the lists are taken");
+        counter.count("trial whose tp, fp and fn differ from the lengths of its lists; the lists are used");
     }
     if hits + misses != goldens.count {
         counter.count("trial whose true positives and false negatives are not all goldens of its case");

@@ -48,15 +48,15 @@ fn files_are_put_together_in_any_order() {
         judged shop-7 ada by strict: - f6 false
         judged shop-7 ada by strict: - f2 true "matched a golden but was not its best candidate; the source does not say which"
         judged shop-7 cyd by strict: - f1 true "matched a golden that is not among the goldens of this case"
-        note candidate left out, as its tool said the same text before (1)
-        note candidates of a skipped trial left out (1)
+        note candidate skipped: its tool reported the same text before (1)
+        note candidates of a skipped trial ignored (1)
         note error of the judge (1)
-        note finding left unjudged, as its judge failed (1)
-        note line number left out, as lines count from 1 (1)
+        note finding left unjudged: its judge failed (1)
+        note line number ignored: line numbers start at 1 (1)
         note matched a golden that is not among the goldens of this case (1)
-        note trial whose tp, fp and fn are not the lengths of its lists; the lists are taken (1)
+        note trial whose tp, fp and fn differ from the lengths of its lists; the lists are used (1)
         note trial whose true positives and false negatives are not all goldens of its case (1)
-        note unknown severity left out: "Dire" (1)
+        note unknown severity ignored: "Dire" (1)
         "#
     )
     .replace("trial shop-7 cyd 1 reported", "trial shop-7 cyd 1 reported\n f1: message=\"elsewhere\"");
@@ -85,7 +85,7 @@ fn goldens_are_taken_from_evaluations_alone() {
         golden g1 description="B"
         golden g2 description="A" severity="high"
         judged r-1 ada by j: g1 f1 true
-        note goldens taken from the evaluations, as no golden_comments file was given (1)
+        note goldens taken from the evaluations: no golden_comments file was given (1)
         "#,
     );
 }

@@ -18,7 +18,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let help = "split it, or unpack it first with `gunzip` if it is what it should be";
+        let help = "split it, or unpack it first with `gunzip` if it is the right file";
         Self { string: Some(16 << 20), total: 16 << 30, unpacked: 256 << 20, help }
     }
 }
@@ -85,15 +85,13 @@ impl<R: Read> GuardedReader<R> {
     fn check(&mut self, block: &[u8]) -> Result<(), GuardError> {
         let no_position = Position { line: 0, column: 0 };
         if self.total < BINARY_CHECK_BYTES && memchr(0, block).is_some() {
-            return Err(
-                no_position.error("this is not text: there are zero bytes in it; is it the right file?".to_owned())
-            );
+            return Err(no_position.error("this is not text: it contains zero bytes; is it the right file?".to_owned()));
         }
         self.total += block.len() as u64;
         if self.total > self.limits.total {
             let limit = self.limits.total;
             let help = self.limits.help;
-            let message = format!("the text is longer than {limit} bytes, more than is taken from one input; {help}");
+            let message = format!("the text is longer than {limit} bytes, the limit for one input; {help}");
             return Err(no_position.error(message));
         }
         if self.json.is_none() {
@@ -139,7 +137,7 @@ impl<R: Read> GuardedReader<R> {
         let position = self.position;
         let start = || open.map_or_else(|| position.within(block, from.saturating_sub(1)), |(start, _)| start);
         if let Some(limit) = self.limits.string.filter(|&limit| length > limit) {
-            let message = format!("a string of more than {limit} bytes starts here; what is this long is no finding");
+            let message = format!("a string of more than {limit} bytes starts here, which is too long for a finding");
             return Err(start().error(message));
         }
         if closed {

@@ -139,7 +139,7 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
             }
         }
         if !seen {
-            return Err(A::Error::custom(format!("there is no array `{}`; is this the right format?", self.name)));
+            return Err(A::Error::custom(format!("missing array `{}`; is this the right format?", self.name)));
         }
         Ok(())
     }

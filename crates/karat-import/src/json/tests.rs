@@ -32,7 +32,7 @@ fn arrays_are_taken_element_by_element() {
     check("", "in.json:1:1: the file is empty; expected JSON");
     check(" \n ", "in.json:2:2: the file is empty; expected JSON");
     check("<html>", "in.json:1:1: this is XML or HTML, not JSON; ask the tool for its JSON output");
-    check("\n warning: x", "in.json:2:2: expected JSON, which starts with `{` or `[`, and found `w`");
+    check("\n warning: x", "in.json:2:2: expected JSON, which starts with `{` or `[`, found `w`");
     check(
         "[1,\n2",
         "in.json:2:1: the file ends in the middle of its JSON (EOF while parsing a list); \
@@ -74,7 +74,7 @@ fn an_array_within_an_object_is_streamed_and_other_fields_are_kept() {
         assert_eq!(shown, expect, "{text}");
     };
     check(r#"{"version": "1", "x": [[{}]], "results": [1, 2], "errors": []}"#, r#"[1, 2] {"errors":[],"version":"1"}"#);
-    check("{}", "in.json:1:2: there is no array `results`; is this the right format?");
+    check("{}", "in.json:1:2: missing array `results`; is this the right format?");
     check("[]", "in.json:1:1: invalid type: sequence, expected an object with an array `results`");
     check(r#"{"results": 3}"#, "in.json:1:14: invalid type: integer `3`, expected an array");
 }
@@ -86,7 +86,7 @@ fn deep_nesting_is_an_error_and_not_a_crash() {
     assert!(error.ends_with("nested more than 512 levels deep; no known format does that"), "{error}");
     let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
     let error = read::<Value>(input(&deep)).unwrap_err().to_string();
-    assert_eq!(error, "in.json:1:128: nested too deep; no known format does that");
+    assert_eq!(error, "in.json:1:128: nested too deeply; no known format does that");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn failures_are_noted_and_fatal_ones_make_trials_unparsable() {
         [
             "t failed in c.py: boom",
             "t failed: boom (all its trials count as unparsable)",
-            "t reported that it failed: 1 finding is left out, and its trials are unparsable",
+            "t reported that it failed: 1 finding is ignored, and its trials are unparsable",
         ]
     );
 }
@@ -194,7 +194,7 @@ fn whole_trials_pass_through_under_the_name_given() {
     let error = place(two, &named("y"), &|_, _| false).unwrap_err().to_string();
     assert_eq!(
         error,
-        "these are trials of several tools (x, z), which cannot all be called y: import them without --tool"
+        "these are trials of several tools (x, z), which cannot all be named y: import them without --tool"
     );
 }
 

@@ -23,7 +23,7 @@ pub(super) enum BlockKind {
 }
 
 /// The blocks of a text, in order.
-pub(super) fn of(text: &str) -> Vec<Block<'_>> {
+pub(super) fn split(text: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut fence: Option<&str> = None;
     let mut ended = true;
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn texts_are_taken_apart() {
         let check = |text: &str, expect: &[(BlockKind, usize, &str)]| {
-            let found = of(text);
+            let found = split(text);
             let found: Vec<(BlockKind, usize, &str)> =
                 found.iter().map(|b| (b.kind, b.indent, b.text.as_ref())).collect();
             assert_eq!(found, expect, "{text:?}");

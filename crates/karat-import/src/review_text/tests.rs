@@ -12,7 +12,7 @@ fn reviews_become_findings() {
         finding -: title="the name of the cookie is guessed from the user's name." message="Line 40: the name of the cookie is guessed from the user's name." file="shop/session.py" start="40" end="40" severity="critical"
         finding -: title="The list is drawn again for every key." message="The list is drawn again for every key." file="web/static/search.js"
         finding -: title="innerHTML is set to what the server sends." message="L52: `innerHTML` is set to what the server sends." file="web/static/search.js" start="52" end="52"
-        note review-text/review.md: prose that names no place in the code left out (2)
+        note review-text/review.md: prose that names no location in the code ignored (2)
         "##,
     );
 }
@@ -60,25 +60,25 @@ fn prose_without_a_finding_gets_a_note() {
         "review-text",
         "The loop looks wrong to me, and the name is odd.",
         r#"
-        partial failure - -: no finding could be made out in 11 words of prose; a finding names a file and a line
-        note in: prose that names no place in the code left out (1)
+        partial failure - -: no finding could be recognised in 11 words of prose; a finding names a file and a line
+        note in: prose that names no location in the code ignored (1)
         "#,
     );
     check_text(
         "review-text",
         "LGTM, but the loop is wrong.",
         r#"
-        partial failure - -: no finding could be made out in 6 words of prose; a finding names a file and a line
-        note in: prose that names no place in the code left out (1)
+        partial failure - -: no finding could be recognised in 6 words of prose; a finding names a file and a line
+        note in: prose that names no location in the code ignored (1)
         "#,
     );
-    check_text("review-text", "No issues found.", "note in: prose that names no place in the code left out (1)");
+    check_text("review-text", "No issues found.", "note in: prose that names no location in the code ignored (1)");
 }
 
 #[test]
 fn endless_texts_end() {
     check_fault("review-text", &"x ".repeat(5 << 20), "the text is longer than 8 MiB");
-    check_fault("review-text", &"- a/b.py:1 x\n".repeat(10_001), "10001 places are named");
+    check_fault("review-text", &"- a/b.py:1 x\n".repeat(10_001), "10001 locations are named");
     for hostile in ["x.y,".repeat(1 << 18), "a/".repeat(1 << 18), "#".repeat(1 << 18), "- ".repeat(1 << 16)] {
         import_text("review-text", &hostile).unwrap();
     }

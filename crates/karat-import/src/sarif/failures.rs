@@ -20,7 +20,7 @@ pub(super) fn collect(
             failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: true });
         }
         if invocation.successful.is_none() && invocation.exit_code.is_some_and(|code| code != 0.0) {
-            let message = format!("the tool does not say that it succeeded: {}", details(invocation).join("; "));
+            let message = format!("the tool did not report success: {}", details(invocation).join("; "));
             failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: false });
         }
         for notices in [&invocation.execution, &invocation.configuration] {
@@ -40,9 +40,9 @@ pub(super) fn collect(
 fn ending(invocation: &Invocation) -> String {
     let details = details(invocation);
     if details.is_empty() {
-        "the tool says that its execution did not succeed".to_owned()
+        "the tool reported that its execution failed".to_owned()
     } else {
-        format!("the tool says that its execution did not succeed: {}", details.join("; "))
+        format!("the tool reported that its execution failed: {}", details.join("; "))
     }
 }
 
@@ -59,5 +59,5 @@ fn notice_message(notice: &Notice) -> String {
     message::render(notice.message.clone(), None)
         .or_else(|| exception.message.clone())
         .or_else(|| exception.kind.clone())
-        .unwrap_or_else(|| "an error without words".to_owned())
+        .unwrap_or_else(|| "an error without a message".to_owned())
 }

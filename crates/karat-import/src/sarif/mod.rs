@@ -94,7 +94,7 @@ impl Reader for Collector<'_> {
         let tool = tables.rules.tool().and_then(tool_name);
         self.counts.external |= rest.external.0;
         if !rest.scanned && !rest.external.0 {
-            let message = "the run has no `results`, not even an empty list, so nothing was scanned".to_owned();
+            let message = "the run has no `results` list, so nothing was scanned".to_owned();
             self.data.failures.push(ToolFailure { tool: tool.clone(), file: None, message, fatal: true });
         }
         self.counts.warnings += failures::collect(&rest.invocations, &tables, tool.as_ref(), &mut self.data.failures);
@@ -136,30 +136,25 @@ struct Counts {
 impl Counts {
     fn notes(&self, version: Option<&str>) -> impl Iterator<Item = String> {
         let counted = [
-            (self.suppressed, "suppressed, and left out"),
-            (self.absent, "no longer there (baselineState `absent`), and left out"),
-            (self.fine, "of kind `pass` or `notApplicable`, which are no findings"),
-            (self.empty, "without rule and message, and left out"),
-            (
-                self.has_unknown_lines,
-                "placed by offset in files whose text is not at hand, so their lines are not known",
-            ),
+            (self.suppressed, "suppressed and ignored"),
+            (self.absent, "gone (baselineState `absent`) and ignored"),
+            (self.fine, "of kind `pass` or `notApplicable` and ignored"),
+            (self.empty, "without rule and message and ignored"),
+            (self.has_unknown_lines, "placed by offset in files whose text is missing, so their lines are unknown"),
         ];
         let counted = counted.into_iter().filter(|(count, _)| *count > 0);
         let results = counted.map(|(count, what)| format!("{} {what}", plural(count, "result is", "results are")));
-        let warnings = (self.warnings > 0).then(|| {
-            format!("{} of the tool's remarks on its own work are milder than errors, and left out", self.warnings)
-        });
+        let warnings = (self.warnings > 0)
+            .then(|| format!("{} of the tool's notifications are below error level and ignored", self.warnings));
         let nameless = (self.nameless > 0)
             .then(|| format!("{} of the runs do not name their tool; name it with --tool", self.nameless));
         let external = self.external.then(|| {
-            "parts of it lie in external property files, which are not followed; ask the tool for one whole file"
-                .to_owned()
+            "parts of it are in external property files, which are not read; ask the tool for a single file".to_owned()
         });
         let version = match version {
             Some(version) if version == "2.1" || version.starts_with("2.1.") => None,
-            Some(version) => Some(format!("it says version {version:?}; read as SARIF 2.1.0")),
-            None => Some("it says no version; read as SARIF 2.1.0".to_owned()),
+            Some(version) => Some(format!("unknown version {version:?}; read as SARIF 2.1.0")),
+            None => Some("no version is given; read as SARIF 2.1.0".to_owned()),
         };
         results.chain(warnings).chain(nameless).chain(external).chain(version).collect::<Vec<_>>().into_iter()
     }

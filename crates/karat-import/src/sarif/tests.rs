@@ -75,11 +75,11 @@ fn a_whole_document_is_understood() {
             "scanner rule=s message=same severity=medium",
         ],
         &[
-            "full.sarif: 2 results are suppressed, and left out",
-            "full.sarif: 1 result is no longer there (baselineState `absent`), and left out",
-            "full.sarif: 2 results are of kind `pass` or `notApplicable`, which are no findings",
-            "full.sarif: 1 result is without rule and message, and left out",
-            "full.sarif: 1 result is placed by offset in files whose text is not at hand, so their lines are not known",
+            "full.sarif: 2 results are suppressed and ignored",
+            "full.sarif: 1 result is gone (baselineState `absent`) and ignored",
+            "full.sarif: 2 results are of kind `pass` or `notApplicable` and ignored",
+            "full.sarif: 1 result is without rule and message and ignored",
+            "full.sarif: 1 result is placed by offset in files whose text is missing, so their lines are unknown",
         ],
     );
     assert_eq!(data.tools, [ToolName::new("scanner"), ToolName::new("quiet")]);
@@ -97,20 +97,17 @@ fn unimportant_faults_are_tolerated() {
             "ugly message=target file=target.c severity=medium cwe=[89, 90]",
         ],
         &[
-            "ugly.sarif: 1 result is placed by offset in files whose text is not at hand, so their lines are not known",
-            "ugly.sarif: parts of it lie in external property files, which are not followed; ask the tool for one whole file",
-            "ugly.sarif: it says no version; read as SARIF 2.1.0",
+            "ugly.sarif: 1 result is placed by offset in files whose text is missing, so their lines are unknown",
+            "ugly.sarif: parts of it are in external property files, which are not read; ask the tool for a single file",
+            "ugly.sarif: no version is given; read as SARIF 2.1.0",
         ],
     );
 }
 
 #[test]
 fn a_failed_execution_does_not_count_as_no_findings() {
-    let data = check(
-        "failed.sarif",
-        &[],
-        &["failed.sarif: 2 of the tool's remarks on its own work are milder than errors, and left out"],
-    );
+    let data =
+        check("failed.sarif", &[], &["failed.sarif: 2 of the tool's notifications are below error level and ignored"]);
     let shown: Vec<String> = data
         .failures
         .iter()
@@ -119,7 +116,7 @@ fn a_failed_execution_does_not_count_as_no_findings() {
     assert_eq!(
         shown,
         [
-            "true - the tool says that its execution did not succeed: exit code 3; out of memory; cannot parse",
+            "true - the tool reported that its execution failed: exit code 3; out of memory; cannot parse",
             "false src/bad.c cannot parse",
             "false - Overflow",
         ]
@@ -142,7 +139,7 @@ fn unreadable_documents_are_rejected_with_a_position() {
         assert_eq!(error.replace(&format!("{}/", path.parent().unwrap().display()), ""), expect);
     };
     check("empty.sarif", "empty.sarif:1:1: the file is empty; expected JSON");
-    check("binary.sarif", "binary.sarif: this is not text: there are zero bytes in it; is it the right file?");
+    check("binary.sarif", "binary.sarif: this is not text: it contains zero bytes; is it the right file?");
     check(
         "truncated.sarif",
         "truncated.sarif:1:100: the file ends in the middle of its JSON (EOF while parsing a string); \
@@ -164,12 +161,12 @@ fn documents_may_be_empty_old_or_odd() {
     };
     check(r#"{"version": "2.1.0", "runs": []}"#, Ok(&[]));
     check(r#"{"version": "2.1.0-rtm.5", "runs": []}"#, Ok(&[]));
-    check(r#"{"version": "2.0.0", "runs": []}"#, Ok(&["in.sarif: it says version \"2.0.0\"; read as SARIF 2.1.0"]));
+    check(r#"{"version": "2.0.0", "runs": []}"#, Ok(&["in.sarif: unknown version \"2.0.0\"; read as SARIF 2.1.0"]));
     check(
         r#"{"version": "2.1.0", "runs": [{}], "inlineExternalProperties": [{}]}"#,
         Ok(&[
             "in.sarif: 1 of the runs do not name their tool; name it with --tool",
-            "in.sarif: parts of it lie in external property files, which are not followed; ask the tool for one whole file",
+            "in.sarif: parts of it are in external property files, which are not read; ask the tool for a single file",
         ]),
     );
     check("[]", Err("in.sarif:1:1: invalid type: sequence, expected a SARIF document, which is an object with `runs`"));
@@ -188,7 +185,7 @@ fn hostile_documents_end_in_an_error() {
     let error = of_text(&long).unwrap_err();
     assert_eq!(
         error,
-        "in.sarif:1:45: a string of more than 16777216 bytes starts here; what is this long is no finding"
+        "in.sarif:1:45: a string of more than 16777216 bytes starts here, which is too long for a finding"
     );
 }
 

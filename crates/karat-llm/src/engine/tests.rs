@@ -265,10 +265,10 @@ fn cancelling_keeps_finished_answers() {
 #[test]
 fn fatal_errors_end_the_call() {
     let mut fatal = test_engine(EngineOptions { concurrency: 1, ..options() }, |_, _, call| {
-        if call < 3 { Ok(yes()) } else { Err(SendError::Fatal { why: "the key is not accepted".into() }) }
+        if call < 3 { Ok(yes()) } else { Err(SendError::Fatal { why: "the key was rejected".into() }) }
     });
     let error = fatal.ask(&["a", "b", "c", "d", "e"]).unwrap_err().to_string();
-    assert!(error.contains("fake cannot be asked: the key is not accepted"), "{error}");
+    assert!(error.contains("fake cannot be asked: the key was rejected"), "{error}");
     assert_eq!(fatal.ledger.exchanges().count(), 3, "what was answered before is kept");
     let texts: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

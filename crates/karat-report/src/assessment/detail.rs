@@ -74,7 +74,7 @@ fn retrieved_part(found: &RetrievedV1, terminal: &TerminalStyle) -> String {
 }
 
 fn golden(part: &FoundV1) -> String {
-    let place = part.rank.map_or_else(String::new, |rank| format!(" at place {rank}"));
+    let place = part.rank.map_or_else(String::new, |rank| format!(" at rank {rank}"));
     format!(
         "{} {}: {}{place}, golden covered {}, part covered {} · {} · {}",
         role(part.role),
@@ -107,7 +107,7 @@ fn assessed(name: &str, one: &AssessedV1, terminal: &TerminalStyle) -> String {
         out.push_str(&deeper(&outcome(part), terminal));
     }
     for cited in one.citations.iter().filter(|cited| cited.golden.is_empty()) {
-        let what = if cited.part.is_some() { "holds no golden part" } else { "is no part that it was to go by" };
+        let what = if cited.part.is_some() { "contains no golden part" } else { "is not one of the given parts" };
         out.push_str(&deeper(&format!("{} {}: {what}", role(cited.role), cited.name), terminal));
     }
     out

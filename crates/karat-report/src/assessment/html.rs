@@ -18,14 +18,14 @@ pub fn draw(report: &AssessmentReportV1) -> String {
     let mut body = format!("<h1>{}</h1>\n<p class=\"dim\">{}</p>\n", text(&name), text(&facts(report)));
     if !report.warnings.is_empty() {
         let items: String = report.warnings.iter().map(|warning| format!("<li>{}</li>\n", text(warning))).collect();
-        body.push_str(&format!("<div class=\"careful\" role=\"note\"><h2>Be careful</h2>\n<ul>{items}</ul></div>\n"));
+        body.push_str(&format!("<div class=\"careful\" role=\"note\"><h2>Warnings</h2>\n<ul>{items}</ul></div>\n"));
     }
     if !report.assessments.is_empty() {
         let sets: Vec<(&str, &OrderedMap<EstimateV1>)> =
             report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
         body.push_str(&format!(
             "<h2>Assessors</h2>\n{}",
-            figures(&sets, "How good the answers are, with 95 % intervals")
+            figures(&sets, "Quality of the answers, with 95 % intervals")
         ));
         body.push_str(&lost(report));
     }
@@ -35,16 +35,16 @@ pub fn draw(report: &AssessmentReportV1) -> String {
             text(&searched(report)),
             retrieval.k
         ));
-        body.push_str(&figures(&[("retrieval", &retrieval.metrics)], "How good the search is, with 95 % intervals"));
+        body.push_str(&figures(&[("retrieval", &retrieval.metrics)], "Quality of retrieval, with 95 % intervals"));
         let rows = CATEGORIES.map(|(category, word)| {
             let n = retrieval.categories.get(&category).copied().unwrap_or_default();
             format!("<tr><th scope=\"row\">{word}</th><td class=\"n\">{n}</td></tr>\n")
         });
-        let small = table("How the best of what was retrieved stands to golden parts", "", &rows.concat());
+        let small = table("Best overlap of retrieved parts with golden parts", "", &rows.concat());
         body.push_str(&small.replacen("<table>", "<table class=\"small\">", 1));
     }
     body.push_str(&differences(report));
-    body.push_str("<h2>Every requirement</h2>\n");
+    body.push_str("<h2>Requirements</h2>\n");
     for bundle in &report.bundles {
         let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
         body.push_str(&format!(
@@ -105,7 +105,7 @@ fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)], caption: &str) -> String {
 fn lost(report: &AssessmentReportV1) -> String {
     let heads: String = STAGES.iter().map(|(_, words)| format!("<th scope=\"col\" class=\"n\">{words}</th>")).collect();
     let head = format!(
-        "<th scope=\"col\">assessor</th><th scope=\"col\" class=\"n\">cited as what they are</th>{heads}<th scope=\"col\" class=\"n\">requirements unanswered</th>"
+        "<th scope=\"col\">assessor</th><th scope=\"col\" class=\"n\">cited in the right role</th>{heads}<th scope=\"col\" class=\"n\">requirements unanswered</th>"
     );
     let row = |(name, one): (&str, &AssessmentV1)| {
         let stages: String = STAGES

@@ -41,7 +41,7 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         out.push_str(&requirements(report));
     }
     if !report.warnings.is_empty() {
-        out.push_str("\n**Be careful**\n\n");
+        out.push_str("\n**Warnings**\n\n");
         report.warnings.iter().for_each(|warning| out.push_str(&format!("- {}\n", escape(warning))));
     }
     out
@@ -65,7 +65,7 @@ fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)]) -> String {
 
 fn requirements(report: &AssessmentReportV1) -> String {
     let heads: Vec<String> = report.assessments.names().map(|name| format!(" {} | combined |", escape(name))).collect();
-    let mut out = String::from("\n<details><summary>Every requirement</summary>\n\n");
+    let mut out = String::from("\n<details><summary>Requirements</summary>\n\n");
     out.push_str(&format!("| bundle | requirement | golden |{}\n", heads.concat()));
     out.push_str(&format!("|---|---|---|{}\n", "---|---:|".repeat(heads.len())));
     let Some((_, first)) = report.assessments.0.first() else { return String::new() };

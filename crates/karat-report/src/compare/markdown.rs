@@ -14,7 +14,7 @@ pub fn draw(comparison: &ComparisonV1) -> String {
         None => comparison.comparisons.iter().for_each(|pair| out.push_str(&draw_pair(comparison, pair))),
     }
     if !comparison.warnings.is_empty() {
-        out.push_str("\n**Be careful**\n\n");
+        out.push_str("\n**Warnings**\n\n");
         for warning in &comparison.warnings {
             out.push_str(&format!("- {}\n", escape(warning)));
         }

@@ -6,7 +6,7 @@ const caseView = (() => {
   let now = null;
 
   const lines = (item) => (item.line_start == null ? "" : item.line_end == null || item.line_end === item.line_start ? `:${item.line_start}` : `:${item.line_start}–${item.line_end}`);
-  const where = (item) => (item.file == null ? "no place stated" : `${item.file}${lines(item)}`);
+  const where = (item) => (item.file == null ? "no location" : `${item.file}${lines(item)}`);
 
   // What became of every golden and finding of one trial.
   function story(data, tool, trial) {
@@ -97,7 +97,7 @@ const caseView = (() => {
     for (let at = cases.indexOf(now.at) + by; at >= 0 && at < cases.length; at += by) {
       if (cell(now.tool, cases[at]).missed > 0) return go({ at: cases[at], trial: null, show, item: by > 0 ? "first" : "last" });
     }
-    say(by > 0 ? "There is no further miss of this tool." : "There is no earlier miss of this tool.");
+    say(by > 0 ? "This tool has no later miss." : "This tool has no earlier miss.");
   }
   const around = () => {
     const rows = grid?.rows() ?? [];
@@ -135,10 +135,10 @@ const caseView = (() => {
       who(data),
       filters(data),
       trialFacts(told),
-      make("div", { class: "desk" },
+      make("div", { class: "columns" },
         make("div", { class: "items" },
           list("Goldens", told.goldens, "This case has no goldens."),
-          list("Findings", told.findings, told.result?.outcome === "reported" ? "It reported nothing." : "There are none.")),
+          list("Findings", told.findings, told.result?.outcome === "reported" ? "The tool reported nothing." : "No findings.")),
         code(data, told)),
       make("p", { class: "dim keys" }, make("kbd", {}, "n"), " ", make("kbd", {}, "p"), " next and previous miss · ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), " case · ", make("kbd", {}, "Esc"), " all cases"),
     ]));
@@ -161,7 +161,7 @@ const caseView = (() => {
         const state = trap ? (found > 0 ? "fell" : "") : share;
         const on = tool === now.tool ? "true" : undefined;
         return make("td", { class: `n ${state}`, "aria-current": on },
-          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: ${trap ? "fell into it" : "found"} in so many trials` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
+          make("a", { href: address({ tool, trial: null, item: `g${at}` }), "aria-label": `${found}/${trials.length} ${name}: trials in which it was ${trap ? "reported" : "found"}` }, make("span", { "aria-hidden": "true" }, sign), ` ${found}/${trials.length}`));
       }));
     return make("details", { open: index.tools.length <= 8, class: "who" }, make("summary", {}, "Who found what"),
       make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Who found what" }, make("table", { class: "small tools" },
@@ -180,16 +180,16 @@ const caseView = (() => {
       choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
   }
 
-  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left output that cannot be read", skipped: "never ran" };
+  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", skipped: "never ran" };
   const ending = (result) => endings[result.outcome] ?? result.outcome;
   function trialFacts(told) {
     const result = told.result;
-    if (!result) return make("p", { class: "careful" }, "There is no such trial.");
+    if (!result) return make("p", { class: "careful" }, "No such trial.");
     const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)}: it is no report. ${counts(told.told) ? "What it did not find counts as missed." : "It is left out of all figures, as the profile says of failed trials."}`));
-    if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "right" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(told.told) ? "Its goldens count as missed." : "It is excluded from all figures: the profile excludes failed trials."}`));
+    if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "correct" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
-    for (const note of result.notes ?? []) facts.push(folded(`It says of itself: ${note}`, 300));
+    for (const note of result.notes ?? []) facts.push(folded(`Note by the tool: ${note}`, 300));
     return make("div", {}, facts);
   }
 
@@ -198,21 +198,21 @@ const caseView = (() => {
     const scores = [["root cause", of.rcir], ["attack vector", of.ava], ["fix", of.fsv]].filter(([, value]) => value != null);
     const type = of.type_match ? ` Its type is ${{ exact: "named exactly", semantic: "named in other words", partial: "named in part", wrong: "named wrongly", not_mentioned: "not named" }[of.type_match] ?? of.type_match}.` : "";
     return make("section", { class: "audit", "aria-label": "The audit" },
-      now.data.verdict === "vulnerable" && make("p", {}, make("strong", {}, "The audit: "), `${of.target_found ? "the target was found." : "the target was not found."}${type}`),
+      now.data.verdict === "vulnerable" && make("p", {}, make("strong", {}, "Audit: "), `${of.target_found ? "the target was found." : "the target was not found."}${type}`),
       scores.length > 0 && make("dl", { class: "parts" }, scores.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, make("meter", { min: 0, max: 1, value, "aria-label": `${name} ${three(value)}` }), ` ${value.toFixed(2)}`)])),
       judgement(of));
   }
 
   function list(title, all, nothing) {
     const items = all.filter(wanted);
-    const none = all.length === 0 ? nothing : `None of the ${all.length} is shown: only ${now.show} are.`;
+    const none = all.length === 0 ? nothing : `None of the ${all.length} is shown: only ${now.show} are shown.`;
     return make("section", { "aria-label": title }, make("h2", {}, title),
       items.length === 0 ? make("p", { class: "dim" }, none) : make("ul", { class: "list" }, items.map(row)));
   }
 
   function row(item) {
     const [info, mine] = [item.info, item.kind];
-    const says = item.kind === "finding" && item.state === "match" ? "match" : item.kind === "golden" && item.state === "trap" ? "fell into it:" : words[item.state];
+    const says = item.kind === "finding" && item.state === "match" ? "match" : item.kind === "golden" && item.state === "trap" ? "reported:" : words[item.state];
     const called = item.called && item.state === "extra" ? `: ${item.called.toLowerCase().replace(/_/g, " ")}` : "";
     const other = item.other ? ` ${item.other.sign}` : called;
     const button = make("button", { type: "button", class: "item", "aria-expanded": "false", "data-item": item.key, click: () => toggle(item.key) },
@@ -284,17 +284,17 @@ const caseView = (() => {
       if (item.miss.best) out.push(candidate("Best candidate", item.miss.best));
     }
     if (item.kind === "golden" && item.state === "trap") {
-      out.push(make("h3", {}, "A known false alarm"), make("p", {}, "To report it is a fault, and this trial did: ", item.other ? jump(item.other) : "", "."));
+      out.push(make("h3", {}, "A known false alarm"), make("p", {}, "Reporting it is an error, and this trial did: ", item.other ? jump(item.other) : "", "."));
     }
     const beyond = now.data.files.find((file) => file.path === item.info.file && item.info.line_start > file.length);
-    if (beyond) out.push(make("p", { class: "careful" }, `The file has ${many(beyond.length, "line")}: this place lies beyond its end.`));
+    if (beyond) out.push(make("p", { class: "careful" }, `This location is beyond the end of the file, which has ${many(beyond.length, "line")}.`));
     if (item.extra) {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
       if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
     }
     if (item.state === "open") {
       const trap = item.info.acceptance === "trap";
-      out.push(make("p", { class: "dim" }, trap ? "A known false alarm: to report it is a fault. This trial did not." : "It may be reported, and nobody is asked to. This trial did not."));
+      out.push(make("p", { class: "dim" }, trap ? "A known false alarm: reporting it is an error. This trial did not report it." : "It may be reported but is not required. This trial did not report it."));
     }
     return out;
   }
@@ -321,7 +321,7 @@ const caseView = (() => {
   function code(data, told) {
     const all = [...told.goldens, ...told.findings].filter(wanted);
     if (data.files.length === 0) {
-      const why = data.code ? "None of the files that goldens and findings name is at hand as text: the case comes without its code, or its code has changed since the trials were made." : "This page was drawn without the suite at hand, so it has no code. `karat report` shows it for a run, or with --suite.";
+      const why = data.code ? "None of the files that goldens and findings name is available as text: the case has no code, or its code has changed since the trials." : "This page was drawn without the suite, so it has no code. `karat report` shows it for a run, or with --suite.";
       return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));
     }
     const ends = (item) => item.info.line_end ?? item.info.line_start;

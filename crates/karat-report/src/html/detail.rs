@@ -26,14 +26,14 @@ impl DetailLevel {
             text: 1_000,
             limits: Some(ExcerptLimits { whole: 0, around: 5 }),
             leaves_out: Some(
-                "Code is shown around goldens and findings only, and long texts are cut, so that the page stays small.",
+                "To keep the page small, only the code around goldens and findings is shown, and long texts are cut.",
             ),
         },
         Self {
             text: 300,
             limits: Some(ExcerptLimits { whole: 0, around: 1 }),
             leaves_out: Some(
-                "Code is shown at goldens and findings only, and texts are cut, so that the page stays small.",
+                "To keep the page small, only the code at goldens and findings is shown, and texts are cut.",
             ),
         },
         Self {

@@ -9,7 +9,7 @@ pub(super) fn quality(view: &ReportView<'_>, out: &mut String) {
 }
 
 pub(super) fn ranks(view: &ReportView<'_>, out: &mut String) {
-    section("significance", "Who is better than whom", view, &["ranks", "significance"], out);
+    section("significance", "Pairwise comparison", view, &["ranks", "significance"], out);
 }
 
 /// Calibration of confidence, and the effect of thresholds on it.
@@ -24,7 +24,7 @@ pub(super) fn trend(view: &ReportView<'_>, out: &mut String) {
 }
 
 pub(super) fn variance(view: &ReportView<'_>, out: &mut String) {
-    section("variance", "Where the spread comes from", view, &["variance"], out);
+    section("variance", "Variance", view, &["variance"], out);
 }
 
 pub(super) fn slices(view: &ReportView<'_>, dimension: &str, metric: &str, out: &mut String) {

@@ -11,7 +11,7 @@ const grid = (() => {
     ["failed", "with failed trials", (c) => c.failed > 0],
     ["flaky", "found in some trials only", (c) => c.flaky],
     ["lucky", "called vulnerable without the target", (c) => c.lucky],
-    ["clean", "without a fault", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0],
+    ["clean", "without errors", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0],
   ];
   const worth = (at, tool) => {
     const c = cell(tool, at);
@@ -215,7 +215,7 @@ const grid = (() => {
   addEventListener("beforeprint", () => {
     widen(Math.min(index.tools.length, 8));
     const cut = [[columns, index.tools.length, "tool"], [Math.min(rows.length, 500), rows.length, "case"]].filter(([some, all]) => some < all);
-    paper.textContent = cut.length === 0 ? "" : `On paper: ${cut.map(([some, all, noun]) => `the first ${some} of ${many(all, noun)}`).join(", ")}. The page has all.`;
+    paper.textContent = cut.length === 0 ? "" : `Printed: ${cut.map(([some, all, noun]) => `the first ${some} of ${many(all, noun)}`).join(", ")}. The page shows all.`;
     space.style.height = `${Math.min(rows.length, 500) * height()}px`;
     drawn = "";
     draw(true);

@@ -16,10 +16,10 @@ pub(super) fn draw(report: &ReportV1, out: &mut String) {
     let heads = [
         "judge",
         "asked",
-        "known already",
+        "cached",
         "saved",
         "no answer",
-        "matches beyond place and words",
+        "matches that location and words miss",
         "tokens",
         "USD",
         "requests now",
@@ -37,7 +37,7 @@ pub(super) fn draw(report: &ReportV1, out: &mut String) {
         }
     }
     if report.judges.iter().all(|judge| judge.probe.is_none()) {
-        out.push_str("<p class=\"dim\">No judge was probed; <code>karat judge probe</code> tells how easily one is fooled.</p>\n");
+        out.push_str("<p class=\"dim\">No judge was probed; <code>karat judge probe</code> measures how easily a judge is fooled.</p>\n");
     }
     out.push_str("</section>\n");
 }
@@ -66,7 +66,7 @@ fn agree(judge: &str, agreement: &AgreementV1) -> String {
         .krippendorff_ci
         .map_or_else(String::new, |[low, high]| format!(" ({}–{})", decimals(low, 2), decimals(high, 2)));
     format!(
-        "<h3>{}: how far its members agree</h3>\n<p>On {}: {} agree {}, Krippendorff α {}{ci}, Fleiss κ {}, Gwet AC1 {}.</p>\n",
+        "<h3>{}: agreement of its members</h3>\n<p>On {}: {} agree {}, Krippendorff α {}{ci}, Fleiss κ {}, Gwet AC1 {}.</p>\n",
         text(judge),
         count(agreement.n, "pair"),
         text(&agreement.judges.join(", ")),
@@ -87,7 +87,7 @@ fn probed(judge: &str, probe: &ProbeV1) -> String {
     let share = 100.0 * MAX_ERROR_RATE;
     let word = outcome.unwrap_or(DemandOutcomeV1::Inconclusive).word();
     format!(
-        "<h3>{}: probed</h3>\n<p>With pairs made of {}: {}. That errors are at most {share} % <span class=\"{class}\">{word}</span>.</p>\n",
+        "<h3>{}: probe</h3>\n<p>With pairs from {}: {}. Errors at most {share} %: <span class=\"{class}\">{word}</span>.</p>\n",
         text(judge),
         text(&probe.suite),
         text(&probe.describe()),

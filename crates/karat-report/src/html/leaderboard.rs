@@ -13,9 +13,9 @@ pub(super) fn draw(report: &ReportV1, out: &mut String) {
     let by = report.profile.headline_macro_by.as_deref().unwrap_or("cases");
     out.push_str(&format!("<p class=\"dim\">Means over {}, with 95 % intervals.", text(by)));
     if report.ranking.is_some() {
-        out.push_str(" A tool has several ranks where tests of all pairs leave them open.");
+        out.push_str(" A range of ranks means that the tools in it are statistically tied.");
     }
-    out.push_str("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Leaderboard, may be scrolled sideways\"><table class=\"sortable\">\n<thead><tr>");
+    out.push_str("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Leaderboard, scrolls sideways\"><table class=\"sortable\">\n<thead><tr>");
     let columns = columns(report);
     for (at, column) in columns.iter().enumerate() {
         let sorted = match (column.ranks, column.less_is_better) {

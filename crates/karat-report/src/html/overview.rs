@@ -43,7 +43,7 @@ fn head(view: &ReportView<'_>, out: &mut String) {
         "<header class=\"about\">\n<h1>{title}</h1>\n{known}<p class=\"dim\">{suite}{}, {} · {} · profile {}</p>\n\
          <nav class=\"toc\" aria-label=\"On this page\"></nav>\n\
          <button type=\"button\" class=\"theme\" hidden>Theme</button>\n</header>\n\
-         <noscript><p class=\"careful\">Scripts are off: leaderboard, figures and slices are here; the cases need scripts.</p></noscript>\n",
+         <noscript><p class=\"careful\">JavaScript is off: the leaderboard, figures and slices are shown; the cases need JavaScript.</p></noscript>\n",
         count(report.suite.cases, "case"),
         count(report.suite.issues, "golden"),
         count(report.tools.len(), "tool"),
@@ -56,7 +56,7 @@ fn warnings(report: &ReportV1, out: &mut String) {
     let mut notes: Vec<String> = Vec::new();
     let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
     if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
-        notes.push(format!("<strong>n = {n}</strong>: too few to rely on; {RELIABLE_N} are wanted"));
+        notes.push(format!("<strong>n = {n}</strong>: too few to rely on ({RELIABLE_N} wanted)"));
     }
     // Judges that were not asked are mentioned in the warnings.
     for judge in report.judges.iter().filter(|judge| judge.unjudged > 0 && judge.asked > 0) {
@@ -67,7 +67,7 @@ fn warnings(report: &ReportV1, out: &mut String) {
     if notes.is_empty() {
         return;
     }
-    out.push_str("<section class=\"careful\" id=\"careful\" aria-labelledby=\"careful-title\">\n<h2 id=\"careful-title\">Be careful</h2>\n<ul>\n");
+    out.push_str("<section class=\"careful\" id=\"careful\" aria-labelledby=\"careful-title\">\n<h2 id=\"careful-title\">Warnings</h2>\n<ul>\n");
     // Many warnings must not push the result off the first screen.
     let (first, rest) = notes.split_at(notes.len().min(6));
     first.iter().for_each(|note| out.push_str(&format!("<li>{note}</li>\n")));
@@ -99,7 +99,7 @@ fn cases(report: &ReportV1, left_out: Option<&str>, out: &mut String) {
     out.push_str("<section id=\"cases\" aria-labelledby=\"cases-title\">\n<h2 id=\"cases-title\">Case by case</h2>\n");
     let metric = text(title(rank_metric(report)));
     let shown = match report.profile.method {
-        Method::Verdict => "The share of right verdicts about each case, over all trials.".to_owned(),
+        Method::Verdict => "The share of correct verdicts on each case, over all trials.".to_owned(),
         _ => format!(
             "{metric} of each case, and how many of its required goldens were found over all trials. A case without goldens counts \
              false alarms. Open a cell to see the code."
@@ -153,13 +153,13 @@ fn notable(report: &ReportV1, out: &mut String) {
         format!("<li>{}: {} ({})</li>", link(&extra.case, first), text(&extra.title), text(&extra.tools.join(", ")))
     });
     let summary = format!(
-        "{} that several tools report, no golden names, and nobody has labelled",
+        "{} reported by several tools, matching no golden and unlabelled",
         count(report.pooled_extras.len(), "extra")
     );
     list(&mut parts, summary, pooled.collect());
     if !parts.is_empty() {
         out.push_str(
-            "<section id=\"notable\" aria-labelledby=\"notable-title\"><h2 id=\"notable-title\">Worth a look</h2>\n",
+            "<section id=\"notable\" aria-labelledby=\"notable-title\"><h2 id=\"notable-title\">Notable</h2>\n",
         );
         out.push_str(&parts);
         out.push_str("</section>\n");
@@ -230,7 +230,7 @@ fn method(report: &ReportV1, out: &mut String) {
     let cluster = how.cluster.as_deref().map_or_else(String::new, |field| format!(", clustered by {}", text(field)));
     let alike = clusters::sentence(report).map_or_else(String::new, |sentence| format!("{}. ", text(&sentence)));
     out.push_str(&format!(
-        "<section id=\"method\" aria-labelledby=\"method-title\"><h2 id=\"method-title\">How</h2>\n\
+        "<section id=\"method\" aria-labelledby=\"method-title\"><h2 id=\"method-title\">Method</h2>\n\
          <p>{} % intervals by {} resamples ({}), proportions by {}{cluster}. {alike}Seed {}. Suite digest <code>{}</code>.</p>\n\
          <p class=\"dim\">The same input gives the same report; <code>karat report</code> draws it again, and the JSON report has every number unrounded.</p></section>\n",
         how.level * 100.0, how.resamples, text(&method_name(&how.bootstrap)), text(&method_name(&how.proportions)), report.seed, text(&report.suite.digest),

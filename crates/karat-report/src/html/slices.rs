@@ -31,7 +31,7 @@ pub(super) fn draw(view: &ReportView<'_>, out: &mut String) {
         return;
     }
     out.push_str("<section id=\"slices\" aria-labelledby=\"slices-title\">\n<h2 id=\"slices-title\">Slices</h2>\n");
-    out.push_str("<p class=\"dim\">The same over parts of the suite. Slices have no intervals, so mind how many cases they rest on.</p>\n");
+    out.push_str("<p class=\"dim\">The same metrics on parts of the suite. Slices have no intervals; check how many cases each has.</p>\n");
     let order = ["severity", "category", "language", "difficulty"];
     let place = |dimension: &str| order.iter().position(|known| *known == dimension).unwrap_or(order.len());
     let mut sorted: Vec<(&str, BTreeMap<&str, usize>)> = dimensions.into_iter().collect();

@@ -83,12 +83,12 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         let costs = tools.iter().filter(|drawn| Prices::Cost.price(report, drawn.name()).is_some());
         let costs: Vec<&str> = costs.map(DrawnTool::name).collect();
         remarks.push(match costs.first() {
-            None => "Nobody states a cost.".to_owned(),
-            Some(only) => format!("Only {only} states a cost, so time is shown."),
+            None => "No tool reports a cost.".to_owned(),
+            Some(only) => format!("Only {only} reports a cost, so time is shown."),
         });
     }
     if !lacking.is_empty() {
-        remarks.push(format!("Not shown, for want of {} or a value: {}.", prices.noun(), list_names(&lacking)));
+        remarks.push(format!("Not shown, without {} or a value: {}.", prices.noun(), list_names(&lacking)));
     }
     foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
     Ok(vec![Plot {
@@ -113,7 +113,7 @@ impl Prices {
         // A single tool is neither cheap nor expensive.
         [Self::Cost, Self::Latency].into_iter().find(|prices| known(prices) > 1).ok_or_else(|| {
             NothingToDraw(
-                "it takes two tools that state what their trials cost or how long they took; `karat run` measures time, and \
+                "this plot needs two tools that report the cost or time of their trials; `karat run` measures time, and \
                  submissions may state `cost_usd` and `latency_ms`"
                     .to_owned(),
             )

@@ -18,7 +18,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         both("recall").into_iter().zip(both("precision")).map(|(x, y)| x.zip(y)).collect();
     if points.iter().all(Option::is_none) {
         return Err(NothingToDraw(
-            "no tool has both precision and recall; they need findings that were held against goldens".to_owned(),
+            "no tool has both precision and recall; they need findings that were compared with goldens".to_owned(),
         ));
     }
     let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 16.0, bottom: 390.0 };
@@ -60,12 +60,12 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     foot += legend(&mut svg, &shown, (10.0, foot), WIDTH - 20.0) + 4.0;
     let mut remarks = vec![format!("Crosses: {}. Dotted: equal F1.", subject::level(report))];
     if swept {
-        remarks.push("Thin lines: what thresholds on confidence would leave, pooled over cases.".to_owned());
+        remarks.push("Thin lines: thresholds on confidence, pooled over cases.".to_owned());
     }
     let lacking: Vec<&str> =
         tools.iter().zip(&points).filter(|(_, point)| point.is_none()).map(|(drawn, _)| drawn.name()).collect();
     if !lacking.is_empty() {
-        remarks.push(format!("Not shown, for want of a precision or a recall: {}.", list_names(&lacking)));
+        remarks.push(format!("Not shown, without precision or recall: {}.", list_names(&lacking)));
     }
     foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
     Ok(vec![Plot {

@@ -19,14 +19,14 @@ pub(super) fn ranking<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Resul
     let stated = view.report.ranking.as_ref().filter(|ranking| !ranking.pairs.is_empty());
     let Some(ranking) = stated else {
         return Err(NothingToDraw(
-            "the report has no tests of pairs of tools; it takes two tools with a value, scored by this version"
+            "the report has no tests of pairs of tools; they need two tools with a value, scored by this version"
                 .to_owned(),
         ));
     };
     if id != ranking.metric {
         let by = title(&ranking.metric);
         return Err(NothingToDraw(format!(
-            "tools are ranked by {by} here; for another metric use `karat compare --ranks --metric {id}`"
+            "this report ranks tools by {by}; for another metric use `karat compare --ranks --metric {id}`"
         )));
     }
     Ok(ranking)
@@ -75,14 +75,14 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     }
     let foot = frame.bottom + BELOW;
     let remark = format!(
-        "Lines: ranks that tests of all pairs leave open. They hold the true ranks of all tools at once with {:.0} %. Markers: \
+        "Lines: ranks that tests of all pairs leave open. They contain the true ranks of all tools with {:.0} % confidence. Markers: \
          ranks by value.",
         100.0 * ranking.level
     );
     let remarks = [ranking.statement.clone(), remark];
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
     Ok(vec![Plot {
-        title: format!("Ranks that every tool may have by {}", title(&ranking.metric)),
+        title: format!("Possible ranks of every tool by {}", title(&ranking.metric)),
         description: format!("{} {}.", ranking.statement, sentences.join("; ")),
         about: subject::about(report),
         size: (WIDTH, height),

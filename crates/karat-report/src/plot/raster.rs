@@ -8,9 +8,9 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum RasterError {
-    #[error("a picture of {width} × {height} pixels is too large; choose a smaller scale, fewer tools, or SVG")]
+    #[error("an image of {width} × {height} pixels is too large; choose a smaller scale, fewer tools, or SVG")]
     TooLarge { width: u64, height: u64 },
-    #[error("the picture could not be drawn as PNG, write it as SVG: {0}")]
+    #[error("could not draw the PNG: {0}; use SVG")]
     Failed(String),
 }
 

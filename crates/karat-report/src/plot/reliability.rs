@@ -12,11 +12,11 @@ use karat_format::report::{BinV1, ReportV1};
 const WIDTH: f64 = 300.0;
 
 pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
-    subject::no_metric(options, "how often verdicts are right")?;
+    subject::no_metric(options, "accuracy of verdicts")?;
     let tools = subject::tools(view, options)?;
     let plots: Vec<Plot> = tools.iter().filter_map(|drawn| draw_tool(view.report, drawn)).collect();
     if plots.is_empty() {
-        let why = "no tool states how sure it is of its verdicts; a trial may state `verdict` with a `confidence`";
+        let why = "no tool reports the confidence of its verdicts; a trial may have a `verdict` with a `confidence`";
         return Err(NothingToDraw(why.to_owned()));
     }
     Ok(plots)
@@ -34,14 +34,14 @@ fn draw_tool(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
         (Scale::linear((0.0, 1.0), (frame.left, frame.right)), Scale::linear((0.0, 1.0), (frame.bottom, frame.top)));
     let mut svg = Svg::default();
     frame.x_axis(&mut svg, &x, &ticks((0.0, 1.0), 5), "confidence");
-    frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "share that is right");
+    frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "share correct");
     svg.line("faint", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
     let points: Vec<(f64, f64)> = bins.iter().map(|bin| (x.at(bin.confidence), y.at(bin.accuracy))).collect();
     svg.series(drawn.series, |svg| svg.path("thin", &points));
     let mut sentences = Vec::new();
     for (bin, at) in bins.iter().zip(&points) {
         let words = format!(
-            "confidence {:.2}: {:.2} right, n = {}",
+            "confidence {:.2}: {:.2} correct, n = {}",
             bin.confidence,
             bin.accuracy,
             (bin.weight * 10.0).round() / 10.0

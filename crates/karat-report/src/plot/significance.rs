@@ -19,7 +19,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         .collect();
     tools.retain(|drawn| ranking.pairs.iter().any(|test| test.a == drawn.name() || test.b == drawn.name()));
     if tools.len() < 2 {
-        return Err(NothingToDraw("it takes two tools with a value to test them against each other".to_owned()));
+        return Err(NothingToDraw("tests need two tools with a value".to_owned()));
     }
     let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
     let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
@@ -62,17 +62,17 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let foot = top + side + 8.0;
     let remarks = [
         format!(
-            "Each row against each column by {metric}: + significantly better, − significantly worse, = the same in every \
-             case, ? no significant difference."
+            "Each row compared with each column by {metric}: + significantly better, − significantly worse, = equal in every \
+             case, ? statistically tied."
         ),
         format!(
-            "All pairs are tested at once at {:.0} % (Holm). Tools stand in order, so columns have the numbers of rows.",
+            "All pairs are tested together at {:.0} % (Holm). Columns are numbered like rows.",
             100.0 * ranking.level
         ),
     ];
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), width - 20.0) + 6.0;
     Ok(vec![Plot {
-        title: format!("Who is better than whom by {metric}"),
+        title: format!("Pairwise comparison by {metric}"),
         description: format!("{}.", sentences.join("; ")),
         about: subject::about(report),
         size: (width, height),
@@ -96,8 +96,8 @@ impl Relation {
                 Self { sign: "+", class: "better", sign_class: "is-better", verb: "is better than" }
             }
             Some(_) => Self { sign: "−", class: "worse", sign_class: "is-worse", verb: "is worse than" },
-            None if is_same => Self { sign: "=", class: "same", sign_class: "is-same", verb: "is the same as" },
-            None => Self { sign: "?", class: "open", sign_class: "dim", verb: "does not differ significantly from" },
+            None if is_same => Self { sign: "=", class: "same", sign_class: "is-same", verb: "equals" },
+            None => Self { sign: "?", class: "open", sign_class: "dim", verb: "is statistically tied with" },
         }
     }
 }

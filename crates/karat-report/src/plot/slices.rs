@@ -30,7 +30,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         Some(own) => {
             let there: Vec<&str> = there.keys().copied().collect();
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            return Err(NothingToDraw(format!("the report is not split by `{own}`; there is {there}")));
+            return Err(NothingToDraw(format!("the report has no dimension `{own}`; available: {there}")));
         }
         // A dimension with one value repeats the leaderboard.
         None => there.iter().filter(|(_, values)| **values > 1).map(|(dimension, _)| *dimension).collect(),
@@ -41,7 +41,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let plots: Vec<Plot> = chosen.iter().filter_map(first).collect();
     if plots.is_empty() {
         return Err(NothingToDraw(format!(
-            "no part of the suite has a value of {}; {}",
+            "no slice of the suite has a value of {}; {}",
             title(id),
             others(&tools, &chosen)
         )));
@@ -115,7 +115,7 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
     }
     let mut foot = frame.bottom + BELOW + 4.0;
     foot += legend(&mut svg, tools, (10.0, foot), WIDTH - 20.0) + 4.0;
-    let mut remarks = String::from("n counts cases; parts are small, and their values have no intervals.");
+    let mut remarks = String::from("n counts cases; slices are small, and their values have no intervals.");
     if left_out > 0 {
         remarks.push_str(&format!(" {} with fewer cases are not shown.", count(left_out, "more value")));
     }

@@ -24,11 +24,11 @@ pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<
     let all: Vec<DrawnTool<'a>> =
         ranked(view.report).into_iter().enumerate().map(|(series, tool)| DrawnTool { tool, series }).collect();
     if all.is_empty() {
-        return Err(NothingToDraw("the report holds no tool; score a submission first".to_owned()));
+        return Err(NothingToDraw("the report contains no tool; score a submission first".to_owned()));
     }
     if let Some(name) = options.tools.iter().find(|name| !all.iter().any(|drawn| drawn.name() == *name)) {
         let there: Vec<&str> = all.iter().map(DrawnTool::name).collect();
-        return Err(NothingToDraw(format!("the report has no tool `{name}`; there are {}", there.join(", "))));
+        return Err(NothingToDraw(format!("the report has no tool `{name}`; available: {}", there.join(", "))));
     }
     let chosen =
         |drawn: &DrawnTool<'_>| options.tools.is_empty() || options.tools.iter().any(|name| name == drawn.name());
@@ -40,7 +40,7 @@ pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> 
     match view.report.tools.iter().any(|tool| estimate(view.report, tool, id).is_some()) {
         true => Ok(id),
         false => Err(NothingToDraw(format!(
-            "no tool of the report has the metric `{id}`; `karat metrics list` has those that there are"
+            "no tool of the report has the metric `{id}`; `karat metrics list` lists all metrics"
         ))),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> 
 pub(super) fn no_metric(options: &PlotOptions, figures: &str) -> Result<(), NothingToDraw> {
     match &options.metric {
         None => Ok(()),
-        Some(_) => Err(NothingToDraw(format!("this plot shows {figures} and no other metric; leave the metric out"))),
+        Some(_) => Err(NothingToDraw(format!("this plot always shows {figures}; omit the metric"))),
     }
 }
 
@@ -65,7 +65,7 @@ impl Figure {
     }
 
     /// Such as `0.818 (.66–.88)`.
-    pub(super) fn to_text(&self) -> String {
+    pub(super) fn to_text(self) -> String {
         let value = three(Some(self.value));
         self.ci.map_or(value.clone(), |ci| format!("{value} ({})", span(Some(ci))))
     }

@@ -23,7 +23,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let all = tools.iter().flat_map(|drawn| drawn.tool.sweeps.iter().map(move |sweep| (drawn, sweep)));
     let plots: Vec<Plot> = all.filter_map(|(drawn, sweep)| draw_sweep(view.report, drawn, sweep)).collect();
     if plots.is_empty() {
-        let why = "no tool states a confidence or a severity of its findings that a threshold could be laid on";
+        let why = "no tool reports a confidence or severity for its findings, so no threshold can be applied";
         return Err(NothingToDraw(why.to_owned()));
     }
     Ok(plots)
@@ -75,15 +75,15 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
     let words = best.map_or_else(String::new, |best| {
         let from = match best.threshold {
             None => "all findings".to_owned(),
-            Some(level) if is_severity => format!("from {} on", SEVERITIES[(level as usize).clamp(1, 5) - 1]),
-            Some(threshold) => format!("from {threshold} on"),
+            Some(level) if is_severity => format!("{} and above", SEVERITIES[(level as usize).clamp(1, 5) - 1]),
+            Some(threshold) => format!("{threshold} and above"),
         };
         svg.about(&format!("best F1 {:.3}: {from}", best.f1), |svg| {
             svg.circle("ring", (place(&best), y.at(best.f1)), 5.0);
         });
         format!("Ring: the best F1, {:.3}, {from}. ", best.f1)
     });
-    let remarks = format!("{words}Pooled over cases; chosen on these very cases, so it promises too much.");
+    let remarks = format!("{words}Pooled over cases; chosen on the same cases, so it is optimistic.");
     let foot = frame.bottom + BELOW;
     let height = foot + notes(&mut svg, std::slice::from_ref(&remarks), (10.0, foot), WIDTH - 20.0) + 6.0;
     Some(Plot {

@@ -216,7 +216,7 @@ fn what_is_missing_is_said() {
     };
     insta::assert_snapshot!("nothing_to_draw", why(&PlotOptions::default()));
     let unknown = PlotOptions { tools: vec!["nobody".to_owned()], ..PlotOptions::default() };
-    assert_eq!(why(&unknown).matches("the report has no tool `nobody`; there are lonely").count(), KINDS.len());
+    assert_eq!(why(&unknown).matches("the report has no tool `nobody`; available: lonely").count(), KINDS.len());
     let unknown = PlotOptions { metric: Some("beauty".to_owned()), ..PlotOptions::default() };
     assert!(why(&unknown).contains("intervals: no tool of the report has the metric `beauty`"), "{}", why(&unknown));
 }
@@ -239,8 +239,8 @@ fn matrices_read_the_same_from_both_sides() {
     for (better, differing, row, column) in [
         (Some("careful"), 4, "is better than", "is worse than"),
         (Some("noisy"), 4, "is worse than", "is better than"),
-        (None, 4, "does not differ significantly from", "does not differ significantly from"),
-        (None, 0, "is the same as", "is the same as"),
+        (None, 4, "is statistically tied with", "is statistically tied with"),
+        (None, 0, "equals", "equals"),
     ] {
         let pair = &mut report.ranking.as_mut().unwrap().pairs[0];
         (pair.better, pair.differing) = (better.map(str::to_owned), differing);
@@ -319,7 +319,7 @@ fn what_few_state_a_cost_of_is_drawn_by_time() {
         |report: &ReportV1| (kind("cost-quality").unwrap().draw)(&ReportView::new(report), &PlotOptions::default());
     assert!(draw(&report).unwrap()[0].inline().contains(">USD per case<"));
     report.measured.cost.remove("noisy");
-    assert!(draw(&report).unwrap_err().to_string().starts_with("it takes two tools"));
+    assert!(draw(&report).unwrap_err().to_string().starts_with("this plot needs two tools"));
     for tool in ["careful", "noisy"] {
         let latency = json!({ "mean_ms": 1500.0, "n": 8 });
         report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
@@ -328,7 +328,7 @@ fn what_few_state_a_cost_of_is_drawn_by_time() {
     assert!(
         drawn.contains(">seconds per trial<")
             && drawn.contains("Only careful<")
-            && drawn.contains(">states a cost, so time is shown.<"),
+            && drawn.contains(">reports a cost, so time is shown.<"),
         "{drawn}"
     );
 }
@@ -341,7 +341,7 @@ fn parts_without_a_value_name_metrics_that_have_one() {
     }
     let options = PlotOptions { metric: Some("f1".to_owned()), ..PlotOptions::default() };
     let said = (kind("slices").unwrap().draw)(&ReportView::new(&report), &options).unwrap_err().to_string();
-    assert_eq!(said, "no part of the suite has a value of F1; choose another with --metric: precision, recall, ece");
+    assert_eq!(said, "no slice of the suite has a value of F1; choose another with --metric: precision, recall, ece");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let (report, id) = (view.report, subject::metric(view, options)?);
     let chosen = subject::tools(view, options)?;
     if view.earlier.is_empty() {
-        return Err(NothingToDraw("there is one report only; a trend needs earlier ones, the oldest first".to_owned()));
+        return Err(NothingToDraw("only one report was given; a trend needs several, oldest first".to_owned()));
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
@@ -73,7 +73,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     if figures.iter().flatten().flatten().any(|figure| figure.ci.is_some()) {
         remarks.push(match stops.len() <= MOST_WITH_INTERVALS {
             true => format!("Lines at markers: {}.", subject::level(report)),
-            false => "Intervals of so many reports would hide each other.".to_owned(),
+            false => "Intervals are not drawn: too many reports.".to_owned(),
         });
     }
     remarks.extend(mismatched_reports(view));
@@ -100,11 +100,11 @@ fn mismatched_reports(view: &ReportView<'_>) -> Vec<String> {
     let rest = |n: usize| format!("{} {}", count(n, "report"), if n == 1 { "rests" } else { "rest" });
     let mut out = Vec::new();
     if changed > 0 {
-        let why = "part of a change may come from that";
+        let why = "part of a change may be due to that";
         out.push(format!("{} on another state of the suite: {why}.", rest(changed)));
     }
     if !another.is_empty() {
-        out.push(format!("{} on another suite, with which nothing can be compared.", rest(another.len())));
+        out.push(format!("{} on another suite, which cannot be compared.", rest(another.len())));
     }
     out
 }

@@ -18,7 +18,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     if options.metric.as_deref().is_some_and(|id| id != rank_metric(report)) {
         let by = title(rank_metric(report));
         return Err(NothingToDraw(format!(
-            "shares are known of {by} here; for another metric use `karat power --metric`"
+            "this report has shares for {by} only; for another metric use `karat power --metric`"
         )));
     }
     let shares = |name: &str| view.variance.iter().find(|(tool, _)| tool == name).and_then(|(_, own)| shares(own));
@@ -26,7 +26,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         tools.iter().filter_map(|drawn| Some((drawn.name(), shares(drawn.name())?))).collect();
     if rows.is_empty() {
         return Err(NothingToDraw(
-            "no tool has several trials of a case; run with --trials 3 to see how much they differ".to_owned(),
+            "no tool has several trials of a case; run with --trials 3 to measure variance between trials".to_owned(),
         ));
     }
     let widest = rows.iter().map(|(name, _)| words::width(name, SIZE)).fold(0.0, f64::max);
@@ -61,12 +61,12 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     }
     let foot = 28.0 + rows.len() as f64 * ROW + 6.0;
     let remarks = [format!(
-        "Shares of the variance of the mean of {}. Add more of whatever has the largest share.",
+        "Shares of the variance of the mean of {}. Add more of whichever has the largest share.",
         title(rank_metric(report))
     )];
     let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
     Ok(vec![Plot {
-        title: "Where the width of intervals comes from".to_owned(),
+        title: "Variance".to_owned(),
         description: format!("{}.", sentences.join("; ")),
         about: subject::about(report),
         size: (WIDTH, height),

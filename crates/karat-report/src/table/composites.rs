@@ -31,7 +31,7 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     }
     let mut out =
         format!("\n{}\n{}", paint("Composites", BOLD, terminal), grid::draw(&rows, terminal.width, terminal.colour));
-    let caveat = "A composite hides what it is made of, and nobody has measured its weights: read the numbers above first. \
+    let caveat = "A composite hides its components, and its weights are not measured: read the numbers above first. \
                   Stability is the share of other weightings that leave a tool its rank by SUI.";
     for line in grid::wrap(caveat, terminal.width.saturating_sub(2)) {
         out.push_str(&format!("  {}\n", paint(&line, DIM, terminal)));

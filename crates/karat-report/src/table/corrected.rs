@@ -43,7 +43,7 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if rows.len() == 1 {
         return String::new();
     }
-    let heading = paint("Without the judge's errors", BOLD, terminal);
+    let heading = paint("Corrected for judge errors", BOLD, terminal);
     let mut out = format!("\n{heading} {}\n", paint("(pooled over cases)", DIM, terminal));
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
     let subject = |(tool, metrics): (&String, &Vec<&str>)| {

@@ -14,12 +14,12 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if tools.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", paint("Extras nobody has labelled", BOLD, terminal));
+    let mut out = format!("\n{}\n", paint("Unlabelled extras", BOLD, terminal));
     for tool in tools {
         let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
         let bounds = match (bound("precision_lower"), bound("precision_upper")) {
             (Some(low), Some(high)) => {
-                format!("; precision is between {} and {} meanwhile", three(Some(low)), three(Some(high)))
+                format!("; precision is between {} and {} until labelled", three(Some(low)), three(Some(high)))
             }
             _ => String::new(),
         };
@@ -29,7 +29,7 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
         out.push_str(&grid::fit(&format!("  {}", harmless(&pooled(pool))), terminal.width));
         out.push('\n');
     }
-    let next = "`karat label extras` shows them, first what leaves precision most open";
+    let next = "`karat label extras` shows them, those that affect precision most first";
     for line in grid::fold(next, terminal.width.saturating_sub(2)) {
         out.push_str(&format!("  {}\n", paint(&line, DIM, terminal)));
     }

@@ -51,7 +51,7 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<
     }
     let ids = report.profile.headline.iter().enumerate();
     let left_out: Vec<&str> = ids.filter(|(at, _)| !is_shown(*at)).map(|(_, id)| title(id)).collect();
-    let no_room = (!left_out.is_empty()).then(|| format!("no room for {}", left_out.join(", ")));
+    let no_room = (!left_out.is_empty()).then(|| format!("not shown for lack of space: {}", left_out.join(", ")));
     (grid::draw(&rows, terminal.width, terminal.colour), bars.into_iter().chain(no_room).collect())
 }
 

@@ -113,9 +113,9 @@ fn a_subfolder_has_a_prefix() {
 fn errors_say_what_to_do() {
     let empty = tempfile::tempdir().expect("a folder");
     let error = Repository::open(empty.path()).expect_err("no repository");
-    assert!(error.to_string().contains("is in no git repository"), "{error}");
+    assert!(error.to_string().contains("is not in a git repository"), "{error}");
     let error = Repository::open(&empty.path().join("missing")).expect_err("no folder");
-    assert!(error.to_string().contains("is in no git repository"), "{error}");
+    assert!(error.to_string().contains("is not in a git repository"), "{error}");
 
     let scratch = Scratch::new();
     scratch.write("a", "1").commit("one");
@@ -127,10 +127,10 @@ fn errors_say_what_to_do() {
     check("nope", "names no commit");
     check("HEAD:a", "names no commit");
     check("HEAD..HEAD", "names no commit");
-    check("", "is not a revision");
-    check("--output=/tmp/x", "is not a revision");
-    check("a\nb", "is not a revision");
-    check("a\0b", "is not a revision");
+    check("", "invalid revision");
+    check("--output=/tmp/x", "invalid revision");
+    check("a\nb", "invalid revision");
+    check("a\0b", "invalid revision");
 }
 
 #[test]

@@ -121,8 +121,8 @@ impl<'l> Claim<'l> {
     }
 
     fn contradiction(&self, line: &Line<'_>, said: &str, place: &str) -> Diagnostic {
-        let message = format!("{} says {said} of the same {} at {place}", self.annotator, self.wording.about);
-        line.at(&[self.wording.field.into()], "contradiction", message).with_help("leave one of them out")
+        let message = format!("{} says {said} about the same {} at {place}", self.annotator, self.wording.about);
+        line.at(&[self.wording.field.into()], "contradiction", message).with_help("remove one of them")
     }
 }
 
@@ -301,7 +301,7 @@ impl<'a> LabelReader<'a> {
         let id: String = key.chars().take(SHORT).collect();
         let message = format!("{annotator} has said {said} of this {} before ({} {id})", wording.about, wording.noun);
         let fault = line.at(&[wording.field.into()], "contradiction", message);
-        (!self.change).then(|| fault.with_help("--change keeps what is new beside what was said, and counts it"))
+        (!self.change).then(|| fault.with_help("use --change to add a correction, which then counts"))
     }
 }
 
@@ -319,8 +319,8 @@ fn finding_note(finding: &FindingId, decision: &AuditDecision) -> Option<String>
 fn annotator(judgement: &Judgement, line: &Line<'_>, faults: &mut Vec<Diagnostic>) -> Option<Annotator> {
     let at = |code: &'static str, message: String| line.at(&["judge".into()], code, message);
     let Some(name) = judgement.judge.as_str().strip_prefix(HUMAN) else {
-        let message = format!("`{}` is no person, and labels are what people say", judgement.judge);
-        let help = "a person signs as human:NAME; what other judges said is heard with `karat score --judgements`";
+        let message = format!("`{}` is not a person; labels are decisions of people", judgement.judge);
+        let help = "a person signs as human:NAME; use `karat score --judgements` for the decisions of other judges";
         faults.push(at("no-person", message).with_help(help));
         return None;
     };

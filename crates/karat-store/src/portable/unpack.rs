@@ -42,7 +42,7 @@ impl RunFile {
             }
             limits.check(line.len() as u64, total, unpacking.held).map_err(bad)?;
             if line.pop_if(|last| *last == b'\n').is_none() {
-                return Err(bad("the file ends where it should not".to_owned()));
+                return Err(bad("the file ends too early".to_owned()));
             }
             unpacking.take(&line).map_err(bad)?;
         }

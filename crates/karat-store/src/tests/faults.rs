@@ -16,7 +16,7 @@ fn a_full_disk_loses_nothing() {
         (0..200_000u32).flat_map(|n| blake3::hash(&n.to_le_bytes()).as_bytes()[..4].to_vec()).collect();
     let error = store.save(&run, std::slice::from_ref(&big)).unwrap_err();
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
-    assert!(error.to_string().contains("make room"), "{error}");
+    assert!(error.to_string().contains("free some space"), "{error}");
     assert_eq!(trial_lines(&mut store, &run), ["zeta a 1 1 reported"]);
     assert_eq!(store.verify().unwrap(), []);
     store.database.limit_pages(1_000_000);

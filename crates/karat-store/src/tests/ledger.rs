@@ -74,7 +74,7 @@ fn what_contradicts_the_ledger_is_refused_whole_and_named() {
         assert_eq!(exported(&mut store), before);
     };
     let other = exchange("a", false);
-    check(&text(&[exchange("b", true), other.clone()]), &[other.key.as_str(), "other content", "Nothing was taken"]);
+    check(&text(&[exchange("b", true), other.clone()]), &[other.key.as_str(), "other content", "Nothing was loaded"]);
     check(&text(&[exchange("b", true), exchange("b", false)]), &["line 2", "stands on line 1"]);
     check("{\"key\":\"k\"}\n", &["line 1", "no recorded exchange"]);
     check(&format!("{}\n{{", text(&[exchange("b", true)])), &["line 3", "no recorded exchange"]);

@@ -106,8 +106,8 @@ fn what_is_not_a_whole_run_is_refused_whole() {
     check(b"", "ends before the run does");
     check(b"\n", "no line of a run");
     check(b"{\"case\":\"a\"}\n", "no line of a run");
-    check(&text.as_bytes()[..text.len() - 1], "where it should not");
-    check(&text.as_bytes()[..text.len() / 2], "where it should not");
+    check(&text.as_bytes()[..text.len() - 1], "too early");
+    check(&text.as_bytes()[..text.len() / 2], "too early");
     check(b"\x1f\x8b\x08\x00garbage", "cannot be read");
     let joined = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     check(joined(&lines[1..]).as_bytes(), "first line must be the header");

@@ -80,7 +80,7 @@ fn nothing_is_overwritten() {
     store.save(&run, &[record("zeta", "a", 1)]).unwrap();
     let changed = failed(record("zeta", "a", 1), 1, "changed");
     let error = store.save(&run, &[record("zeta", "b", 1), changed.clone()]).unwrap_err();
-    assert_eq!(error.to_string(), "trial 1 of zeta on a, attempt 1, is stored already, and nothing is overwritten");
+    assert_eq!(error.to_string(), "trial 1 of zeta on a, attempt 1, is already stored and is not overwritten");
     // All of a batch or none of it.
     assert_eq!(trial_lines(&mut store, &run), ["zeta a 1 1 reported"]);
     let twice = [record("zeta", "b", 1), record("zeta", "b", 1)];
@@ -101,8 +101,8 @@ fn what_no_submission_could_hold_is_refused() {
         assert!(error.contains(expect), "{error}");
     };
     check(|r| r.trial.outcome = Outcome::Crashed, "cannot have findings");
-    check(|r| r.trial.number = 0, "counted from 1");
-    check(|r| r.attempt = 0, "counted from 1");
+    check(|r| r.trial.number = 0, "from 1");
+    check(|r| r.attempt = 0, "from 1");
     check(|r| r.trial.confidence = Some(f64::NAN), "from 0 to 1");
     check(|r| r.artifacts[0].name = "stderr".to_owned(), "two artifacts called `stderr`");
     assert_eq!(trial_lines(&mut store, &run), [""; 0]);

@@ -18,7 +18,7 @@ pub(crate) struct Drawn {
 /// All pages, or everything that is wrong with any of them.
 pub(crate) fn pages(root: &Path, sources: &[Source]) -> Result<Vec<Drawn>, Vec<String>> {
     let outlines: BTreeMap<&'static str, Outline> =
-        sources.iter().map(|source| (source.entry.file, Outline::of(&source.text))).collect();
+        sources.iter().map(|source| (source.entry.file, Outline::parse(&source.text))).collect();
     let repository = std::env::var("KARAT_REPOSITORY").ok().filter(|address| !address.is_empty());
     let targets = Targets { root, outlines: &outlines, repository: repository.as_deref() };
     let (mut pages, mut faults) = (Vec::new(), Vec::new());

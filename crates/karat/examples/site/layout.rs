@@ -9,12 +9,12 @@ const STYLE: &str = include_str!("layout/site.css");
 const MENU: &str = include_str!("layout/menu.js");
 
 /// What all pages share.
-pub(crate) struct Site<'a> {
+pub(crate) struct RunContext<'a> {
     pub(crate) pages: &'a [Drawn],
     headings: String,
 }
 
-impl<'a> Site<'a> {
+impl<'a> RunContext<'a> {
     pub(crate) fn new(pages: &'a [Drawn]) -> Self {
         Self { pages, headings: search::index(pages, false) }
     }

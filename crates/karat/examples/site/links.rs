@@ -80,7 +80,7 @@ mod tests {
     #[track_caller]
     fn check(source: &str, link: &str, expected: Result<&str, &str>) {
         let root = crate::root();
-        let outline = Outline::of("# Gates\n\n## gate\n");
+        let outline = Outline::parse("# Gates\n\n## gate\n");
         let outlines = BTreeMap::from([("compare.html", outline.clone()), ("index.html", outline)]);
         let found =
             Targets { root: &root, outlines: &outlines, repository: Some("https://host/karat") }.resolve(source, link);

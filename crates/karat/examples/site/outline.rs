@@ -19,7 +19,7 @@ pub(crate) struct Heading {
 }
 
 impl Outline {
-    pub(crate) fn of(markdown: &str) -> Self {
+    pub(crate) fn parse(markdown: &str) -> Self {
         let arena = Arena::new();
         let mut names = Anchorizer::new();
         let mut headings: Vec<Heading> = Vec::new();
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn outlines_keep_the_text_below_their_headings() {
-        let outline = Outline::of("# A\n\nfirst *text*\n\n## `b` c\n\n| x | y |\n|---|---|\n| one | two |\n");
+        let outline = Outline::parse("# A\n\nfirst *text*\n\n## `b` c\n\n| x | y |\n|---|---|\n| one | two |\n");
         let told: Vec<_> = outline.headings.iter().map(|h| (h.id.as_str(), h.title.as_str(), h.below.trim())).collect();
         assert_eq!(told, [("a", "A", "first text"), ("b-c", "b c", "x y one two")]);
     }

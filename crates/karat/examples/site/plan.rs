@@ -76,7 +76,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         ],
     },
     Section {
-        title: "Inside",
+        title: "Internals",
         pages: &[
             page("ARCHITECTURE.md", "architecture.html", "Architecture"),
             page("docs/matching.md", "matching.html", "Matching"),

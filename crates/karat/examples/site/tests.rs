@@ -98,7 +98,7 @@ fn the_search_knows_headings_everywhere_and_all_text_in_one_place() {
     assert_eq!(headings.len(), texts.len());
     assert!(headings.iter().all(|[_, _, _, below]| below.is_empty()));
     let gate = texts.iter().find(|[_, _, href, _]| href == "compare.html#gate").unwrap();
-    assert!(gate[3].contains("A demand is held against an interval"), "{gate:?}");
+    assert!(gate[3].contains("A demand is checked against an interval"), "{gate:?}");
 }
 
 #[test]

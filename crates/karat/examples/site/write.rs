@@ -1,13 +1,13 @@
 //! The site on the disk.
 
 use super::check::Drawn;
-use super::layout::Site;
+use super::layout::RunContext;
 use super::schemas;
 use std::path::Path;
 
 /// Writes all pages and downloads into a folder, which is made where it is absent. Other files in it stay.
 pub(crate) fn site(root: &Path, out: &Path, pages: &[Drawn]) -> Result<(), String> {
-    let site = Site::new(pages);
+    let site = RunContext::new(pages);
     let mut files: Vec<(String, String)> = Vec::new();
     for (place, page) in pages.iter().enumerate() {
         files.extend(site.page(place).map(|drawn| (page.entry.file.to_owned(), drawn)));

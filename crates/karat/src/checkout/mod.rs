@@ -62,8 +62,8 @@ enum Content {
 }
 
 impl Template {
-    /// Prepares a case. `None` where it comes without code.
-    pub fn of(loaded: &LoadedSuite, case: &Case) -> io::Result<Option<Self>> {
+    /// Prepares a case. `None` if it comes without code.
+    pub fn build(loaded: &LoadedSuite, case: &Case) -> io::Result<Option<Self>> {
         let Some(folder) = loaded.folder(&case.id).filter(|_| loaded.has_tree(&case.id)) else { return Ok(None) };
         let mut pack = Pack::default();
         let before = names(loaded, &format!("{folder}/before"))?;

@@ -22,7 +22,7 @@ fn suite(folder: &Path, before: &[(&str, &str)], after: &[(&str, &str)]) -> Load
 }
 
 fn template(loaded: &LoadedSuite) -> Template {
-    Template::of(loaded, &loaded.suite.cases[0]).unwrap().unwrap()
+    Template::build(loaded, &loaded.suite.cases[0]).unwrap().unwrap()
 }
 
 fn git(folder: &Path, args: &[&str]) -> String {

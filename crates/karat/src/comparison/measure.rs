@@ -1,11 +1,11 @@
 //! From a metric and two sides to what every case adds on either.
 //!
 //! A metric is computed here by the same formulas that the report's own figure came from. Before anything is said of a
-//! difference, the figure of each side is computed from all of its cases and held against what the side states; where the two
+//! difference, the figure of each side is computed from all of its cases and compared with what the side states; where the two
 //! differ, the metric is not compared.
 
 use super::pairing::Paired;
-use super::side::{CaseSide, Kept, Side};
+use super::side::{CaseSide, Side, SideKind};
 use karat_core::comparison::{PairedMetric, Pairs, Row, Statistic};
 use karat_core::metric::basis::{Basis, basis};
 use karat_core::metric::levels::{Cell, Scale, adaptive_error, swept};
@@ -191,12 +191,12 @@ impl Recipe {
             match (side.stated.get(id), side.kept) {
                 (Some(Ok(_)), _) => {}
                 (Some(Err(reason)), _) => return Err(format!("{} has no value: {reason}", side.label)),
-                (None, Kept::Report) => {
-                    return Err(format!("the report of {} has no such number: score it again", side.label));
+                (None, SideKind::Report) => {
+                    return Err(format!("the report of {} does not contain it: score it again", side.label));
                 }
-                (None, Kept::Baseline) => {
+                (None, SideKind::Baseline) => {
                     return Err(format!(
-                        "the baseline of {} does not hold it: write it again with --metric {id}",
+                        "the baseline of {} does not contain it: write it again with --metric {id}",
                         side.label
                     ));
                 }
@@ -211,15 +211,15 @@ impl Recipe {
             }
             let label = &side.label;
             return Err(match (&recipe.parts, side.kept) {
-                (_, Kept::Baseline) => {
-                    format!("the baseline of {label} does not hold all that it is computed from: write it again")
+                (_, SideKind::Baseline) => {
+                    format!("the baseline of {label} lacks data to compute it: write it again")
                 }
-                (Some(parts), Kept::Report) => format!(
+                (Some(parts), SideKind::Report) => format!(
                     "it is the mean over each {} of single goldens and findings, and cases do not add up to it",
                     parts.dimension
                 ),
-                (None, Kept::Report) => {
-                    format!("the report of {label} does not state all that it is computed from: score it again")
+                (None, SideKind::Report) => {
+                    format!("the report of {label} lacks data to compute it: score it again")
                 }
             });
         }
@@ -229,7 +229,7 @@ impl Recipe {
     fn new(sides: &[&Side], id: &str) -> Result<Self, String> {
         let basis = basis(id).unwrap_or(Basis::Values);
         let profile = sides.iter().find_map(|side| side.resolved.as_ref());
-        let rules = || profile.ok_or("baselines do not state the rules that it is computed by: compare with a report");
+        let rules = || profile.ok_or("baselines do not contain the rules to compute it: compare with a report");
         let cases = || sides.iter().flat_map(|side| side.cases.values());
         let (names, value): (Vec<String>, Box<Statistic<'static>>) = match basis {
             Basis::Whole(reason) => return Err(reason.to_owned()),

@@ -1,4 +1,4 @@
-//! Two sides held against each other, case by case. Everything comes from finished reports; nothing is scored again.
+//! Two sides compared with each other, case by case. Everything comes from finished reports; nothing is scored again.
 
 mod clusters;
 mod measure;
@@ -9,7 +9,7 @@ mod side;
 pub use measure::{Needed, recomputed};
 pub use pairing::Refusal;
 pub use ranks::{ranking, ranks};
-pub use side::{CaseSide, Kept, Side, profile_digest};
+pub use side::{CaseSide, Side, SideKind, profile_digest};
 
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::comparison::{FoundCount, MetricDifference, PairedMetric, Pairs, Rules};

@@ -37,7 +37,7 @@ pub enum Refusal {
         b: String,
     },
     /// A metric that cannot be taken apart into what cases add to it.
-    #[error("{metric} cannot be taken apart case by case: {reason}")]
+    #[error("{metric} cannot be compared case by case: {reason}")]
     NotByCase {
         /// The metric.
         metric: String,
@@ -45,7 +45,7 @@ pub enum Refusal {
         reason: String,
     },
     /// Clusters are to be named by a field that no case has.
-    #[error("no case states `{field}`, so it cannot name clusters; {}", there(known))]
+    #[error("no case has the field `{field}`, so it cannot define clusters; {}", there(known))]
     NoField {
         /// The field.
         field: String,
@@ -56,7 +56,7 @@ pub enum Refusal {
 
 fn there(known: &[String]) -> String {
     if known.is_empty() {
-        return "the reports state no field of cases; score again to have them".to_owned();
+        return "the reports contain no fields of cases; score again to add them".to_owned();
     }
     format!("there are {}", known.join(", "))
 }
@@ -117,7 +117,7 @@ impl Paired<'_> {
         if a.judges != b.judges {
             let names = |judges: &[String]| if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
             warnings.push(format!(
-                "judges differ: {} decided for {}, {} for {}; what differs may be the judge's doing",
+                "judges differ: {} decided for {}, {} for {}; differences may be due to the judges",
                 names(&a.judges),
                 a.label,
                 names(&b.judges),

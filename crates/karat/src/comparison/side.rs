@@ -38,7 +38,7 @@ pub struct Side {
     /// What it states of every metric: the figure that its own tables show, or why there is none.
     pub stated: BTreeMap<String, Result<f64, String>>,
     /// What it was kept as.
-    pub kept: Kept,
+    pub kept: SideKind,
     /// Who decided pairs.
     pub judges: Vec<String>,
     /// The cases, by id.
@@ -47,7 +47,7 @@ pub struct Side {
 
 /// What a side was kept as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum SideKind {
     /// A report, which states everything.
     Report,
     /// A baseline, which states what its metrics are computed from.
@@ -89,7 +89,7 @@ impl Side {
         let ids: BTreeSet<&String> = tool.metrics.keys().chain(&over_parts).collect();
         let figure = |id: &String| {
             let estimate = stated(report, tool, id)?;
-            let reason = || estimate.undefined.clone().unwrap_or_else(|| "no reason is stated".to_owned());
+            let reason = || estimate.undefined.clone().unwrap_or_else(|| "no reason given".to_owned());
             Some((id.clone(), estimate.value.ok_or_else(reason)))
         };
         let stated = ids.into_iter().filter_map(figure).collect();
@@ -112,7 +112,7 @@ impl Side {
             macro_by,
             over_parts,
             stated,
-            kept: Kept::Report,
+            kept: SideKind::Report,
         }
     }
 
@@ -120,7 +120,7 @@ impl Side {
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
         let tally = |[found, trials]: [usize; 2]| FoundCount { found, trials };
         let figure =
-            |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had none when it was written".to_owned());
+            |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had no value when it was written".to_owned());
         let case = |case: &karat_format::baseline::BaselineCaseV1| {
             let side = CaseSide {
                 goldens: case.goldens.clone(),
@@ -147,7 +147,7 @@ impl Side {
             macro_by: None,
             over_parts: BTreeSet::new(),
             stated: tool.metrics.iter().map(|(id, metric)| (id.clone(), figure(metric))).collect(),
-            kept: Kept::Baseline,
+            kept: SideKind::Baseline,
             judges: baseline.judges.clone(),
             cases: tool.cases.iter().map(case).collect(),
         }

@@ -7,8 +7,8 @@ use crate::profile::request::ProfileRequest;
 use crate::run::drive::{Drive, Task, drive, emit};
 use crate::run::execute::{Executor, Loaded, Ready};
 use crate::run::plan::left;
+use crate::run::run_context::RunContext;
 use crate::run::scratch::Scratch;
-use crate::run::site::Site;
 use crate::run_loader;
 use crate::scoring;
 use crate::suite::{LoadedSuite, load};
@@ -62,7 +62,7 @@ fn score(
     let first_failure = run.trials.iter().find_map(|trial| trial.detail.reason.clone());
     let mut work = run.work(profile, None);
     if changed {
-        work.notes.push("the suite changed while the run went on, so not all trials saw the same code".to_owned());
+        work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
     }
     // The plan says who is asked.
     let wanted = run.judge_request(&JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() });
@@ -112,7 +112,7 @@ fn run_trials(
     let parent = std::env::temp_dir();
     let scratch = Scratch::make(&parent).map_err(|error| {
         let message =
-            format!("no folder for trials can be made in {}: {error}; TMPDIR names another", parent.display());
+            format!("could not create a folder for trials in {}: {error}; set TMPDIR to use another", parent.display());
         Failure::failed(message)
     })?;
     let folder = &request.store_folder;
@@ -135,8 +135,14 @@ fn run_trials(
     let tasks: Vec<Task> = left(&plan, &done, request.retry_failed);
 
     let path = scratch.path().to_owned();
-    let mut site =
-        Site::new(&loaded, path, request.supervisor.clone(), cancel.clone(), request.environment.clone(), plan.seed);
+    let mut site = RunContext::new(
+        &loaded,
+        path,
+        request.supervisor.clone(),
+        cancel.clone(),
+        request.environment.clone(),
+        plan.seed,
+    );
     site.secret.extend(secrets(&plan, folder));
     let (ready, facts) = get_ready(&plan, tools, &tasks, isolation, &site, observer)?;
     let (id, lock) = match held {
@@ -214,7 +220,7 @@ fn begin(
 fn name_is_free(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
     let Some(name) = &request.name else { return Ok(()) };
     match store.find(name) {
-        Ok(run) => Err(Failure::usage(format!("run {} is called `{name}` already; choose another name", run.short_id))),
+        Ok(run) => Err(Failure::usage(format!("run {} is already named `{name}`; choose another name", run.short_id))),
         Err(StoreError::NoRun { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -236,7 +242,7 @@ fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -
     Err(Failure::failed(message))
 }
 
-/// The isolation that a trial was executed in; `None` where nothing was executed.
+/// The isolation that a trial was executed in; `None` if nothing was executed.
 fn executed_in(detail: &TrialDetailV1) -> Option<Isolation> {
     let words = detail.isolation.as_deref()?;
     Isolation::from_name(words.split([' ', ',']).next()?)
@@ -256,7 +262,7 @@ fn get_ready(
     tools: Vec<Loaded>,
     tasks: &[Task],
     isolation: Isolation,
-    site: &Site<'_>,
+    site: &RunContext<'_>,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(HashMap<ToolName, Ready>, Facts), Failure> {
     let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
@@ -290,7 +296,7 @@ fn note_changes(
             let version = facts.version.as_deref().unwrap_or("no version");
             format!("{version}, isolation {}", facts.isolation)
         };
-        observer.note(&format!("{tool} is not what it was when the run began: {} then, {} now", was(then), was(now)));
+        observer.note(&format!("{tool} changed since the run began: {} then, {} now", was(then), was(now)));
     }
     Ok(())
 }

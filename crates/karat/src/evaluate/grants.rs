@@ -57,7 +57,10 @@ pub(super) fn require(
         match observer.consent(&asked)? {
             None => return Err(Failure::usage(refusal)),
             Some(false) => {
-                return Err(Failure::usage(format!("the tool `{}` was not allowed what it asks for", asked.tool)));
+                return Err(Failure::usage(format!(
+                    "the tool `{}` was not given the permissions it asks for",
+                    asked.tool
+                )));
             }
             Some(true) => remember(remembered.as_ref(), suite, tool, observer),
         }
@@ -68,7 +71,7 @@ pub(super) fn require(
 fn remember(remembered: Option<&Remembered>, suite: &str, tool: &AskingTool<'_>, observer: &mut dyn EvaluateObserver) {
     let Some(answers) = remembered else { return };
     if let Err(error) = answers.allow(suite, tool.name, tool.manifest) {
-        observer.note(&format!("{}: the answer could not be kept: {error}", answers.file().display()));
+        observer.note(&format!("{}: the answer could not be saved: {error}", answers.file().display()));
     }
 }
 

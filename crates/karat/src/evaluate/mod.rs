@@ -118,7 +118,7 @@ pub trait EvaluateObserver {
     fn note(&mut self, text: &str);
     /// A tool is being set up, which may take a while.
     fn setting_up(&mut self, tool: &str);
-    /// Whether a tool of the suite may have what it asks for; `None` where nobody can be asked.
+    /// Whether a tool of the suite may have what it asks for; `None` if nobody can be asked.
     fn consent(&mut self, request: &GrantRequest) -> Result<Option<bool>, Failure>;
     /// What cancels the execution of trials.
     fn cancel(&mut self) -> Result<Cancel, Failure>;

@@ -41,7 +41,7 @@ fn isolation(request: &EvaluateRequest, kinds: &[ToolKindV1]) -> Result<Isolatio
         return strongest(required).map_err(|error| refused(error.to_string()));
     };
     if let Some(why) = available().unavailable_reason(asked) {
-        return Err(refused(format!("the isolation {} cannot be had: {why}", asked.as_str())));
+        return Err(refused(format!("the isolation {} is not available: {why}", asked.as_str())));
     }
     match required {
         Some(required) if asked < required => {
@@ -65,7 +65,7 @@ fn fresh(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Resu
     };
     let mut names = std::collections::HashSet::new();
     if let Some((twice, _)) = asked.iter().find(|(name, _)| !names.insert(name.clone())) {
-        return Err(Failure::usage(format!("the tool `{twice}` is asked for twice")));
+        return Err(Failure::usage(format!("the tool `{twice}` is given twice")));
     }
     let place = place_of(&loaded);
     let asking = asked.iter().map(|(name, manifest)| AskingTool {

@@ -1,4 +1,4 @@
-//! A metric held against a bound, by its interval.
+//! A metric compared with a bound, by its interval.
 
 use super::inconclusive;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -12,7 +12,7 @@ use karat_report::number::{stated, three, title};
 const NEAR: f64 = 1e-9;
 
 /// What a figure rests on.
-pub(super) struct Wanted {
+pub(super) struct Evidence {
     /// How many cases, clusters or items.
     pub(super) n: usize,
     /// How many cases.
@@ -33,18 +33,19 @@ fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allo
     let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
     let none = inconclusive(Some(&tool.tool), demand, Some(id));
     let Some(estimate) = stated(report, tool, id) else {
-        return DemandV1 { why: "the report has no such number; score again to have it".to_owned(), ..none };
+        return DemandV1 { why: "the report does not contain it; score again to add it".to_owned(), ..none };
     };
     let none = DemandV1 { value: estimate.value, ci: estimate.ci, n: Some(estimate.n), ..none };
     let Some(value) = estimate.value else {
-        let reason = estimate.undefined.as_deref().unwrap_or("no reason is stated");
+        let reason = estimate.undefined.as_deref().unwrap_or("no reason given");
         return DemandV1 { why: format!("it has no value: {reason}"), ..none };
     };
     let Some([low, high]) = estimate.ci else {
-        let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without; score again");
+        let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without intervals; score again");
         return DemandV1 { why: format!("{} has no interval: {reason}", three(Some(value))), ..none };
     };
-    let wanted = Wanted { n: estimate.n, cases: cases(report, estimate, id), few: estimate.unreliable, allow_small_n };
+    let wanted =
+        Evidence { n: estimate.n, cases: cases(report, estimate, id), few: estimate.unreliable, allow_small_n };
     let (outcome, why, cases_wanted) = if least {
         settle(value, [low, high], bound, low >= bound - NEAR, &wanted)
     } else {
@@ -67,7 +68,7 @@ pub(super) fn settle(
     [low, high]: [f64; 2],
     bound: f64,
     meets: bool,
-    wanted: &Wanted,
+    wanted: &Evidence,
 ) -> (DemandOutcomeV1, String, Option<usize>) {
     let n = wanted.n;
     if high < bound - NEAR {
@@ -78,21 +79,22 @@ pub(super) fn settle(
     }
     if meets {
         let cases = enough(wanted);
-        let why = format!(": it would hold, but n = {n} is too few to rely on; {} would do", count(cases, "case"));
+        let why =
+            format!(": it would pass, but n = {n} is too few to rely on; {} would be enough", count(cases, "case"));
         return (DemandOutcomeV1::Inconclusive, why, Some(cases));
     }
-    let why = format!(": n = {n} cannot tell");
+    let why = format!(": n = {n} is too small to decide");
     // The interval shrinks as the root of the cases grows, and has to shrink until it no longer reaches the bound.
     let (distance, reach) = if value > bound { (value - bound, value - low) } else { (bound - value, high - value) };
     let cases = (wanted.cases as f64 * (reach / distance).powi(2)).ceil();
     if !(distance > 0.0 && cases < 1e7) {
-        return (DemandOutcomeV1::Inconclusive, format!("{why}, as it lies on the bound itself"), None);
+        return (DemandOutcomeV1::Inconclusive, format!("{why}: the value equals the bound"), None);
     }
     let cases = (cases as usize).max(wanted.cases + 1).max(enough(wanted));
-    (DemandOutcomeV1::Inconclusive, format!("{why}; about {} would do", count(cases, "case")), Some(cases))
+    (DemandOutcomeV1::Inconclusive, format!("{why}; about {} would be enough", count(cases, "case")), Some(cases))
 }
 
 /// So many cases that what they say can be relied on; clusters and items grow as cases do.
-fn enough(wanted: &Wanted) -> usize {
+fn enough(wanted: &Evidence) -> usize {
     if wanted.n == 0 { RELIABLE_N } else { (RELIABLE_N * wanted.cases).div_ceil(wanted.n) }
 }

@@ -31,12 +31,12 @@ pub(super) fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 
     }
     let none = DemandV1 { value: Some(known), ..inconclusive(None, format!("cost ≤ {most} USD"), None) };
     let (outcome, why) = if known > most {
-        (DemandOutcomeV1::Fails, format!("{known:.2} USD are known to be spent"))
+        (DemandOutcomeV1::Fails, format!("at least {known:.2} USD were spent"))
     } else if unknown.is_empty() {
         (DemandOutcomeV1::Holds, format!("{known:.2} USD"))
     } else {
         let who = unknown.join(", ");
-        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} say what they cost"))
+        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} report their cost"))
     };
     DemandV1 { outcome, why, ..none }
 }

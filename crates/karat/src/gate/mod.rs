@@ -1,4 +1,4 @@
-//! Results held against demands: each holds, fails, or cannot be told. Nothing is scored again.
+//! Results compared with demands: each holds, fails, or is inconclusive. Nothing is scored again.
 
 mod bound;
 mod cost;
@@ -7,7 +7,7 @@ mod rules;
 pub use rules::read;
 
 use crate::comparison::{Refusal, Request, Side, compare};
-use bound::{Wanted, settle};
+use bound::{Evidence, settle};
 use karat_core::comparison::Rules;
 use karat_core::metric::table::Direction;
 use karat_format::comparison::DifferenceV1;
@@ -89,7 +89,7 @@ fn against(
     let only = no_worse.sides.first().filter(|_| no_worse.sides.len() == 1 && tools == 1);
     let Some(old) = named.or(only) else {
         let there: Vec<&str> = no_worse.sides.iter().map(|side| side.tool.as_str()).collect();
-        let why = format!("{} has no such tool; there are {}", no_worse.label, there.join(", "));
+        let why = format!("{} has no such tool; available: {}", no_worse.label, there.join(", "));
         let demand = format!("no worse than {}", no_worse.label);
         return Ok(vec![DemandV1 { why, ..inconclusive(Some(&tool.tool), demand, None) }]);
     };
@@ -134,7 +134,7 @@ fn one(tool: &ToolV1, difference: &DifferenceV1, label: &str, margin: f64, allow
         Direction::Up => (value, low, high),
         Direction::Down => (-value, -high, -low),
     };
-    let wanted = Wanted { n: difference.units, cases: difference.n, few: difference.unreliable, allow_small_n };
+    let wanted = Evidence { n: difference.units, cases: difference.n, few: difference.unreliable, allow_small_n };
     // The margin itself is too much, so that the lower end has to lie above it; what has not moved at all is no worse by any.
     let meets = low > -margin || (low == 0.0 && high == 0.0);
     let (outcome, why, cases_wanted) = settle(value, [low, high], -margin, meets, &wanted);

@@ -17,7 +17,7 @@ pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
         faults.extend(unknown(&document, &place("metric"), &rule.metric));
         match (rule.min, rule.max) {
             (None, None) => {
-                let message = format!("nothing is demanded of `{}`; state `min` or `max`", rule.metric);
+                let message = format!("no demand on `{}`; give `min` or `max`", rule.metric);
                 faults.push(document.at(&place("metric"), "no-bound", message));
             }
             (Some(min), Some(max)) if min > max => {
@@ -28,7 +28,7 @@ pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
         }
     }
     if stated.no_worse_than.is_none() && !stated.metrics.is_empty() {
-        let message = "`metrics` says what `no_worse_than` is about, which is not stated";
+        let message = "`metrics` needs `no_worse_than`, which is missing";
         faults.push(document.at(&["metrics".into()], "no-baseline", message));
     }
     if faults.is_empty() { Ok(stated) } else { Err(Faults(faults)) }
@@ -40,5 +40,5 @@ fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagno
     }
     let near = suggest::nearest(id, METRICS.iter().map(|metric| metric.id));
     let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
-    Some(document.at(path, "unknown-metric", format!("there is no metric `{id}`{hint}; see `karat metrics list`")))
+    Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint}; see `karat metrics list`")))
 }

@@ -2,13 +2,13 @@
 
 mod csv;
 mod draw;
-mod found;
+mod golden_found;
 mod item;
 mod opinions;
 
 pub use csv::{Sheets, from_csv, read_csv};
 pub use draw::draw;
-pub use found::{Trials, read_each};
+pub use golden_found::{Trials, read_each};
 pub use item::Item;
 pub use opinions::{AgreeError, On, Opinion, Opinions, Scale, from_judgements};
 
@@ -16,7 +16,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, Level, PairEstimate, RESAMPLES, Rating, Ratings, measure};
 use serde::Serialize;
 
-/// With more raters than this, none is held against each other one by one.
+/// With more raters than this, none is compared with the others one by one.
 const MOST_PAIRED: usize = 40;
 /// A confusion table with more values than this tells nobody anything.
 const MOST_VALUES: usize = 50;
@@ -144,12 +144,12 @@ pub struct Disagreement {
     #[serde(flatten)]
     pub item: Item,
     /// Who said what, and why.
-    pub ratings: Vec<Said>,
+    pub ratings: Vec<StatedRating>,
 }
 
 /// What one rater said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct StatedRating {
     /// The rater.
     pub rater: String,
     /// The value.
@@ -169,7 +169,7 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
     };
     let mut notes = opinions.notes.clone();
     if pairs.is_empty() && count > MOST_PAIRED {
-        notes.push(format!("{count} raters are too many to be held against each other one by one"));
+        notes.push(format!("{count} raters are too many to compare in pairs"));
     }
     let seed = seed.unwrap_or_else(|| seed_from(opinions));
     let measured = measure(&ratings, &pairs, seed);
@@ -259,7 +259,7 @@ fn worst(pairs: &[PairEstimate]) -> Option<(usize, usize)> {
 
 fn confusion(opinions: &Opinions, a: usize, b: usize) -> Option<Confusion> {
     let both: Vec<(usize, usize)> =
-        opinions.items.iter().filter_map(|(_, said)| Some((of(said, a)?, of(said, b)?))).collect();
+        opinions.items.iter().filter_map(|(_, said)| Some((category_of(said, a)?, category_of(said, b)?))).collect();
     let mut used: Vec<usize> = both.iter().flat_map(|(a, b)| [*a, *b]).collect();
     used.sort_unstable();
     used.dedup();
@@ -277,7 +277,7 @@ fn confusion(opinions: &Opinions, a: usize, b: usize) -> Option<Confusion> {
 }
 
 /// What a rater said of an item.
-fn of(said: &[Opinion], rater: usize) -> Option<usize> {
+fn category_of(said: &[Opinion], rater: usize) -> Option<usize> {
     said.iter().find(|opinion| opinion.rater == rater).map(|opinion| opinion.value)
 }
 
@@ -310,7 +310,7 @@ fn distance(opinions: &Opinions, said: &[Opinion]) -> f64 {
 
 fn disagreement(opinions: &Opinions, at: usize) -> Disagreement {
     let (item, said) = &opinions.items[at];
-    let said = said.iter().map(|opinion| Said {
+    let said = said.iter().map(|opinion| StatedRating {
         rater: opinions.raters[opinion.rater].clone(),
         value: opinions.values[opinion.value].clone(),
         explanation: opinion.explanation.clone(),

@@ -3,7 +3,7 @@
 //! A trial that lists findings has each of them classified. One that answers in free text has its claims counted by the judge,
 //! each with a quote that must stand in the text. One that says nothing at all is decided [by rule](by_rule).
 
-use super::template::audit::{AUDIT, AUDIT_SAFE, fields, neutral, schema, shown};
+use super::template::audit::{AUDIT, AUDIT_SAFE, as_judge_sees, fields, neutral, schema};
 use karat_core::ids::FindingId;
 use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
 use karat_core::suite::{Case, Verdict};
@@ -123,7 +123,7 @@ pub const LEVELS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// A shorter quote says nothing, unless the whole text is shorter.
 const SHORTEST_QUOTE: usize = 8;
 
-/// What to ask about a trial; `None` where nobody need be asked, because the trial failed or is decided [by rule](by_rule).
+/// What to ask about a trial; `None` if nobody need be asked, because the trial failed or is decided [by rule](by_rule).
 ///
 /// Findings are called f1, f2 and so on, since a tool's own names may tell which tool it is. An answer that breaks a rule of
 /// [`decision`] is sent back once, like any that cannot be read.
@@ -131,11 +131,11 @@ pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<
     if trial.outcome != Outcome::Reported || trial.is_silent() {
         return None;
     }
-    let rubric = Rubric::of(case, trial);
+    let rubric = Rubric::new(case, trial);
     let template = if rubric.safe { &AUDIT_SAFE } else { &AUDIT };
     let names = match &rubric.said {
-        Said::Listed(count) => Some(*count),
-        Said::Text(_) => None,
+        ResponseContent::Listed(count) => Some(*count),
+        ResponseContent::Text(_) => None,
     };
     let max_tokens = names.map_or(template.max_tokens, longest_answer);
     let form = AnswerSpec { schema: schema(rubric.safe, names), max_tokens, check: Arc::new(rubric) };
@@ -145,7 +145,7 @@ pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<
 /// The audit of a trial that says nothing that could be judged: neither findings nor text.
 ///
 /// What it said of the code is its stated verdict. Without one, a tool that lists findings and lists none has found nothing,
-/// which says that the code is safe; a tool that answers in free text and wrote none has given no verdict. `None` where a
+/// which says that the code is safe; a tool that answers in free text and wrote none has given no verdict. `None` if a
 /// judge must be asked, and where the trial failed and there is nothing to audit.
 pub fn by_rule(case: &Case, trial: &Trial) -> Option<AuditDecision> {
     if trial.outcome != Outcome::Reported || !trial.is_silent() {
@@ -169,7 +169,7 @@ pub fn by_rule(case: &Case, trial: &Trial) -> Option<AuditDecision> {
 /// Every rule is checked, also for an answer from the ledger: each finding has one class, flags follow the class, the target
 /// is found by a finding that is about it, scores lie on [`LEVELS`], quotes stand in the text. Nothing is put right here.
 pub fn decision(answer: &Value, case: &Case, trial: &Trial) -> Result<AuditDecision, AuditFault> {
-    let rubric = Rubric::of(case, trial);
+    let rubric = Rubric::new(case, trial);
     let mut decision = rubric.read(answer)?;
     // Names are f1, f2 and so on by now, in turn.
     let name = |index: usize| trial.findings.get(index).map_or_else(|| FindingId::claim(index + 1), |f| f.id.clone());
@@ -185,12 +185,12 @@ pub fn decision(answer: &Value, case: &Case, trial: &Trial) -> Result<AuditDecis
 #[derive(Debug)]
 struct Rubric {
     safe: bool,
-    said: Said,
+    said: ResponseContent,
 }
 
 /// What a response consists of.
 #[derive(Debug)]
-enum Said {
+enum ResponseContent {
     /// So many findings.
     Listed(usize),
     /// Text, as the judge sees it, with its white space evened out.
@@ -232,10 +232,10 @@ impl AnswerCheck for Rubric {
 }
 
 impl Rubric {
-    fn of(case: &Case, trial: &Trial) -> Self {
+    fn new(case: &Case, trial: &Trial) -> Self {
         let said = match (trial.findings.len(), trial.response.as_deref()) {
-            (0, Some(response)) => Said::Text(evened(&shown(response))),
-            (count, _) => Said::Listed(count),
+            (0, Some(response)) => ResponseContent::Text(evened(&as_judge_sees(response))),
+            (count, _) => ResponseContent::Listed(count),
         };
         Self { safe: case.verdict == Verdict::Safe, said }
     }
@@ -264,15 +264,15 @@ impl Rubric {
     fn in_turn(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, AuditFault> {
         let given = entries.len();
         let count = match self.said {
-            Said::Listed(count) => count,
-            Said::Text(_) => given,
+            ResponseContent::Listed(count) => count,
+            ResponseContent::Text(_) => given,
         };
         let mut named: BTreeMap<usize, Entry> = BTreeMap::new();
         for entry in entries {
             let Some(index) = index(&entry.finding) else {
                 return Err(AuditFault::UnknownFinding { finding: entry.finding, known: self.known() });
             };
-            if let (Said::Listed(_), true) = (&self.said, index >= count) {
+            if let (ResponseContent::Listed(_), true) = (&self.said, index >= count) {
                 return Err(AuditFault::UnknownFinding { finding: entry.finding, known: self.known() });
             }
             if let Some(earlier) = named.insert(index, entry) {
@@ -282,23 +282,23 @@ impl Rubric {
         let missing: Vec<String> = (0..count).filter(|index| !named.contains_key(index)).map(neutral).collect();
         match (&self.said, missing.first()) {
             (_, None) => Ok(named.into_values().collect()),
-            (Said::Text(_), Some(first)) => Err(AuditFault::Gap(first.clone())),
-            (Said::Listed(_), Some(_)) => Err(AuditFault::Unclassified(missing.join(", "))),
+            (ResponseContent::Text(_), Some(first)) => Err(AuditFault::Gap(first.clone())),
+            (ResponseContent::Listed(_), Some(_)) => Err(AuditFault::Unclassified(missing.join(", "))),
         }
     }
 
     fn known(&self) -> String {
         match self.said {
-            Said::Listed(0) => "the response lists none".to_owned(),
-            Said::Listed(1) => "the only one is `f1`".to_owned(),
-            Said::Listed(count) => format!("there are `f1` to `{}`", neutral(count - 1)),
-            Said::Text(_) => "the claims of a text are named f1, f2 and so on".to_owned(),
+            ResponseContent::Listed(0) => "the response lists none".to_owned(),
+            ResponseContent::Listed(1) => "the only one is `f1`".to_owned(),
+            ResponseContent::Listed(count) => format!("there are `f1` to `{}`", neutral(count - 1)),
+            ResponseContent::Text(_) => "the claims of a text are named f1, f2 and so on".to_owned(),
         }
     }
 
     /// Every claim of a text is made by words that stand in it, and no two by the same.
     fn quotes(&self, entries: &[Entry]) -> Result<(), AuditFault> {
-        let Said::Text(text) = &self.said else { return Ok(()) };
+        let ResponseContent::Text(text) = &self.said else { return Ok(()) };
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         for entry in entries {
             let quote = evened(entry.quote.as_deref().unwrap_or_default());

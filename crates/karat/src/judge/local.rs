@@ -17,7 +17,7 @@ pub enum ParamsError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system error.
         source: std::io::Error,
     },
     /// It is not a file of parameters.
@@ -72,7 +72,7 @@ impl std::str::FromStr for Field {
 
 impl Field {
     /// What a case says in the field; cases that say nothing are a group of their own.
-    pub fn of(&self, case: &Case) -> String {
+    pub fn value(&self, case: &Case) -> String {
         let value = match self {
             Self::Case => Some(case.id.as_str()),
             Self::Repo => case.repo.as_deref(),
@@ -147,9 +147,9 @@ mod tests {
         check(
             "[text.weights.letters]",
             "[text.weights.leters]",
-            &["p.toml", "leters: there is no", "letters is missing"],
+            &["p.toml", "leters: unknown feature", "letters is missing"],
         );
-        check("features = 1", "features = 99", &["fit the parameters anew"]);
+        check("features = 1", "features = 99", &["fit the parameters again"]);
         check("threshold = ", "threshold = 1", &["from 0 to 1"]);
         check("base = ", "base = nan # ", &["finite"]);
         check("[rivals]", "[rivals]\nfree = 1", &["free"]);
@@ -161,7 +161,7 @@ mod tests {
         case.repo = Some("a/b".to_owned());
         case.meta.insert("team".to_owned(), "red".to_owned());
         let group =
-            |field: &str| field.parse::<Field>().map(|field| field.of(&case)).map_err(|error| error.to_string());
+            |field: &str| field.parse::<Field>().map(|field| field.value(&case)).map_err(|error| error.to_string());
         assert_eq!([group("repo"), group("meta.team")], [Ok("a/b".to_owned()), Ok("red".to_owned())]);
         assert_eq!([group("case"), group("language")], [Ok("c".to_owned()), Ok("(none)".to_owned())]);
         assert!(group("colour").unwrap_err().contains("meta.NAME"));

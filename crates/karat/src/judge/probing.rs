@@ -65,7 +65,7 @@ pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Resu
     let by_number: BTreeMap<u32, &Judgement> =
         asked.judgements.iter().map(|judgement| (judgement.trial, judgement)).collect();
     let judgement = |index: usize| by_number.get(&trials.get(index)?.number).copied();
-    let answers: Vec<Option<bool>> = (0..probes.len()).map(|index| said(judgement(index)?)).collect();
+    let answers: Vec<Option<bool>> = (0..probes.len()).map(|index| decision(judgement(index)?)).collect();
     let mut failures: BTreeMap<String, usize> = BTreeMap::new();
     for judgement in &asked.judgements {
         if let Decision::Unjudged(pair) = &judgement.decision {
@@ -104,7 +104,7 @@ fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> Option<Question<'a>> {
     Some(Question { case: probe.case, trial, golden: probe.golden, finding, score: 0.0, order })
 }
 
-fn said(judgement: &Judgement) -> Option<bool> {
+fn decision(judgement: &Judgement) -> Option<bool> {
     match &judgement.decision {
         Decision::Pair(pair) => Some(pair.matched),
         Decision::Unjudged(_) | Decision::Audit(_) | Decision::Extra(_) => None,

@@ -97,10 +97,10 @@ impl JudgeRegistry<'_> {
         let mut seated: Vec<Judge> = Vec::with_capacity(members.len());
         for member in members {
             if seated.iter().any(|other| other.name.as_str() == member) {
-                return Err(wrong(format!("`{member}` is named twice, and nobody votes twice")));
+                return Err(wrong(format!("`{member}` is given twice; each panel member votes once")));
             }
             if member == NONE || member.is_empty() {
-                return Err(wrong("nobody cannot vote; name judges".to_owned()));
+                return Err(wrong("`none` cannot be a panel member".to_owned()));
             }
             let judge = self.single(member)?;
             if matches!(judge.kind, Kind::Panel(_)) {
@@ -109,7 +109,7 @@ impl JudgeRegistry<'_> {
             seated.push(judge);
         }
         if seated.len() < 2 {
-            return Err(wrong("a panel has two members at least".to_owned()));
+            return Err(wrong("a panel needs at least two members".to_owned()));
         }
         Ok(Judge { name: JudgeName::new(name), kind: Kind::Panel(Panel { members: seated, consensus }) })
     }
@@ -125,7 +125,7 @@ impl JudgeRegistry<'_> {
                 let stated = config.consensus.as_deref();
                 let consensus = stated.map_or(Some(self.consensus), Consensus::parse).ok_or_else(|| {
                     let known = Consensus::NAMES.map(|(name, _)| name).join(" and ");
-                    let why = format!("there is no consensus `{}`; there are {known}", stated.unwrap_or_default());
+                    let why = format!("unknown consensus `{}`; available: {known}", stated.unwrap_or_default());
                     RegistryError::Panel { panel: name.to_owned(), why }
                 })?;
                 return self.panel(name, &config.members, consensus);
@@ -234,7 +234,7 @@ impl Judge {
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// No such judge.
-    #[error("there is no judge `{name}`: {hint}")]
+    #[error("unknown judge `{name}`: {hint}")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -324,8 +324,8 @@ provider = \"antropic\"
         check("told", &[], "told: scripted ");
         check("openai/gpt-4o", &[], "openai/gpt-4o: openai gpt-4o");
         check("anthropic", &[], "anthropic: anthropic claude-sonnet-4-20250514");
-        check("lokal", &[], "there is no judge `lokal`: did you mean `local`?");
-        check("odd", &[], "the judge `odd`: there is no provider `antropic`; did you mean `anthropic`?");
+        check("lokal", &[], "unknown judge `lokal`: did you mean `local`?");
+        check("odd", &[], "the judge `odd`: unknown provider `antropic`; did you mean `anthropic`?");
         check(
             "openai",
             &[],
@@ -337,10 +337,10 @@ provider = \"antropic\"
     fn several_are_a_panel() {
         check("local,sonnet", &[], "local,sonnet: Majority of local and sonnet");
         check("three", &[], "three: DawidSkene of local and sonnet and human");
-        check("local,local", &[], "the panel `local,local`: `local` is named twice, and nobody votes twice");
+        check("local,local", &[], "the panel `local,local`: `local` is given twice; each panel member votes once");
         check("local,three", &[], "the panel `local,three`: `three` is a panel itself; name its members instead");
-        check("local,none", &[], "the panel `local,none`: nobody cannot vote; name judges");
-        check("local,lokal", &[], "there is no judge `lokal`: did you mean `local`?");
+        check("local,none", &[], "the panel `local,none`: `none` cannot be a panel member");
+        check("local,lokal", &[], "unknown judge `lokal`: did you mean `local`?");
     }
 
     /// A variable names the model of a judge that names none, and of no other: the members of a panel stay who they are.

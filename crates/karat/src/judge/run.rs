@@ -90,7 +90,7 @@ pub struct JudgeSession<'a> {
 /// Asks the judge that was named, or the profile's, about what the given judgements leave open. All that comes of it becomes
 /// part of the work.
 pub fn run_judge(mut session: JudgeSession<'_>, work: &mut Work) -> Result<(), Failure> {
-    let recorded = hear_only(session.env.request, work);
+    let recorded = use_recorded_only(session.env.request, work);
     let name = named(session.env.request, &work.profile, session.loaded);
     let judge = match with_registry(session.loaded, session.env.request, |registry| registry.open(&name)) {
         // A judge whose decisions were given need not be anybody who can be asked.
@@ -112,7 +112,7 @@ pub fn run_judge(mut session: JudgeSession<'_>, work: &mut Work) -> Result<(), F
         return Ok(());
     };
     if !recorded {
-        hear_people(&judge, &mut session, work)?;
+        apply_human_labels(&judge, &mut session, work)?;
     }
     work.notes.extend(same_house(&judge, &session.models));
     let probes = probes(&judge, &mut session, work);
@@ -179,7 +179,7 @@ fn agreed(request: &JudgeRequest, judge: Option<&Judge>) -> Result<(), Failure> 
 pub fn opened(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge, Failure> {
     let name = request.judge.as_deref().unwrap_or(NAME);
     let judge = with_registry(loaded, request, |registry| registry.open(name))?;
-    judge.ok_or_else(|| Failure::usage("nobody cannot be asked; name a judge with --judge, such as local"))
+    judge.ok_or_else(|| Failure::usage("`--judge none` cannot be used here; name a judge with --judge, such as local"))
 }
 
 /// Looks up judges: those of the suite, and those that the flags and the environment lead to.
@@ -199,7 +199,7 @@ fn named(request: &JudgeRequest, profile: &Profile, loaded: &LoadedSuite) -> Str
 }
 
 /// Where the judge that was named is one of those given, only their judgements are heard.
-fn hear_only(request: &JudgeRequest, work: &mut Work) -> bool {
+fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
     let Some(name) = request.judge.as_deref() else { return false };
     let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
     let recorded = given.contains(name);
@@ -232,7 +232,7 @@ fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Wor
 
 /// What people said of a stored run is heard before anybody is asked: nobody is asked what a person has decided. A judge who
 /// asks people hears of it anyway.
-fn hear_people(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> Result<(), Failure> {
+fn apply_human_labels(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> Result<(), Failure> {
     let Some(store) = session.env.store.as_mut().filter(|_| !judge.asks_people()) else { return Ok(()) };
     let labels = store.all_labels()?;
     if labels.is_empty() {
@@ -276,7 +276,7 @@ fn probes(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> BTr
         // One that must first be brought up to date has never seen a probe.
         (None, None | Some(Err(StoreError::ReadOnly { .. }))) => return BTreeMap::new(),
         (None, Some(Err(error))) => {
-            work.notes.push(format!("whether the judge {} was probed is not known: {error}", judge.name));
+            work.notes.push(format!("it is unknown whether the judge {} was probed: {error}", judge.name));
             return BTreeMap::new();
         }
     };
@@ -285,7 +285,7 @@ fn probes(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> BTr
         let probe = member.identity().map(|identity| store.latest_probe(&identity.key()));
         match probe.transpose() {
             Ok(probe) => found.extend(probe.flatten().map(|probe| (name.to_string(), probe))),
-            Err(error) => work.notes.push(format!("whether the judge {name} was probed is not known: {error}")),
+            Err(error) => work.notes.push(format!("it is unknown whether the judge {name} was probed: {error}")),
         }
     }
     found

@@ -1,6 +1,6 @@
 //! What is there to be labelled: a suite with trials, what judges made of them, and how far that can be trusted.
 
-use super::session::{Queue, Seen};
+use super::session::{LabelScope, Queue};
 use crate::failure::Failure;
 use crate::judge::local;
 use crate::judge::registry::NONE;
@@ -58,17 +58,17 @@ impl LabelContext {
         let intervals = Intervals { seed: Some(0), resamples: SAMPLES, ..Intervals::default() };
         scorecard.add_intervals(&self.loaded.suite, &self.profile, &intervals);
         let cases = case_half_width(&scorecard, &self.profile);
-        Ok(Queue::pairs(self.seen(), &judge, cases, sample))
+        Ok(Queue::pairs(self.scope(), &judge, cases, sample))
     }
 
     /// Extras that are worth a label.
     pub fn extras(&self) -> Queue {
-        Queue::extras(self.seen(), &self.scorecard, 1)
+        Queue::extras(self.scope(), &self.scorecard, 1)
     }
 
     /// Findings to classify.
     pub fn audits(&self) -> Queue {
-        Queue::audits(self.seen())
+        Queue::audits(self.scope())
     }
 
     /// What becomes of the trials when people are heard about extras.
@@ -79,8 +79,8 @@ impl LabelContext {
         score(&self.loaded.suite, &self.trials, &judgements, &self.profile)
     }
 
-    fn seen(&self) -> Seen<'_> {
+    fn scope(&self) -> LabelScope<'_> {
         let (suite, trials, judgements) = (&self.loaded.suite, &self.trials, &self.judgements);
-        Seen { suite, trials, judgements, profile: &self.profile }
+        LabelScope { suite, trials, judgements, profile: &self.profile }
     }
 }

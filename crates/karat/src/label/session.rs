@@ -1,21 +1,21 @@
 //! Where one person labels: what comes next, what is shown of it, what an answer means, and how far they have come.
 //!
 //! A [`Queue`] has everything of one kind that is worth a label, the most telling first, and is the same for everybody. A
-//! [`Desk`] is a queue as one annotator sees it. The terminal and the label page are two surfaces of the same desk.
+//! [`AnnotationSession`] is a queue as one annotator sees it. The terminal and the label page are two surfaces of the same session.
 
 mod item;
 mod progress;
 mod queue;
 
-pub use item::{Item, Reply, Shown};
+pub use item::{Item, ItemView, Reply};
 pub use progress::{Agreement, Bounds, JudgeErrors, Progress, With};
-pub use queue::{Queue, Seen};
+pub use queue::{LabelScope, Queue};
 
 use karat_store::label::{Annotator, LabelKind, Labels, NewLabels, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A queue as one person sees it.
-pub struct Desk<'q> {
+pub struct AnnotationSession<'q> {
     queue: &'q Queue,
     annotator: Annotator,
     /// What the annotator has labelled.
@@ -26,14 +26,14 @@ pub struct Desk<'q> {
     skipped: Vec<String>,
 }
 
-impl<'q> Desk<'q> {
-    /// The desk of an annotator, by all labels there are.
+impl<'q> AnnotationSession<'q> {
+    /// The session of an annotator, by all labels there are.
     pub fn new(queue: &'q Queue, labels: &Labels, annotator: Annotator) -> Self {
-        let mut desk = Self { queue, annotator, own: HashSet::new(), voices: HashMap::new(), skipped: Vec::new() };
+        let mut session = Self { queue, annotator, own: HashSet::new(), voices: HashMap::new(), skipped: Vec::new() };
         for (key, annotator, answer) in answers(queue.kind(), labels) {
-            desk.hear(key, annotator, answer);
+            session.add_answer(key, annotator, answer);
         }
-        desk
+        session
     }
 
     /// Who labels.
@@ -66,10 +66,10 @@ impl<'q> Desk<'q> {
     }
 
     /// Takes note of labels that are kept, so that the next question is another one.
-    pub fn kept(&mut self, labels: &NewLabels) {
+    pub fn record(&mut self, labels: &NewLabels) {
         for (key, answer) in item::answers(labels) {
             let annotator = self.annotator.clone();
-            self.hear(key, annotator, answer);
+            self.add_answer(key, annotator, answer);
         }
     }
 
@@ -87,10 +87,10 @@ impl<'q> Desk<'q> {
 
     /// How far the annotator has come, and what all labels have brought.
     pub fn progress(&self) -> Progress {
-        Progress::of(self)
+        Progress::new(self)
     }
 
-    fn hear(&mut self, key: String, annotator: Annotator, answer: usize) {
+    fn add_answer(&mut self, key: String, annotator: Annotator, answer: usize) {
         if annotator == self.annotator {
             self.own.insert(key.clone());
         }

@@ -211,9 +211,9 @@ fn labels_are_read_whole_or_refused_with_all_faults() {
     check(
         &bad.concat(),
         &[
-            "2:107 contradiction: anna says yes of the same golden and finding at in.jsonl:1",
-            "3:58 no-person: `local` is no person, and labels are what people say",
-            "4:58 bad-name: nobody who labels can be called \"an:na\": a name has no colon, since judgements are signed human:NAME",
+            "2:107 contradiction: anna says yes about the same golden and finding at in.jsonl:1",
+            "3:58 no-person: `local` is not a person; labels are decisions of people",
+            "4:58 bad-name: invalid annotator name \"an:na\": a name has no colon, since judgements are signed human:NAME",
             "4:96 unknown-finding: trial 1 of one on a has no finding `f3`",
             "5:48 unknown-trial: there is no trial 9 of one on a",
             "6:80 unknown-golden: the case `a` has no golden `g9`",

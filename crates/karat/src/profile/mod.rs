@@ -29,7 +29,7 @@ pub static SHIPPED: &[Shipped] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// No shipped profile and no file of that name.
-    #[error("there is no profile `{name}`{}; `karat profile list` shows them, and a path to a .toml file works too", did_you_mean(.suggestion))]
+    #[error("unknown profile `{name}`{}; `karat profile list` shows them, and a path to a .toml file works too", did_you_mean(.suggestion))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -37,7 +37,7 @@ pub enum ProfileError {
         suggestion: Option<String>,
     },
     /// The file of that name cannot be read.
-    #[error("the profile `{name}` cannot be read: {source}")]
+    #[error("the profile `{name}` could not be read: {source}")]
     Unreadable {
         /// What was asked for.
         name: String,
@@ -68,7 +68,7 @@ pub struct Override {
     pub values: Table,
 }
 
-/// Reads the text of a file; `None` where there is none of that name.
+/// Reads the text of a file; `None` if there is none of that name.
 pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<Option<String>> + 'a;
 
 /// For profiles that are shipped: there are no files.
@@ -163,7 +163,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
             (None, _) => {
                 let near = nearest(key, known.iter().map(String::as_str));
                 let hint = near.map(|near| format!(", did you mean `{prefix}{near}`?"));
-                let message = format!("there is no value `{path}`{}", hint.unwrap_or_default());
+                let message = format!("unknown key `{path}`{}", hint.unwrap_or_default());
                 return Err(ProfileError::Invalid { place: place.to_owned(), key: path.clone(), message });
             }
         }

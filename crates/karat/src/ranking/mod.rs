@@ -79,7 +79,7 @@ pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], fill: bool) -> R
     let mut ranked = Ranked::default();
     for tool in reports.iter().flat_map(|(_, report)| &report.tools) {
         let known = rankings.experts.values().any(|order| order.contains_key(&tool.tool));
-        let parts = if known { parts(&tool.metrics, fill) } else { Err("nobody ranked it".to_owned()) };
+        let parts = if known { parts(&tool.metrics, fill) } else { Err("it was not ranked".to_owned()) };
         match parts {
             Ok(parts) => ranked.tools.push((tool.tool.clone(), parts)),
             Err(why) => ranked.left_out.push(LeftOut { tool: tool.tool.clone(), why }),

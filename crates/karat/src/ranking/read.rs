@@ -15,7 +15,8 @@ const HEADER: &str = "a ranking starts with the line `tool,rank` or `tool,score`
 /// Reads a ranking of these tools. Nothing is taken where anything is wrong, and all faults come at once.
 pub fn read(file: &str, text: &str, tools: &[&str]) -> Result<Rankings, Faults> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut heard = Heard { file, tools, places: HashMap::new(), kinds: HashMap::new(), rankings: Rankings::default() };
+    let mut heard =
+        RankingReader { file, tools, places: HashMap::new(), kinds: HashMap::new(), rankings: Rankings::default() };
     let faults = if text.trim_start().starts_with('{') { heard.lines(text) } else { heard.sheet(text) };
     if faults.iter().any(|fault| fault.level == Level::Error) {
         return Err(Faults(faults));
@@ -28,7 +29,7 @@ pub fn read(file: &str, text: &str, tools: &[&str]) -> Result<Rankings, Faults> 
 }
 
 /// What was read so far.
-struct Heard<'a> {
+struct RankingReader<'a> {
     file: &'a str,
     tools: &'a [&'a str],
     /// Where each expert spoke of each tool.
@@ -39,7 +40,7 @@ struct Heard<'a> {
 }
 
 /// What one line says.
-struct Said<'a> {
+struct RankingLine<'a> {
     line: usize,
     tool: &'a str,
     expert: &'a str,
@@ -50,9 +51,9 @@ struct Said<'a> {
 /// What is wrong with a line: the column, a code, words, and what to do.
 type Wrong = (&'static str, &'static str, String, Option<String>);
 
-impl Heard<'_> {
-    fn take(&mut self, said: &Said<'_>) -> Result<(), Wrong> {
-        let Said { line, tool, expert, kind, value } = *said;
+impl RankingReader<'_> {
+    fn take(&mut self, said: &RankingLine<'_>) -> Result<(), Wrong> {
+        let RankingLine { line, tool, expert, kind, value } = *said;
         if tool.is_empty() {
             return Err(("tool", "missing-value", "the tool is missing".to_owned(), None));
         }
@@ -60,7 +61,7 @@ impl Heard<'_> {
             let near = suggest::nearest(tool, self.tools.iter().copied());
             let there = || format!("there are {}", self.tools.iter().take(12).copied().collect::<Vec<_>>().join(", "));
             let help = near.map_or_else(there, |near| format!("did you mean `{near}`?"));
-            return Err(("tool", "unknown-tool", format!("no report has the tool `{tool}`"), Some(help)));
+            return Err(("tool", "unknown-tool", format!("unknown tool `{tool}`: no report has it"), Some(help)));
         }
         if !value.is_finite() || kind == "rank" && value < 1.0 {
             let wanted = if kind == "rank" { "a number from 1, which is the best" } else { "a number" };
@@ -68,12 +69,12 @@ impl Heard<'_> {
         }
         let (before, at) = *self.kinds.entry(expert.to_owned()).or_insert((kind, line));
         if before != kind {
-            let message = format!("{expert} states a {kind} here and a {before} at line {at}");
+            let message = format!("{expert} gives a {kind} here and a {before} at line {at}");
             return Err((kind, "mixed-kinds", message, Some("give each expert ranks or scores, not both".to_owned())));
         }
         if let Some(earlier) = self.places.insert((expert.to_owned(), tool.to_owned()), line) {
-            let message = format!("{expert} has ranked `{tool}` already, at line {earlier}");
-            let help = "keep one of the lines, or name the experts apart in a column `expert`";
+            let message = format!("{expert} has already ranked `{tool}`, at line {earlier}");
+            let help = "keep one of the lines, or name different experts in a column `expert`";
             return Err(("tool", "duplicate-tool", message, Some(help.to_owned())));
         }
         let goodness = if kind == "rank" { -value } else { value };
@@ -98,7 +99,7 @@ impl Heard<'_> {
                 }
             };
             let expert = value.expert.as_deref().map(str::trim).filter(|name| !name.is_empty()).unwrap_or(ALONE);
-            let said = Said { line: number, tool: value.tool.trim(), expert, kind, value: stated };
+            let said = RankingLine { line: number, tool: value.tool.trim(), expert, kind, value: stated };
             match self.take(&said) {
                 Ok(()) => Vec::new(),
                 Err((column, code, message, help)) => {
@@ -137,7 +138,7 @@ impl Heard<'_> {
             match ["tool", "rank", "score", "expert"].into_iter().find(|known| *known == name) {
                 None => others.push(name),
                 Some(known) if places.insert(known, at).is_some() => {
-                    let message = format!("there are two columns `{known}`");
+                    let message = format!("duplicate column `{known}`");
                     faults.push(Fault::new("duplicate-column", row.span(at), message));
                 }
                 Some(_) => {}
@@ -152,20 +153,20 @@ impl Heard<'_> {
                 None
             }
             (None, None) => {
-                let message = format!("there is no column `rank` or `score`; {HEADER}");
+                let message = format!("missing column `rank` or `score`; {HEADER}");
                 faults.push(Fault::new("missing-column", row.full_span(), message));
                 None
             }
         };
         if !places.contains_key("tool") {
-            let message = format!("there is no column `tool`; {HEADER}");
+            let message = format!("missing column `tool`; {HEADER}");
             faults.push(Fault::new("missing-column", row.full_span(), message));
         }
         match (places.get("tool"), value) {
             (Some(&tool), Some(value)) if faults.is_empty() => {
                 if !others.is_empty() {
                     let some: Vec<&str> = others.iter().take(8).map(String::as_str).collect();
-                    self.rankings.notes.push(format!("{}: columns not looked at: {}", self.file, some.join(", ")));
+                    self.rankings.notes.push(format!("{}: ignored columns: {}", self.file, some.join(", ")));
                 }
                 Ok(Columns { tool, value, expert: places.get("expert").copied(), count: row.record.len() })
             }
@@ -186,7 +187,7 @@ impl Heard<'_> {
             return Some(Fault::new("bad-value", row.span(at), message));
         };
         let expert = columns.expert.map(|at| row.field(at)).filter(|name| !name.is_empty()).unwrap_or(ALONE);
-        let said = Said { line: row.line, tool: row.field(columns.tool), expert, kind, value };
+        let said = RankingLine { line: row.line, tool: row.field(columns.tool), expert, kind, value };
         let (column, code, message, help) = self.take(&said).err()?;
         let place = if column == "tool" { columns.tool } else { at };
         let fault = Fault::new(code, row.span(place), message);
@@ -211,7 +212,7 @@ mod tests {
 
     const TOOLS: [&str; 3] = ["alpha", "beta", "gamma"];
 
-    fn heard(text: &str) -> Result<String, String> {
+    fn parse(text: &str) -> Result<String, String> {
         let Rankings { experts, notes } = read("r.csv", text, &TOOLS).map_err(|faults| {
             let lines = faults.0.iter().map(|f| format!("{}:{} {}", f.line, f.column, f.message));
             lines.collect::<Vec<_>>().join("\n")
@@ -225,11 +226,11 @@ mod tests {
 
     #[test]
     fn rankings_are_read_in_every_form() {
-        let check = |text: &str, expect: &str| assert_eq!(heard(text), Ok(expect.to_owned()), "{text}");
+        let check = |text: &str, expect: &str| assert_eq!(parse(text), Ok(expect.to_owned()), "{text}");
         check("tool,rank\nalpha,1\nbeta,2\n", "expert: alpha -1, beta -2");
         check(
             "\u{feff}Score;Tool;Why\r\n0.5;beta;x\r\n\r\n7;alpha;\r\n",
-            "expert: alpha 7, beta 0.5; r.csv: columns not looked at: why",
+            "expert: alpha 7, beta 0.5; r.csv: ignored columns: why",
         );
         check(
             "tool\trank\texpert\nalpha\t1.5\tanna\nbeta\t1.5\tanna\nbeta\t1\tben\n",
@@ -243,47 +244,44 @@ mod tests {
 
     #[test]
     fn all_faults_come_at_once_with_their_places() {
-        let check = |text: &str, expect: &[&str]| assert_eq!(heard(text), Err(expect.join("\n")), "{text}");
+        let check = |text: &str, expect: &[&str]| assert_eq!(parse(text), Err(expect.join("\n")), "{text}");
         let empty = format!("1:1 the file is empty; {HEADER}");
         check("", &[&empty]);
         check(
             "\n \n",
             &[
-                &format!("2:1 there is no column `rank` or `score`; {HEADER}"),
-                &format!("2:1 there is no column `tool`; {HEADER}"),
+                &format!("2:1 missing column `rank` or `score`; {HEADER}"),
+                &format!("2:1 missing column `tool`; {HEADER}"),
             ],
         );
         check("tool,rank\n", &[&format!("0:0 the file ranks no tool; {HEADER}")]);
         check(
             "alpha,1\n",
             &[
-                &format!("1:1 there is no column `rank` or `score`; {HEADER}"),
-                &format!("1:1 there is no column `tool`; {HEADER}"),
+                &format!("1:1 missing column `rank` or `score`; {HEADER}"),
+                &format!("1:1 missing column `tool`; {HEADER}"),
             ],
         );
         check(
             "tool,rank,score,tool\n",
-            &[
-                "1:11 there is a column `rank` and a column `score`; keep one of them",
-                "1:17 there are two columns `tool`",
-            ],
+            &["1:11 there is a column `rank` and a column `score`; keep one of them", "1:17 duplicate column `tool`"],
         );
         check(
             "tool,rank\nalpha,1\nalpha,2\nbetta,1\n,3\nbeta,0\ngamma,best\nbeta\nbeta,nan\n",
             &[
-                "3:1 expert has ranked `alpha` already, at line 2",
-                "4:1 no report has the tool `betta`",
+                "3:1 expert has already ranked `alpha`, at line 2",
+                "4:1 unknown tool `betta`: no report has it",
                 "5:1 the tool is missing",
                 "6:6 the rank of `beta` is 0; expected a number from 1, which is the best",
                 "7:7 the rank is \"best\"; expected a number",
-                "8:1 this row has 1 fields where the header has 2",
+                "8:1 this row has 1 fields, but the header has 2",
                 "9:6 the rank of `beta` is NaN; expected a number from 1, which is the best",
             ],
         );
         check(
             "{\"tool\": \"alpha\", \"rank\": 1}\n{\"tool\": \"beta\", \"score\": 1}\n{\"tool\": \"gamma\"}\n{\"tool\": \"alpha\", \"rank\": 1, \"score\": 1}\n",
             &[
-                "2:27 expert states a score here and a rank at line 1",
+                "2:27 expert gives a score here and a rank at line 1",
                 "3:1 this line has neither `rank` nor `score`; expected one of them",
                 "4:1 this line has both `rank` and `score`; expected one of them",
             ],

@@ -4,7 +4,7 @@ use super::drive::{Task, failed};
 use super::environment::environment;
 use super::import_output::{Importing, import};
 use super::ready_error::ReadyError;
-use super::site::Site;
+use super::run_context::RunContext;
 use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, HOME, RESULT, RESULTS, ResultFolder, TITLE, TMP};
 use crate::checkout::{BASE, HEAD, Template};
 use crate::tool::manifest::{Manifest, Program, ResultFrom};
@@ -52,7 +52,7 @@ const LEAST_IMPORT_TIME: Duration = Duration::from_secs(1);
 /// So often a trial begins anew because others filled the disk.
 const MOST_BEGINNINGS: usize = 3;
 /// Of a trial that left no room for others on the disk.
-const FILLED_DISK: &str = "its files filled the disk that all trials share (limits.disk can be lower)";
+const FILLED_DISK: &str = "its files filled the disk that all trials share (lower limits.disk)";
 
 impl CommandTool {
     /// Sees that the program is there, runs its set-up command and asks for its version.
@@ -62,7 +62,7 @@ impl CommandTool {
         install: Option<String>,
         rules: Option<RuleMap>,
         isolation: Isolation,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<(Self, ToolFactsV1), ReadyError> {
         for path in program.expose.iter().chain(&program.writable) {
             if program.writable.contains(path) && !path.exists() {
@@ -106,7 +106,7 @@ impl CommandTool {
     }
 
     /// The isolation in force, with what the manifest asks for beyond it.
-    fn isolation_words(&self, site: &Site<'_>) -> String {
+    fn isolation_words(&self, site: &RunContext<'_>) -> String {
         let user = tool_user(self.isolation, &site.scratch, &self.view(site, self.program.network));
         let installed: Vec<String> = self.installed.iter().map(|path| path.display().to_string()).collect();
         let is_list = self.isolation > Isolation::Process && !installed.is_empty();
@@ -122,7 +122,7 @@ impl CommandTool {
         &self,
         task: &Task,
         template: Option<Arc<Template>>,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<Option<TrialRecord>, ReadyError> {
         let mut begun_anew = 0;
         loop {
@@ -139,7 +139,7 @@ impl CommandTool {
         &self,
         task: &Task,
         template: Option<Arc<Template>>,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<Option<TrialRecord>, ReadyError> {
         let key = &task.key;
         let mut trial = Trial::reported(key.case.clone(), key.tool.clone(), key.number);
@@ -147,7 +147,7 @@ impl CommandTool {
         let mut artifacts = Vec::new();
         let Some(template) = template else {
             trial.outcome = Outcome::Skipped;
-            detail.reason = Some("the case comes without code".to_owned());
+            detail.reason = Some("the case has no code".to_owned());
             return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts }));
         };
         detail.isolation = Some(self.isolation_words(site));
@@ -188,7 +188,7 @@ impl CommandTool {
         task: &Task,
         template: &Template,
         root: &Path,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
         cancel: &Cancel,
         detail: &mut TrialDetailV1,
     ) -> Result<Done, ReadyError> {
@@ -244,7 +244,7 @@ impl CommandTool {
         mut trial: Trial,
         done: Done,
         root: &Path,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
         detail: &mut TrialDetailV1,
         artifacts: &mut Vec<Artifact>,
     ) -> Result<Option<Trial>, ReadyError> {
@@ -256,7 +256,7 @@ impl CommandTool {
             _ => {}
         }
         if let Some(left) = finished.leftover_processes.filter(|left| *left > 0) {
-            detail.remarks.push(format!("it left {left} processes behind, which were ended"));
+            detail.remarks.push(format!("it left {left} processes running, which were killed"));
         }
         if let Some((outcome, reason)) = self.failure(&finished) {
             trial.outcome = outcome;
@@ -329,7 +329,7 @@ impl CommandTool {
                 crashed(format!("it was ended by signal {signal}{}", last_words(finished)))
             }
             ExitReason::NotStarted(why) => crashed(format!("it could not be started: {why}")),
-            ExitReason::LostSupervisor => crashed("it ended the process that watched over it".to_owned()),
+            ExitReason::LostSupervisor => crashed("it killed its supervisor".to_owned()),
             ExitReason::Cancelled => crashed(FILLED_DISK.to_owned()),
             ExitReason::TimedOut => {
                 let reason = format!("it took longer than {} s and was ended", self.program.timeout.as_secs_f64());
@@ -353,7 +353,7 @@ impl CommandTool {
         }
     }
 
-    fn set_up(&self, site: &Site<'_>) -> Result<(), ReadyError> {
+    fn set_up(&self, site: &RunContext<'_>) -> Result<(), ReadyError> {
         let finished = self.once(&self.program.setup, SETUP_TIME, true, site)?;
         match finished.exit {
             ExitReason::Exited(0) => Ok(()),
@@ -363,7 +363,7 @@ impl CommandTool {
     }
 
     /// The first line of what the version command says; a tool that cannot say it is run all the same.
-    fn ask_version(&self, site: &Site<'_>) -> Result<Option<String>, ReadyError> {
+    fn ask_version(&self, site: &RunContext<'_>) -> Result<Option<String>, ReadyError> {
         let finished = self.once(&self.program.version, VERSION_TIME, false, site)?;
         if finished.exit == ExitReason::Cancelled {
             return Err(ReadyError::Cancelled);
@@ -380,7 +380,7 @@ impl CommandTool {
         command: &[String],
         time: Duration,
         setting_up: bool,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<JobResult, ReadyError> {
         let root = site.folder();
         trial_folder::make(&root)?;
@@ -402,13 +402,13 @@ impl CommandTool {
     }
 
     /// What was printed, with the values of variables that were handed over taken out: they are never stored.
-    fn without_keys(&self, finished: JobResult, site: &Site<'_>) -> JobResult {
+    fn without_keys(&self, finished: JobResult, site: &RunContext<'_>) -> JobResult {
         let scrub =
             |captured: CapturedOutput| CapturedOutput { bytes: self.scrubbed(captured.bytes, site), ..captured };
         JobResult { stdout: scrub(finished.stdout), stderr: scrub(finished.stderr), ..finished }
     }
 
-    fn scrubbed(&self, bytes: Vec<u8>, site: &Site<'_>) -> Vec<u8> {
+    fn scrubbed(&self, bytes: Vec<u8>, site: &RunContext<'_>) -> Vec<u8> {
         let value = |name: &String| site.variable(name).and_then(|value| value.to_str());
         let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
         self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
@@ -425,7 +425,7 @@ impl CommandTool {
         values.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 
-    fn variables(&self, site: &Site<'_>, network: bool, seen: &Path) -> BTreeMap<String, OsString> {
+    fn variables(&self, site: &RunContext<'_>, network: bool, seen: &Path) -> BTreeMap<String, OsString> {
         environment(site, network, &self.program.pass_env, &seen.join(HOME), &seen.join(TMP))
     }
 
@@ -454,7 +454,7 @@ impl CommandTool {
         dir: &str,
         limits: Limits,
         network: bool,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Job {
         if let Some(base) = python_user_base(&self.installed, site.variable("HOME").map(Path::new)) {
             env.entry("PYTHONUSERBASE".to_owned()).or_insert_with(|| base.into());
@@ -473,7 +473,7 @@ impl CommandTool {
         }
     }
 
-    fn view(&self, site: &Site<'_>, network: bool) -> Access {
+    fn view(&self, site: &RunContext<'_>, network: bool) -> Access {
         Access {
             // Other trials lie beside this one, where the folder for all of them is within what every tool reads.
             secret: site.secret.iter().chain([&site.scratch]).cloned().collect(),
@@ -486,7 +486,7 @@ impl CommandTool {
 
     /// The command with its program by the full path it was found under: a name, or a path from somewhere, would be looked
     /// for again in the case under review.
-    fn located(&self, mut command: Vec<OsString>, site: &Site<'_>) -> Vec<OsString> {
+    fn located(&self, mut command: Vec<OsString>, site: &RunContext<'_>) -> Vec<OsString> {
         let path = site.variable("PATH").cloned().unwrap_or_default();
         if let Some(program) = command.first_mut()
             && let Some(found) = locate_program(program, &path)
@@ -497,7 +497,7 @@ impl CommandTool {
     }
 
     /// Where a program lies. One that is named by a path from somewhere would have to lie in the suite.
-    fn find(&self, program: &str, site: &Site<'_>) -> Result<Option<PathBuf>, ReadyError> {
+    fn find(&self, program: &str, site: &RunContext<'_>) -> Result<Option<PathBuf>, ReadyError> {
         let values: BTreeMap<&str, String> = self.standing_values(&self.own_folder, &self.own_folder).collect();
         let program = fill(program, &values)?;
         if program.contains('/') && !Path::new(&program).is_absolute() {
@@ -512,7 +512,12 @@ impl CommandTool {
 
     /// What must be readable for a command: what its program needs, and, where the user wrote the command, the files that its words
     /// name by their full path. What set-up made runs with what set-up had, `of_setup`, wherever its links and first lines lead.
-    fn needs(&self, command: &[String], of_setup: &[PathBuf], site: &Site<'_>) -> Result<Vec<PathBuf>, ReadyError> {
+    fn needs(
+        &self,
+        command: &[String],
+        of_setup: &[PathBuf],
+        site: &RunContext<'_>,
+    ) -> Result<Vec<PathBuf>, ReadyError> {
         let anywhere = self.program.files_anywhere;
         let mut needs = Vec::new();
         for name in command.first().into_iter().chain(&self.program.needs) {

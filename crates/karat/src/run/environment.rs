@@ -1,6 +1,6 @@
 //! The variables a tool sees: a short list, the same for every tool, and what its manifest asks for.
 
-use super::site::Site;
+use super::run_context::RunContext;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,7 +48,7 @@ const FIXED: &[(&str, &str)] = &[
 
 /// The variables of one execution. `home` and `tmp` are as the tool sees them.
 pub(super) fn environment(
-    site: &Site<'_>,
+    site: &RunContext<'_>,
     network: bool,
     passed: &[String],
     home: &Path,

@@ -5,9 +5,9 @@ use super::drive::Task;
 use super::llm::LlmTool;
 use super::ready_error::ReadyError;
 use super::replay::{Recording, RecordingError, Recordings};
-use super::site::Site;
+use super::run_context::RunContext;
 use super::templates::Templates;
-use super::{patterns, plan::Wanted};
+use super::{patterns, plan::RequestedTool};
 use crate::suite::LoadedSuite;
 use crate::tool::manifest::{Context, Kind, Llm, Manifest, ManifestFault};
 use crate::tool::patterns::Patterns;
@@ -97,7 +97,7 @@ pub fn load(
     let model = manifest.model.clone();
     let tool = match &manifest.kind {
         Kind::Replay { submission, recorded_as } => {
-            let recording = recordings.of(loaded, submission, recorded_as);
+            let recording = recordings.recording(loaded, submission, recorded_as);
             Loaded::Replay(recording.map_err(|source| LoadError::Recording { tool: name.to_owned(), source })?)
         }
         Kind::Patterns { rules } => Loaded::Patterns(Box::new(rules_of(name, rules.as_deref(), loaded)?)),
@@ -140,8 +140,14 @@ fn bad_rules(tool: &str, faults: Faults) -> LoadError {
 
 impl Loaded {
     /// The tool as a plan wants it.
-    pub fn wanted(&self, name: &str, raw: &ToolManifestV1, model: Option<String>, isolation: Isolation) -> Wanted {
-        Wanted {
+    pub fn wanted(
+        &self,
+        name: &str,
+        raw: &ToolManifestV1,
+        model: Option<String>,
+        isolation: Isolation,
+    ) -> RequestedTool {
+        RequestedTool {
             name: name.to_owned(),
             manifest: raw.clone(),
             model,
@@ -164,7 +170,7 @@ impl Loaded {
         self,
         planned: &PlannedToolV1,
         isolation: Isolation,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<(Ready, ToolFactsV1), ReadyError> {
         let nothing = || ToolFactsV1 { isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() };
         match self {
@@ -208,12 +214,12 @@ pub struct Executor<'a> {
     tools: HashMap<ToolName, Ready>,
     cases: HashMap<&'a CaseId, &'a Case>,
     templates: Templates<'a>,
-    site: &'a Site<'a>,
+    site: &'a RunContext<'a>,
 }
 
 impl<'a> Executor<'a> {
     /// An executor for these tasks.
-    pub fn new(tools: HashMap<ToolName, Ready>, tasks: &[Task], site: &'a Site<'a>) -> Self {
+    pub fn new(tools: HashMap<ToolName, Ready>, tasks: &[Task], site: &'a RunContext<'a>) -> Self {
         let mut wanted: HashMap<&CaseId, usize> = HashMap::new();
         for task in tasks.iter().filter(|task| matches!(tools.get(&task.key.tool), Some(Ready::Command(_)))) {
             *wanted.entry(&task.key.case).or_default() += 1;

@@ -1,13 +1,13 @@
 //! A language model as a tool: one question for each trial, and what came of it. Nothing of it runs on this machine.
 
-mod named;
-mod shown;
+mod prompt_input;
+mod tool_reference;
 
-pub use named::named;
+pub use tool_reference::parse_reference;
 
 use super::drive::Task;
 use super::ready_error::ReadyError;
-use super::site::Site;
+use super::run_context::RunContext;
 use crate::judge::template::review::{self, REVIEW, audit};
 use crate::tool::manifest::Llm;
 use karat_core::finding::Finding;
@@ -26,9 +26,9 @@ use karat_llm::provider::ProviderEnv;
 use karat_llm::providers::open_ready;
 use karat_llm::timed_provider::{TimedProvider, TimingLog};
 use karat_store::record::{Artifact, TrialRecord};
+use prompt_input::PromptInput;
 use serde::Deserialize;
 use serde_json::Value;
-use shown::Shown;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ fn templates(role: RoleV1, style: StyleV1) -> Vec<&'static Template> {
 
 impl LlmTool {
     /// Sees that there is a key and that the settings make sense. Nobody is asked yet.
-    pub fn ready(llm: Llm, site: &Site<'_>) -> Result<Self, ReadyError> {
+    pub fn ready(llm: Llm, site: &RunContext<'_>) -> Result<Self, ReadyError> {
         let variable = |name: &str| site.variable(name).and_then(|value| value.to_str()).map(str::to_owned);
         let folder = match &site.loaded.files {
             Files::Disk(root) => root.as_path(),
@@ -93,7 +93,7 @@ impl LlmTool {
         &self,
         task: &Task,
         case: Option<&Case>,
-        site: &Site<'_>,
+        site: &RunContext<'_>,
     ) -> Result<Option<TrialRecord>, ReadyError> {
         let key = &task.key;
         let mut trial = Trial::reported(key.case.clone(), key.tool.clone(), key.number);
@@ -103,7 +103,7 @@ impl LlmTool {
         let asked = question.map_err(|source| ReadyError::Checkout { case: key.case.to_string(), source })?;
         let Some((question, notes)) = asked else {
             trial.outcome = Outcome::Skipped;
-            detail.reason = Some("the case comes without code".to_owned());
+            detail.reason = Some("the case has no code".to_owned());
             return Ok(Some(TrialRecord { trial, attempt: task.attempt, detail, artifacts: Vec::new() }));
         };
         let (id, began) = (question.id.clone(), Instant::now());
@@ -138,21 +138,21 @@ impl LlmTool {
     }
 
     /// What to ask about a case, and what is left out of it. Neither its name nor its goldens go in.
-    fn question(&self, task: &Task, case: &Case, site: &Site<'_>) -> std::io::Result<(Question, Vec<String>)> {
+    fn question(&self, task: &Task, case: &Case, site: &RunContext<'_>) -> std::io::Result<(Question, Vec<String>)> {
         let id = format!("{}#{}", task.key.case, task.key.number);
         let change = match self.role {
             RoleV1::Auditor => None,
-            RoleV1::Reviewer => Some(shown::change(site.loaded, case)?),
+            RoleV1::Reviewer => Some(prompt_input::change(site.loaded, case)?),
             // Without a `before` there is nothing to review: all of the code is as new as any other part of it.
             RoleV1::Auto if case.change.is_none() => None,
-            RoleV1::Auto => Some(shown::change(site.loaded, case)?).filter(|change| !change.text.is_empty()),
+            RoleV1::Auto => Some(prompt_input::change(site.loaded, case)?).filter(|change| !change.text.is_empty()),
         };
-        let Some(Shown { text, mut notes }) = change else {
-            let code = shown::code(site.loaded, case)?;
+        let Some(PromptInput { text, mut notes }) = change else {
+            let code = prompt_input::code(site.loaded, case)?;
             return Ok((review::audit_question(id, self.style, code.text), code.notes));
         };
         let pr = case.pr.clone().unwrap_or_default();
-        let description = shown::description(&pr.description, &mut notes);
+        let description = prompt_input::description(&pr.description, &mut notes);
         Ok((review::review_question(id, &pr.title, &description, text), notes))
     }
 }

@@ -22,7 +22,7 @@ pub const BASELINE: &str = "patterns";
 pub enum LookupError {
     /// There is none.
     #[error(
-        "there is no tool `{text}`{}; `karat tools list` shows those there are, and a manifest file, replay:FILE or llm:PROVIDER/MODEL is taken too",
+        "unknown tool `{text}`{}; `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
         near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
     )]
     Unknown {
@@ -64,7 +64,7 @@ pub fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, LookupErro
         return recorded(loaded, &path);
     }
     if let Some(model) = text.strip_prefix("llm:") {
-        let named = llm::named(model).map_err(|why| LookupError::BadModel { text: text.to_owned(), why })?;
+        let named = llm::parse_reference(model).map_err(|why| LookupError::BadModel { text: text.to_owned(), why })?;
         return Ok(vec![named]);
     }
     if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
@@ -97,7 +97,7 @@ fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>, Looku
         RecordingError::Io { file, source } => LookupError::Io { file, source },
         RecordingError::Faults(faults) => LookupError::Faults(faults),
         RecordingError::NoTrials { file, .. } => {
-            LookupError::Io { file, source: io::Error::other("it holds no trial") }
+            LookupError::Io { file, source: io::Error::other("it contains no trial") }
         }
     })?;
     let mut names: Vec<String> = Vec::new();

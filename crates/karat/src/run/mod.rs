@@ -12,9 +12,9 @@ pub mod plan;
 pub mod ready_error;
 pub mod replay;
 mod room;
+pub mod run_context;
 pub mod scratch;
 pub mod selection;
-pub mod site;
 pub mod templates;
 mod trial_folder;
 

@@ -1,4 +1,4 @@
-//! The built-in baseline: rules held against the changed lines of a case, in this process.
+//! The built-in baseline: rules matched against the changed lines of a case, in this process.
 
 use super::drive::Task;
 use crate::suite::LoadedSuite;
@@ -21,7 +21,7 @@ pub(super) fn execute(patterns: &Patterns, loaded: &LoadedSuite, case: Option<&C
         }
         _ => {
             trial.outcome = Outcome::Skipped;
-            reason = Some("the case comes without code".to_owned());
+            reason = Some("the case has no code".to_owned());
         }
     }
     let detail = TrialDetailV1 { reason, ..TrialDetailV1::default() };

@@ -36,7 +36,7 @@ pub struct Request<'a> {
 
 /// A tool that was asked for, under the name it will be shown by.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct RequestedTool {
     /// The name.
     pub name: String,
     /// How it is declared. Files it names are relative to the suite, or absolute.
@@ -50,9 +50,9 @@ pub struct Wanted {
 }
 
 /// The plan.
-pub fn plan(request: &Request<'_>, wanted: Vec<Wanted>) -> Result<PlanV1, SelectionError> {
+pub fn plan(request: &Request<'_>, wanted: Vec<RequestedTool>) -> Result<PlanV1, SelectionError> {
     let suite = &request.loaded.suite;
-    let cases = request.selection.of(suite)?;
+    let cases = request.selection.select(suite)?;
     let usual = request.trials.or(request.loaded.config.scoring.trials).unwrap_or(USUAL_TRIALS);
     let tools = wanted.into_iter().map(|tool| {
         // What a flag says goes before what the tool says of itself.
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    fn shown(tasks: &[Task]) -> Vec<String> {
+    fn task_names(tasks: &[Task]) -> Vec<String> {
         let one = |t: &Task| format!("{} {} {} {}", t.key.case, t.key.number, t.key.tool, t.attempt);
         tasks.iter().map(one).collect()
     }
@@ -201,13 +201,13 @@ mod tests {
             ..planned()
         };
         let all = left(&plan, &BTreeMap::new(), false);
-        assert_eq!(shown(&all), ["x 1 a 1", "x 1 b 1", "x 2 a 1", "y 1 a 1", "y 1 b 1", "y 2 a 1"]);
+        assert_eq!(task_names(&all), ["x 1 a 1", "x 1 b 1", "x 2 a 1", "y 1 a 1", "y 1 b 1", "y 2 a 1"]);
         let done: BTreeMap<TrialKey, (u32, Outcome)> = all
             .iter()
             .zip([Outcome::Reported, Outcome::Crashed, Outcome::TimedOut, Outcome::Skipped])
             .map(|(task, outcome)| (task.key.clone(), (1, outcome)))
             .collect();
-        assert_eq!(shown(&left(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
-        assert_eq!(shown(&left(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
+        assert_eq!(task_names(&left(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
+        assert_eq!(task_names(&left(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
     }
 }

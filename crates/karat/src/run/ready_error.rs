@@ -10,7 +10,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadyError {
     /// The program is not there.
-    #[error("the program `{program}` was not found along the PATH{}", install.as_ref().map(|how| format!("; install it with: {how}")).unwrap_or_default())]
+    #[error("the program `{program}` was not found on the PATH{}", install.as_ref().map(|how| format!("; install it with: {how}")).unwrap_or_default())]
     NoProgram {
         /// The program.
         program: String,
@@ -50,13 +50,13 @@ pub enum ReadyError {
         path: String,
     },
     /// There is no room left for trials, which is nobody's fault but the disk's.
-    #[error("there is hardly any room left in {folder}; make room, or name another folder with TMPDIR")]
+    #[error("less than 1 MiB free in {folder}; free some space, or name another folder with TMPDIR")]
     DiskFull {
         /// Where trials take place.
         folder: String,
     },
     /// A checkout could not be prepared.
-    #[error("the checkout of {case} cannot be made: {source}")]
+    #[error("the checkout of {case} could not be created: {source}")]
     Checkout {
         /// The case.
         case: String,

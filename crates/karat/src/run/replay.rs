@@ -34,7 +34,7 @@ pub enum RecordingError {
     #[error(transparent)]
     Faults(#[from] Faults),
     /// The tool is not in it.
-    #[error("{file} holds no trial of {tool}; it holds {}", if there.is_empty() { "none at all".to_owned() } else { format!("those of {}", there.join(", ")) })]
+    #[error("{file} contains no trial of {tool}; it contains {}", if there.is_empty() { "none at all".to_owned() } else { format!("those of {}", there.join(", ")) })]
     NoTrials {
         /// The file.
         file: String,
@@ -68,7 +68,7 @@ pub struct Recordings {
 
 impl Recordings {
     /// The trials of one tool in a submission.
-    pub fn of(
+    pub fn recording(
         &mut self,
         loaded: &LoadedSuite,
         submission: &Path,

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The room that is left in the folder of all trials, and who takes it up.
 pub(super) struct Room {
     folder: PathBuf,
-    /// What was free when the run began; `None` where that cannot be told.
+    /// What was free when the run began; `None` if unknown.
     at_first: Option<u64>,
     trials: Mutex<BTreeMap<PathBuf, Cancel>>,
     /// Held by who makes room, so that one full disk ends one trial.
@@ -46,7 +46,7 @@ impl Room {
         Occupied { room: self, folder: folder.to_owned() }
     }
 
-    /// Whether trials can still write. Where that cannot be told, they can.
+    /// Whether trials can still write. If unknown, they can.
     pub(super) fn is_left(&self) -> bool {
         free(&self.folder).is_none_or(|free| free >= LEAST)
     }

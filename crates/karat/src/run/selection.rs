@@ -102,21 +102,21 @@ pub enum SelectionError {
         field: String,
     },
     /// The pattern cannot be used.
-    #[error("`{text}` is no pattern: {why}")]
+    #[error("invalid pattern `{text}`: {why}")]
     BadPattern {
         /// The pattern.
         text: String,
         /// What is wrong.
         why: String,
     },
-    /// The part cannot be told.
-    #[error("`{text}` is no part of a suite; `2/5` is the second of five")]
+    /// The shard is invalid.
+    #[error("invalid shard `{text}`: expected I/N with 1 ≤ I ≤ N")]
     BadShard {
         /// What was given.
         text: String,
     },
     /// A pattern fits no case at all, which is more likely a slip than a wish.
-    #[error("no case of the suite fits `{text}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    #[error("no case of the suite matches `{text}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     FitsNone {
         /// The pattern.
         text: String,
@@ -133,7 +133,7 @@ pub enum SelectionError {
 
 impl Selection {
     /// The cases of the suite that are wanted, in its order.
-    pub fn of<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
+    pub fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
         for pattern in self.only.iter().chain(&self.skip) {
             if !suite.cases.iter().any(|case| pattern.fits(case)) {
                 let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str())).map(str::to_owned);
@@ -194,7 +194,7 @@ mod tests {
                 }
             }
             let suite = suite();
-            let cases = selection.of(&suite)?;
+            let cases = selection.select(&suite)?;
             Ok(cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(" "))
         };
         assert_eq!(select().unwrap_or_else(|error| error.to_string()), expect, "{words}");
@@ -215,15 +215,15 @@ mod tests {
 
     #[test]
     fn what_selects_nothing_is_told() {
-        check("+py-sqly", "no case of the suite fits `py-sqly`; did you mean `py-sqli`?");
-        check("-nowhere*", "no case of the suite fits `nowhere*`");
+        check("+py-sqly", "no case of the suite matches `py-sqly`; did you mean `py-sqli`?");
+        check("-nowhere*", "no case of the suite matches `nowhere*`");
         check("+go-path %2/2", "no case is left to run: only go-path, shard 2/2");
-        check("%0/3", "`0/3` is no part of a suite; `2/5` is the second of five");
-        check("%4/3", "`4/3` is no part of a suite; `2/5` is the second of five");
+        check("%0/3", "invalid shard `0/3`: expected I/N with 1 ≤ I ≤ N");
+        check("%4/3", "invalid shard `4/3`: expected I/N with 1 ≤ I ≤ N");
         check(
             "+langage=go",
             "cases are not selected by `langage`, did you mean `language`?; give an id, or one of language, category, difficulty, tier, repo with `=`",
         );
-        check("+a.c", "no case of the suite fits `a.c`");
+        check("+a.c", "no case of the suite matches `a.c`");
     }
 }

@@ -29,13 +29,13 @@ impl<'a> Templates<'a> {
         Self { loaded, cases: cases.collect() }
     }
 
-    /// The template of a case; `None` where the case comes without code. Whoever comes first prepares it, others wait for it.
+    /// The template of a case; `None` if the case has no code. Whoever comes first prepares it, others wait for it.
     pub fn take(&self, case: &CaseId) -> io::Result<Option<Arc<Template>>> {
         let Some((case, slot)) = self.cases.get(case) else { return Ok(None) };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let template = match &slot.prepared {
             Some(template) => template.clone(),
-            None => Template::of(self.loaded, case)?.map(Arc::new),
+            None => Template::build(self.loaded, case)?.map(Arc::new),
         };
         slot.left = slot.left.saturating_sub(1);
         slot.prepared = (slot.left > 0).then(|| template.clone());

@@ -42,22 +42,22 @@ impl ResultFolder {
         Ok(Self { folder: fs::File::open(path)? })
     }
 
-    /// The result; `None` where there is none. What is no plain file, or too large, is told.
+    /// The result; `None` if there is none. What is no plain file, or too large, is told.
     pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.folder, RESULT, flags, Mode::empty()) {
             Ok(file) => fs::File::from(file),
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             Err(rustix::io::Errno::LOOP) => return Err("its result is a link, which is not followed".to_owned()),
-            Err(error) => return Err(format!("its result cannot be read: {error}")),
+            Err(error) => return Err(format!("its result could not be read: {error}")),
         };
         let plain = file.metadata().is_ok_and(|meta| meta.is_file());
         if !plain {
-            return Err("its result is no plain file".to_owned());
+            return Err("its result is not a regular file".to_owned());
         }
         let mut bytes = Vec::new();
         let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
-        read.map_err(|error| format!("its result cannot be read: {error}"))?;
+        read.map_err(|error| format!("its result could not be read: {error}"))?;
         if bytes.len() > most {
             return Err(format!("its result is larger than {most} bytes (limits.output)"));
         }

@@ -213,7 +213,7 @@ fn read(loaded: &LoadedSuite, file: &str) -> Result<String, AdoptError> {
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(changed)
 }
 
-/// The text of a case with further goldens; `None` where it would not read as just that.
+/// The text of a case with further goldens; `None` if it would not read as just that.
 fn edited(text: &str, new: &[&Proposal<'_>], syntax: Syntax) -> Option<String> {
     let before = decoded(text, syntax)?;
     let node = match syntax {

@@ -49,7 +49,7 @@ pub enum SkeletonError {
     Git(#[from] GitError),
     /// The id would not do as the name of a folder.
     #[error(
-        "{id:?} is no id for a case; use at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
+        "invalid case id {id:?}: expected at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
     )]
     BadId {
         /// The id.
@@ -122,15 +122,12 @@ impl CaseSkeleton {
     /// The case is written aside and then renamed, so that it is there as a whole or not at all.
     pub fn write(&self, suite_dir: &Path) -> io::Result<PathBuf> {
         if !valid_id(self.id.as_str()) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("{:?} is no id for a case", self.id.as_str()),
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("invalid case id {:?}", self.id.as_str())));
         }
         let cases = suite_dir.join("cases");
         let case = cases.join(self.id.as_str());
         if fs::symlink_metadata(&case).is_ok() {
-            let message = format!("{}: this case exists already; give another id, or remove it first", case.display());
+            let message = format!("{}: this case already exists; give another id, or remove it first", case.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
         fs::create_dir_all(&cases)?;

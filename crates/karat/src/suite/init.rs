@@ -27,12 +27,13 @@ pub fn write(folder: &Path) -> io::Result<Vec<String>> {
     for (path, _) in TEMPLATE {
         let full = folder.join(path);
         if std::fs::symlink_metadata(&full).is_ok() {
-            let message = format!("{} is there already; choose a folder without a suite", full.display());
+            let message = format!("{} already exists; choose a folder without a suite", full.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
     }
     for (path, content) in TEMPLATE {
         let full = folder.join(path);
+        full.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         atomic_write::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
     }
     Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())

@@ -91,14 +91,14 @@ fn golden_lints(
     let strays: Vec<&String> = golden.keywords.iter().filter(stray).collect();
     if !strays.is_empty() {
         let quoted: Vec<String> = strays.iter().map(|keyword| format!("{keyword:?}")).collect();
-        let message = format!("of `{}`, these keywords occur nowhere in its text: {}", golden.id, quoted.join(", "));
-        let help = Some("take words that a report of this very issue is bound to use".to_owned());
+        let message = format!("keywords of `{}` that do not occur in its text: {}", golden.id, quoted.join(", "));
+        let help = Some("use words that a report of this issue must contain".to_owned());
         lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", issue(index, "keywords"), message) });
     }
     let mut seen = BTreeSet::new();
     let repeated: Vec<&String> = golden.keywords.iter().filter(|k| !seen.insert(k.trim().to_lowercase())).collect();
     if let Some(keyword) = repeated.first() {
-        let message = format!("`{}` states the keyword {keyword:?} more than once; it counts once", golden.id);
+        let message = format!("`{}` has the keyword {keyword:?} more than once; it counts once", golden.id);
         lints.push(lint_at(Level::Warning, "repeated-keyword", issue(index, "keywords"), message));
     }
     let distinct: BTreeSet<String> = words(&text).collect();
@@ -127,7 +127,7 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
         Some(file) if file.path().escapes() => {}
         Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
             None if !loaded.has_file(&case.id, path) => {
-                let message = format!("the case has no file `{path}` in after/");
+                let message = format!("missing file `{path}` in after/");
                 lints.push(lint_at(Level::Error, "no-such-file", issue(index, "file"), message));
             }
             None => {}
@@ -140,7 +140,7 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                     let message = format!("line {line} lies outside `{path}`, which has {lines}");
                     lints.push(lint_at(Level::Error, "lines-outside-file", issue(index, key), message));
                 } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines)) {
-                    let message = format!("`{}` lies on lines the change did not touch", golden.id);
+                    let message = format!("`{}` is outside the changed lines", golden.id);
                     lints.push(lint_at(Level::Warning, "golden-outside-change", issue(index, "line_start"), message));
                 }
             }
@@ -177,11 +177,11 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
                     Requirement::File => (golden.file.is_some(), "file"),
                 };
                 if !stated {
-                    return Some(format!("the profile requires an equal {name}, and it states none"));
+                    return Some(format!("the profile requires an equal {name}, but it has none"));
                 }
             }
             if profile.line_tolerance.is_some() && golden.lines.is_none() {
-                return Some("the profile has a line_tolerance, and it states no lines".to_owned());
+                return Some("the profile has a line_tolerance, but it has no lines".to_owned());
             }
             let weights = &profile.weights;
             let prose = golden.keywords.is_empty() && profile.text_instead_of_keywords && !wordless;

@@ -97,7 +97,7 @@ struct Stated {
     case: Case,
     folder: Option<String>,
     at: StatedIn,
-    /// `None` where the id is missing, which is a fault of its own.
+    /// `None` if the id is missing, which is a fault of its own.
     id_at: Option<Diagnostic>,
     twin_at: Option<Diagnostic>,
 }
@@ -245,7 +245,7 @@ fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
         match first.get(&case.case.id).and_then(|earlier| earlier.id_at.as_ref()) {
             Some(earlier) => {
                 let message =
-                    format!("the case id `{}` is taken already, by {}:{}", case.case.id, earlier.file, earlier.line);
+                    format!("duplicate case id `{}`, first used at {}:{}", case.case.id, earlier.file, earlier.line);
                 faults.push(Diagnostic { message, ..at.clone() });
             }
             None => {
@@ -266,11 +266,7 @@ fn check_twins(stated: &[Stated], refused: &[String], faults: &mut Vec<Diagnosti
         } else if !ids.contains(twin.as_str()) {
             let near = suggest::nearest(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
-            faults.push(Diagnostic {
-                message: format!("there is no case `{twin}` to be the twin"),
-                help,
-                ..at.clone()
-            });
+            faults.push(Diagnostic { message: format!("unknown twin `{twin}`"), help, ..at.clone() });
         }
     }
 }

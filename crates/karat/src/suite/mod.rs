@@ -54,7 +54,7 @@ pub(crate) enum StatedIn {
 }
 
 impl LoadedSuite {
-    /// The text of a file as the case's change left it; `None` where it is not at hand or not text.
+    /// The text of a file as the case's change left it; `None` if it is not at hand or not text.
     pub fn source(&self, case: &CaseId, path: &RepoPath) -> Option<String> {
         if path.escapes() {
             return None;

@@ -118,7 +118,7 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
         if found.is_none() {
             examined.usable = false;
             let install = raw.install.as_ref().map(|how| format!("; to install: {how}")).unwrap_or_default();
-            examined.remarks.push(format!("`{first}` is not found{install}"));
+            examined.remarks.push(format!("`{first}` was not found{install}"));
         }
         examined.programs.push(Needed { name: first.clone(), found });
     }
@@ -127,7 +127,7 @@ fn look(program: &Program, raw: &ToolManifestV1, around: &Surroundings<'_>, exam
     let missing = program.missing_keys(around.is_set);
     if !missing.is_empty() {
         examined.usable = false;
-        examined.remarks.push(format!("no key is at hand: set {}", missing.join(" or ")));
+        examined.remarks.push(format!("no key: set {}", missing.join(" or ")));
     }
     say_which_model(raw, examined);
     if !program.setup.is_empty() {
@@ -156,7 +156,7 @@ fn look_for_key(config: &JudgeConfigV1, raw: &ToolManifestV1, around: &Surroundi
     let elsewhere = config.base_url.is_some() || (around.is_set)(remote.base);
     if !set && (config.key_env.is_some() || !elsewhere) {
         examined.usable = false;
-        examined.remarks.push(format!("no key is at hand: set {name}"));
+        examined.remarks.push(format!("no key: set {name}"));
     }
     examined.variables.push(Variable { name, set });
     say_which_model(raw, examined);
@@ -168,7 +168,7 @@ fn say_which_model(raw: &ToolManifestV1, examined: &mut Examined) {
         None => raw.kind == ToolKindV1::Llm,
     };
     if open {
-        examined.remarks.push("say which model with --model NAME or KARAT_TOOL_MODEL".to_owned());
+        examined.remarks.push("name a model with --model NAME or KARAT_TOOL_MODEL".to_owned());
     }
 }
 
@@ -195,12 +195,12 @@ fn version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Result
     let finished = finished?;
     let command = program.version.join(" ");
     if finished.exit != ExitReason::Exited(0) {
-        return Err(format!("`{command}` does not say its version: it {}", finished.exit));
+        return Err(format!("`{command}` does not print its version: it {}", finished.exit));
     }
     let said = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
     let mut lines = said.iter().flat_map(|text| text.lines()).map(str::trim);
     let line = lines.find(|line| line.chars().any(char::is_alphanumeric));
-    let line = line.ok_or_else(|| format!("`{command}` does not say its version"))?;
+    let line = line.ok_or_else(|| format!("`{command}` does not print its version"))?;
     Ok(line.chars().take(LONGEST_VERSION).collect())
 }
 
@@ -290,19 +290,19 @@ mod tests {
         check(
             "command = [\"absent\"]\nformat = \"sarif\"\ninstall = \"make it\"",
             &[],
-            "unusable\nno network\n`absent` is not found; to install: make it",
+            "unusable\nno network\n`absent` was not found; to install: make it",
         );
-        check("command = [\"data\"]\nformat = \"sarif\"", &[], "unusable\nno network\n`data` is not found");
+        check("command = [\"data\"]\nformat = \"sarif\"", &[], "unusable\nno network\n`data` was not found");
         check(
             &format!("{known}setup = [\"npm\"]\nexpose = [\"~/x\"]\nwritable = [\"/y\"]"),
             &[],
-            "unusable\nno network; reads /home/me/x; writes /y\n`npm` is not found\n\
+            "unusable\nno network; reads /home/me/x; writes /y\n`npm` was not found\n\
              set-up is run once before the first trial, with the network",
         );
         check(
             "command = [\"scan\"]\nformat = \"sarif\"\nneeds = [\"scan\", \"other\"]",
             &[],
-            "unusable\nno network\n`other` is not found",
+            "unusable\nno network\n`other` was not found",
         );
         check("kind = \"patterns\"", &[], "usable\nruns no program");
         check(
@@ -315,8 +315,8 @@ mod tests {
     #[test]
     fn keys_are_needed_and_never_told() {
         let keyed = "command = [\"scan\"]\nformat = \"karat\"\nnetwork = true\nmodel = \"{model}\"\npass_env = [\"A_KEY\", \"B_KEY\", \"LANGUAGE\"]";
-        let model = "say which model with --model NAME or KARAT_TOOL_MODEL";
+        let model = "name a model with --model NAME or KARAT_TOOL_MODEL";
         check(keyed, &["B_KEY"], &format!("usable\nnetwork open\n{model}"));
-        check(keyed, &["LANGUAGE"], &format!("unusable\nnetwork open\nno key is at hand: set A_KEY or B_KEY\n{model}"));
+        check(keyed, &["LANGUAGE"], &format!("unusable\nnetwork open\nno key: set A_KEY or B_KEY\n{model}"));
     }
 }

@@ -242,6 +242,7 @@ impl Remembered {
         if !known.allowed.insert(Answer::new(suite, tool, manifest)) {
             return Ok(());
         }
+        self.file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         atomic_write::write(&self.file, &mut |out| Ok(serde_json::to_writer_pretty(out, &known)?))
     }
 

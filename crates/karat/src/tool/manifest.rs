@@ -46,7 +46,7 @@ pub enum Kind {
         /// The tool's name in it.
         recorded_as: ToolName,
     },
-    /// Rules are held against the changed lines.
+    /// Rules are matched against the changed lines.
     Patterns {
         /// A file with rules instead of the built-in ones.
         rules: Option<PathBuf>,
@@ -295,7 +295,7 @@ impl Check<'_> {
             if stated && !kinds.contains(&kind) {
                 let kinds: Vec<String> = kinds.iter().map(|kind| format!("kind = \"{}\"", kind.as_str())).collect();
                 let message =
-                    format!("means nothing for kind = \"{}\"; remove it, or say {}", kind.as_str(), kinds.join(" or "));
+                    format!("has no effect for kind = \"{}\"; remove it, or use {}", kind.as_str(), kinds.join(" or "));
                 self.fault(&[key], "foreign-key", message);
             }
         }
@@ -315,7 +315,7 @@ impl Check<'_> {
     }
 
     fn no_model(&mut self, path: &[&str]) {
-        self.fault(path, NO_MODEL, "`{model}` stands for no model: give one with --model NAME or KARAT_TOOL_MODEL");
+        self.fault(path, NO_MODEL, "`{model}` has no value: give a model with --model NAME or KARAT_TOOL_MODEL");
     }
 
     fn program(&mut self, model: Option<&str>) -> Program {
@@ -428,7 +428,7 @@ impl Check<'_> {
             let index = index.to_string();
             self.variable(&["pass_env", &index], name);
             if self.raw.env.contains_key(name) {
-                let message = format!("`{name}` is set by `env` already; take it out of one of the two");
+                let message = format!("`{name}` is already set by `env`; remove it from one of the two");
                 self.fault(&["pass_env", &index], "set-twice", message);
             }
         }
@@ -437,8 +437,7 @@ impl Check<'_> {
     fn variable(&mut self, path: &[&str], name: &str) {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(plain) {
-            let message =
-                format!("{name:?} is no name of a variable; expected letters, digits and `_`, such as API_KEY");
+            let message = format!("invalid variable name {name:?}: expected letters, digits and `_`, such as API_KEY");
             self.fault(path, "bad-variable", message);
         } else if FROZEN.contains(&name) {
             let message = format!("`{name}` is the same for every tool and cannot be set; remove it");
@@ -456,7 +455,7 @@ impl Check<'_> {
             return known;
         }
         let near = nearest(name, output::formats()).map(|near| format!(", did you mean `{near}`?"));
-        let message = format!("there is no format `{name}`{}; there are {}", near.unwrap_or_default(), listed());
+        let message = format!("unknown format `{name}`{}; available: {}", near.unwrap_or_default(), listed());
         self.fault(&["format"], "unknown-format", message);
         output::KARAT
     }
@@ -464,13 +463,13 @@ impl Check<'_> {
     fn ok_exit(&mut self) -> Vec<i32> {
         let codes = self.raw.ok_exit.clone().unwrap_or_else(|| vec![0]);
         if codes.is_empty() {
-            self.fault(&["ok_exit"], "no-exit", "with no exit code allowed every trial would fail; name at least one");
+            self.fault(&["ok_exit"], "no-exit", "expected at least one exit code: without one every trial would fail");
         }
         for (index, code) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
             self.fault(
                 &["ok_exit", &index.to_string()],
                 "out-of-range",
-                format!("{code} is no exit code; expected 0 to 255"),
+                format!("invalid exit code {code}: expected 0 to 255"),
             );
         }
         codes
@@ -512,7 +511,7 @@ impl Check<'_> {
             findings: stated.findings,
         };
         if limits.output.is_some_and(|bytes| bytes > MOST_OUTPUT) {
-            self.fault(&["limits", "output"], "out-of-range", "what is printed is kept, so 256MiB is the most");
+            self.fault(&["limits", "output"], "out-of-range", "expected at most 256MiB: the output is stored");
         }
         limits
     }
@@ -530,7 +529,7 @@ impl Check<'_> {
             let below_home = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
             match (below_home, self.context.home) {
                 (Some(rest), Some(home)) => places.push(home.join(rest.trim_start_matches('/'))),
-                (Some(_), None) => self.fault(&path, "no-home", "`~` stands for no folder, as HOME is not set"),
+                (Some(_), None) => self.fault(&path, "no-home", "`~` cannot be resolved: HOME is not set"),
                 (None, _) => places.push(self.base.join(text)),
             }
         }

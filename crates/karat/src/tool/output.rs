@@ -35,7 +35,7 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 pub struct Output<'a> {
     /// What it is written in: one of [`formats`].
     pub format: &'a str,
-    /// The bytes of the result; `None` where the file that was to be written is not there.
+    /// The bytes of the result; `None` if the file that was to be written is not there.
     pub bytes: Option<&'a [u8]>,
     /// How much is taken from it.
     pub caps: Caps,
@@ -97,18 +97,18 @@ pub fn read(output: &Output<'_>, about: &About<'_>) -> Read {
 }
 
 fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut Vec<String>) -> Result<(), String> {
-    let bytes = output.bytes.ok_or("the tool ended well and wrote no result file")?;
+    let bytes = output.bytes.ok_or("the tool succeeded but wrote no result file")?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         if EMPTY_IS_NONE.contains(&output.format) {
             return Ok(());
         }
-        return Err(format!("the tool ended well and its result is empty, which is no {} document", output.format));
+        return Err(format!("the tool succeeded but its result is empty, which is not a {} document", output.format));
     }
     let roots = Roots::new(about.roots, about.sources);
     if output.format == KARAT {
         answer::read(bytes, trial)?;
     } else {
-        let importer = importer(output.format).ok_or_else(|| format!("there is no format `{}`", output.format))?;
+        let importer = importer(output.format).ok_or_else(|| format!("unknown format `{}`", output.format))?;
         let harvest = harvest(importer, bytes, output.caps, &roots).map_err(|error| error.to_string())?;
         if output.format == "review-text" {
             trial.response = Some(String::from_utf8_lossy(bytes).into_owned());
@@ -150,10 +150,10 @@ fn take(harvest: ImportedData, trial: &mut Trial, roots: &Roots<'_>, notes: &mut
         return Err("the result holds cases or trials of its own, not the findings of one tool in one case".to_owned());
     }
     if let Some(fatal) = harvest.failures.iter().find(|failure| failure.fatal) {
-        return Err(format!("the tool says that it failed: {}", roots.plain(&fatal.message)));
+        return Err(format!("the tool reported that it failed: {}", roots.plain(&fatal.message)));
     }
     for failure in harvest.failures.iter().take(MOST_TOLD) {
-        let place = failure.file.as_deref().map(|file| format!("{}: ", roots.shown(file))).unwrap_or_default();
+        let place = failure.file.as_deref().map(|file| format!("{}: ", roots.display(file))).unwrap_or_default();
         trial.notes.push(format!("incomplete: {place}{}", roots.plain(&failure.message)));
     }
     if harvest.failures.len() > MOST_TOLD {

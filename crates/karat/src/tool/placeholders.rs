@@ -43,7 +43,7 @@ pub static PLACEHOLDERS: &[Placeholder] = &[
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceholderError {
     /// There is no such placeholder.
-    #[error("there is no placeholder `{{{name}}}`{}; there are {}", hint(.suggestion.as_deref()), listed())]
+    #[error("unknown placeholder `{{{name}}}`{}; available: {}", hint(.suggestion.as_deref()), listed())]
     Unknown {
         /// What stands between the braces.
         name: String,
@@ -164,9 +164,9 @@ mod tests {
         };
         check(
             "{chekout}",
-            "there is no placeholder `{chekout}`, did you mean `{checkout}`?; there are {checkout} {output}",
+            "unknown placeholder `{chekout}`, did you mean `{checkout}`?; available: {checkout} {output}",
         );
-        check("{suite}", "there is no placeholder `{suite}`; there are");
+        check("{suite}", "unknown placeholder `{suite}`; available:");
         check("é}", "the `}` at character 2 belongs to no placeholder; write `}}`");
         check("a{", "the `{` at character 2");
         check("{\"a\": 1}", "the `{` at character 1");

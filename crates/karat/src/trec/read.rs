@@ -29,7 +29,7 @@ pub struct ReadRun {
 /// Reads judgements.
 pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
     let mut qrels = Qrels::new();
-    let mut seen = Seen::default();
+    let mut seen = SeenDocuments::default();
     each_line(input, QRELS, |number, words| {
         let &[topic, _, document, relevance] = words else {
             let swapped = (words.len() == 6 && words[4].text.parse::<f64>().is_ok())
@@ -37,7 +37,7 @@ pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
             return Err(wrong_width(words, 4, swapped.unwrap_or(QRELS)));
         };
         let level = relevance.text.parse::<i64>().map_err(|_| {
-            let message = format!("the relevance `{}` is no whole number", relevance.text);
+            let message = format!("invalid relevance `{}`: expected a whole number", relevance.text);
             relevance
                 .fault("bad-relevance", message)
                 .with_help("0 is not relevant, 1 and more is, below 0 is not judged")
@@ -52,7 +52,7 @@ pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
 /// Reads a run. The rank column is not looked at: scores decide, as in `trec_eval`.
 pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
     let mut run = TrecRun::default();
-    let mut seen = Seen::default();
+    let mut seen = SeenDocuments::default();
     let mut names: Vec<String> = Vec::new();
     let file = input.file.clone();
     each_line(input, RUN, |number, words| {
@@ -62,7 +62,7 @@ pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
             return Err(wrong_width(words, 6, swapped.unwrap_or(RUN)));
         };
         let value = score.text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
-            let message = format!("the score `{}` is no number", score.text);
+            let message = format!("invalid score `{}`: expected a number", score.text);
             score.fault("bad-score", message).with_help(format!("{RUN}; a greater score comes first"))
         })?;
         seen.once(topic, document, number, "is ranked")?;
@@ -90,11 +90,11 @@ fn insert<'m, T: Default>(topics: &'m mut BTreeMap<String, T>, topic: &str) -> &
 
 /// The lines on which documents of topics stand.
 #[derive(Default)]
-struct Seen {
+struct SeenDocuments {
     topics: BTreeMap<String, HashMap<String, usize>>,
 }
 
-impl Seen {
+impl SeenDocuments {
     fn once(&mut self, topic: Word<'_>, document: Word<'_>, number: usize, done: &str) -> Result<(), Fault> {
         let lines = insert(&mut self.topics, topic.text);
         if let Some(earlier) = lines.get(document.text) {
@@ -127,7 +127,7 @@ fn wrong_width(words: &[Word<'_>], wanted: usize, help: &str) -> Fault {
     let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.span().end);
     let found = words.len();
     let columns = if found == 1 { "column" } else { "columns" };
-    let message = format!("this line has {found} {columns} where {wanted} are wanted");
+    let message = format!("this line has {found} {columns}, expected {wanted}");
     Fault::new("wrong-width", span, message).with_help(help)
 }
 
@@ -147,7 +147,7 @@ fn each_line(
             Ok(0) => break,
             Ok(_) => number += 1,
             Err(error) => {
-                let message = format!("nothing can be read behind line {number}: {error}");
+                let message = format!("could not be read after line {number}: {error}");
                 faults.push(Diagnostic::of_file(&file, "unreadable", message).with_help("copy the whole file again"));
                 break;
             }
@@ -164,7 +164,7 @@ fn each_line(
             let fault = Fault::new("endless-line", 0..0, format!("this line is longer than {LONGEST_LINE} bytes"));
             Err(fault.with_help(format!("{format}; is this the right file?")))
         } else if !is_text {
-            let fault = Fault::new("bad-encoding", text.len()..text.len(), "what stands here is no UTF-8");
+            let fault = Fault::new("bad-encoding", text.len()..text.len(), "invalid UTF-8");
             Err(fault.with_help("save the file as UTF-8"))
         } else if text.trim_start().starts_with('#') || text.trim().is_empty() {
             Ok(())
@@ -186,12 +186,12 @@ fn each_line(
         offset += line.len();
     }
     if more > 0 {
-        let message = format!("{} not shown", plural(more, "more fault is", "more faults are"));
+        let message = format!("{} not shown", plural(more, "more error is", "more errors are"));
         faults.push(Diagnostic::of_file(&file, "more-faults", message));
     }
     if lines == 0 && faults.is_empty() {
         let fault = Diagnostic::of_file(&file, "empty-file", "the file has no line that says anything");
-        faults.push(fault.with_help(format!("{format}; fields are parted by blanks or tabs")));
+        faults.push(fault.with_help(format!("{format}; fields are separated by spaces or tabs")));
     }
     if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
 }
@@ -243,21 +243,21 @@ mod tests {
         qrels_fault(
             "1 0 a\n1 0 a 1\n1 0 b x\n1 0 a 0\n",
             "\
-f:1:1 this line has 3 columns where 4 are wanted
-f:3:7 the relevance `x` is no whole number
+f:1:1 this line has 3 columns, expected 4
+f:3:7 invalid relevance `x`: expected a whole number
 f:4:5 a is judged for topic 1 already, at line 2",
         );
         run_fault(
             "1 Q0 a 1 nan x\n 1 Q0 a 1 2\n1 Q0 a 1 3 x\n1 Q0 a 2 2 x\n",
             "\
-f:1:10 the score `nan` is no number
-f:2:2 this line has 5 columns where 6 are wanted
+f:1:10 invalid score `nan`: expected a number
+f:2:2 this line has 5 columns, expected 6
 f:4:6 a is ranked for topic 1 already, at line 3",
         );
         qrels_fault("", "f:0:0 the file has no line that says anything");
         let bytes = b"1 0 a 1\n1 0 \xff 1\n";
         let input = NamedLines { file: "f".to_owned(), reader: Box::new(&bytes[..]) };
-        assert_eq!(told(&read_qrels(input).unwrap_err()), "f:2:5 what stands here is no UTF-8");
+        assert_eq!(told(&read_qrels(input).unwrap_err()), "f:2:5 invalid UTF-8");
         run_fault("\n# x\n", "f:0:0 the file has no line that says anything");
     }
 
@@ -275,6 +275,6 @@ f:4:6 a is ranked for topic 1 already, at line 3",
         let many = "1\n".repeat(1000);
         let faults = read_run(lines(&many)).unwrap_err();
         assert_eq!(faults.0.len(), 201);
-        assert_eq!(faults.0[200].message, "800 more faults are not shown");
+        assert_eq!(faults.0[200].message, "800 more errors are not shown");
     }
 }

@@ -1,6 +1,6 @@
-//! Records and their documents, those of a session taken from it.
+//! Loads records and their documents, with a cache per session.
 
-use super::Site;
+use super::RunContext;
 use crate::exit::Failure;
 use crate::terminal::{notes, tell};
 use karat_core::wording::count;
@@ -12,8 +12,12 @@ use karat_format::session::IngestedV1;
 use karat_store::{NewDocument, StoreError};
 use std::time::Instant;
 
-/// Loads all records. What a session has of their documents is not read again; what is new is kept in it.
-pub(super) fn bundles(places: &[RecordPlace], session: Option<&str>, site: &mut Site) -> Result<Vec<Bundle>, Failure> {
+/// Loads all records. Documents in the session's cache are not read again; new ones are added to it.
+pub(super) fn bundles(
+    places: &[RecordPlace],
+    session: Option<&str>,
+    site: &mut RunContext,
+) -> Result<Vec<Bundle>, Failure> {
     let limits = IngestLimits::default();
     let (mut reused, mut fault) = (0, None::<StoreError>);
     let mut fresh: Vec<NewDocument> = Vec::new();
@@ -24,7 +28,7 @@ pub(super) fn bundles(places: &[RecordPlace], session: Option<&str>, site: &mut 
             (Some(session), Some(hash), Some(store)) => store.session_document(session, name, hash, ingest::VERSION),
             _ => Ok(None),
         };
-        // A session that is damaged must not cost the assessment: the document is at hand, and is read.
+        // A damaged session must not stop the assessment: the document itself is read instead.
         let kept = kept.unwrap_or_else(|error| {
             fault.get_or_insert(error);
             None
@@ -47,11 +51,11 @@ pub(super) fn bundles(places: &[RecordPlace], session: Option<&str>, site: &mut 
         store.save_documents(session, &fresh)?;
         if !site.quiet {
             let (new, old) = (count(fresh.len(), "document"), reused);
-            tell(&format!("session {session}: {old} taken from it, {new} read and kept"));
+            tell(&format!("session {session}: {old} from the cache, {new} read and cached"));
         }
     }
     if let Some(fault) = fault {
-        notes(&[format!("the session was left aside where it cannot be read: {fault}")]);
+        notes(&[format!("unreadable session entries were ignored: {fault}")]);
     }
     site.measured.documents_reused = reused;
     if !site.quiet {

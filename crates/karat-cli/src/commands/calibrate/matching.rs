@@ -1,8 +1,8 @@
-//! `karat calibrate match`: the weights and the threshold of matching from labelled pairs.
+//! `karat calibrate match`: fits the weights and the threshold of matching to labelled pairs.
 
 use super::{check, row, table, tell_of_overrides, write};
 use crate::args::{LabelArgs, MatchArgs};
-use crate::commands::judge::labels::Given;
+use crate::commands::judge::labels::LabelInputs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::terminal::{look, note, print, print_json};
@@ -17,31 +17,31 @@ use karat_report::number::three;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Calibration<'a> {
     profile: &'a str,
     /// Labelled pairs.
     pairs: usize,
-    /// Those that match.
+    /// Labelled pairs that match.
     matches: usize,
-    /// Those that the profile's requirements forbid.
+    /// Labelled pairs that the profile's requirements forbid.
     forbidden: usize,
-    /// Who made the labels.
+    /// The annotators.
     judges: &'a [String],
     present: Rules<'a>,
     fitted: Rules<'a>,
-    /// The present weights with a fitted threshold.
+    /// The current weights with a fitted threshold.
     threshold_alone: Rules<'a>,
-    /// How many labelled pairs have each part.
-    seen: Seen,
+    /// Number of labelled pairs that have each part.
+    seen: SignalCounts,
     held_out: Option<HeldOut<'a>>,
     /// Why nothing was held out.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_held_out: Option<String>,
-    /// Whether fitted rules decide pairs held out better than the present ones.
+    /// Whether the fitted rules decide held-out pairs better than the current ones.
     better: bool,
-    /// What to take of the fitted rules: `keep`, `threshold` or `all`.
+    /// Which fitted rules to use: `keep` (none), `threshold` or `all`.
     advice: &'static str,
 }
 
@@ -49,7 +49,7 @@ struct Calibration<'a> {
 struct Rules<'a> {
     threshold: f64,
     weights: &'a Weights,
-    /// On all labelled pairs, which the fitted rules were fitted to.
+    /// In-sample figures on all labelled pairs.
     #[serde(flatten)]
     figures: Numbers,
 }
@@ -60,11 +60,11 @@ struct HeldOut<'a> {
     groups: usize,
     #[serde(flatten)]
     figures: Numbers,
-    /// The present weights with a threshold that was fitted on the other groups.
+    /// The current weights with a threshold fitted on the other groups.
     threshold_alone: Numbers,
-    /// What other thresholds would decide, with the weights that the other groups gave.
+    /// Results of other thresholds, with the weights fitted on the other groups.
     curve: Vec<Point>,
-    /// The same with the present weights.
+    /// The same with the current weights.
     present_curve: Vec<Point>,
 }
 
@@ -83,7 +83,7 @@ impl From<CurvePoint> for Point {
 }
 
 #[derive(Serialize)]
-struct Seen {
+struct SignalCounts {
     file: usize,
     line: usize,
     keyword: usize,
@@ -114,16 +114,16 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
         let labels = one.labels()?;
         let field = one.field.clone().unwrap_or(Field::Case);
         let suite = &one.loaded.suite;
-        // Cases of two suites may have the same name, and are not the same case.
+        // Cases of two suites may share an id without being the same case.
         let by_suite = field == Field::Case && given.len() > 1;
-        let group = |case: &Case| if by_suite { format!("{}/{}", suite.name, case.id) } else { field.of(case) };
+        let group = |case: &Case| if by_suite { format!("{}/{}", suite.name, case.id) } else { field.value(case) };
         all.extend(pairs(suite, &labels.trials, &profile, group));
         judges.extend(labels.judges.iter().map(ToString::to_string));
     }
     let fit = fit(&all, &profile).map_err(|error| Failure::bad_input(error.to_string()))?;
     if fit.forbidden > 0 {
         let forbidden = count(fit.forbidden, "labelled pair");
-        note(&format!("{forbidden} can never match, as the profile requires more; they count as decided so"));
+        note(&format!("{forbidden} can never match because of the profile's requirements; they count as non-matches"));
     }
     let fitted = written(&fit, &profile);
     let judges: Vec<String> = judges.into_iter().collect();
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The profile with fitted numbers: the threshold alone where that is as good, else all of them.
+/// The profile with fitted values: only the threshold if that is as good, else all of them.
 fn written(fit: &MatchFit, profile: &Profile) -> Profile {
     if fit.advice() == Advice::Threshold {
         Profile { threshold: fit.threshold_alone.threshold, ..profile.clone() }
@@ -155,15 +155,15 @@ fn written(fit: &MatchFit, profile: &Profile) -> Profile {
     }
 }
 
-/// The labels that were named, or the suites' own.
-fn given(args: &MatchArgs) -> Result<Vec<Given>, Failure> {
+/// The given labels, or the suites' calibration sets.
+fn given(args: &MatchArgs) -> Result<Vec<LabelInputs>, Failure> {
     let group_by = Some(args.group_by.clone());
     if args.submissions.is_empty() && args.labels.is_empty() {
-        return args.suites.iter().map(|suite| Given::calibration(suite, group_by.as_deref())).collect();
+        return args.suites.iter().map(|suite| LabelInputs::calibration(suite, group_by.as_deref())).collect();
     }
     let [suite] = args.suites.as_slice() else {
         return Err(Failure::usage(
-            "--submission and --labels belong to one suite; several have their own calibration sets",
+            "--submission and --labels need exactly one suite; several suites use their own calibration sets",
         ));
     };
     let labels = LabelArgs {
@@ -172,11 +172,11 @@ fn given(args: &MatchArgs) -> Result<Vec<Given>, Failure> {
         judgements: args.labels.clone(),
         group_by,
     };
-    Ok(vec![Given::read(&labels)?])
+    Ok(vec![LabelInputs::read(&labels)?])
 }
 
 /// The profile, which must be the same for all suites.
-fn one_profile(args: &MatchArgs, given: &[Given]) -> Result<Profile, Failure> {
+fn one_profile(args: &MatchArgs, given: &[LabelInputs]) -> Result<Profile, Failure> {
     let mut profiles = Vec::new();
     for one in given {
         let profile = inputs::profile(&args.rules, Some(&one.loaded))?;
@@ -186,11 +186,11 @@ fn one_profile(args: &MatchArgs, given: &[Given]) -> Result<Profile, Failure> {
         profiles.push((profile, &one.loaded.suite.name));
     }
     let mut profiles = profiles.into_iter();
-    let (first, name) = profiles.next().ok_or_else(|| Failure::usage("name a suite"))?;
+    let (first, name) = profiles.next().ok_or_else(|| Failure::usage("no suite given"))?;
     match profiles.find(|(other, _)| *other != first) {
-        Some((_, other)) => {
-            Err(Failure::usage(format!("the suites {name} and {other} state different rules; fit each of them alone")))
-        }
+        Some((_, other)) => Err(Failure::usage(format!(
+            "the suites {name} and {other} have different profiles; fit each of them separately"
+        ))),
         None => Ok(first),
     }
 }
@@ -223,7 +223,7 @@ fn calibration<'a>(
             weights: &profile.weights,
             figures: fit.threshold_alone.in_sample.into(),
         },
-        seen: Seen { file, line, keyword, text },
+        seen: SignalCounts { file, line, keyword, text },
         held_out: fit.held_out.as_ref().ok().map(held_out),
         not_held_out: fit.held_out.as_ref().err().map(ToString::to_string),
         better: fit.advice() != Advice::Keep,
@@ -247,7 +247,7 @@ fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String])
     let mut text = format!("{}\n\n", wrap(&harmless(&title), width).join("\n"));
 
     let (present, fitted) = (&fit.present_weights, &fit.weights);
-    let mut rows = vec![row("", ["present", "threshold alone", "fitted", "pairs with it"].map(str::to_owned))];
+    let mut rows = vec![row("", ["current", "threshold only", "fitted", "pairs with part"].map(str::to_owned))];
     let thresholds = [profile.threshold, fit.threshold_alone.threshold, fit.threshold];
     rows.push(row("threshold", thresholds.map(|value| three(Some(value))).into_iter().chain([String::new()])));
     let parts = [
@@ -269,18 +269,18 @@ fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String])
             [three(own.precision), three(own.recall), three(own.f1), three(own.auc), own.n.to_string()],
         ));
     };
-    add("present rules", &fit.present);
+    add("current rules", &fit.present);
     if let Ok(held_out) = &fit.held_out {
-        add(&format!("threshold alone, each {} held out", args.group_by), &held_out.threshold_alone);
+        add(&format!("threshold only, each {} held out", args.group_by), &held_out.threshold_alone);
         add(&format!("fitted, each {} held out", args.group_by), &held_out.figures);
     }
-    add("threshold alone, nothing held out", &fit.threshold_alone.in_sample);
+    add("threshold only, nothing held out", &fit.threshold_alone.in_sample);
     add("fitted, nothing held out", &fit.in_sample);
     text.push_str(&format!("\n{}\n", table(&rows, width)));
     if let Ok(held_out) = &fit.held_out {
         let with_present = fit.advice() != Advice::All;
         let points = if with_present { &held_out.present_curve } else { &held_out.curve };
-        text.push_str(&curve(points, if with_present { "present" } else { "fitted" }, width));
+        text.push_str(&curve(points, if with_present { "current" } else { "fitted" }, width));
     }
     for sentence in verdict(fit, profile) {
         text.push_str(&wrap(&sentence, width.min(100)).join("\n"));
@@ -289,7 +289,7 @@ fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String])
     text
 }
 
-/// What other thresholds would decide about pairs held out, from the first that refuses anything.
+/// Results of other thresholds on held-out pairs, from the first that refuses any.
 fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
     let mut rows = vec![row("threshold", ["precision", "recall", "F1"].map(str::to_owned))];
     let refuses =
@@ -301,55 +301,53 @@ fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
     if rows.len() == 1 {
         return String::new();
     }
-    format!("On pairs held out, with the {weights} weights:\n\n{}\n", table(&rows, width))
+    format!("On held-out pairs, with the {weights} weights:\n\n{}\n", table(&rows, width))
 }
 
-/// What a person should do with it.
+/// The recommendation.
 fn verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
     let now = three(fit.present.f1);
     let mut said = Vec::new();
     said.push(match &fit.held_out {
         Ok(held_out) => match fit.advice() {
             Advice::All => format!(
-                "The fitted rules hold: pairs of groups that they never saw are decided with an F1 of {}, and by the present \
-                 rules it is {now}.",
+                "Use the fitted rules: on held-out groups, their F1 is {}, and that of the current \
+                 rules {now}.",
                 three(held_out.figures.f1)
             ),
             Advice::Threshold => format!(
-                "The fitted threshold holds: pairs of groups that it never saw are decided with an F1 of {}, and by the present \
-                 rules it is {now}. Keep the weights: with fitted ones it is {}, which is not better by two hundredths.",
+                "Use the fitted threshold: on held-out groups, its F1 is {}, and that of the current \
+                 rules {now}. Keep the weights: with fitted ones, F1 is {}, which is not at least 0.02 better.",
                 three(held_out.threshold_alone.f1),
                 three(held_out.figures.f1)
             ),
             Advice::Keep => format!(
-                "Keep the rules you have: by the present ones F1 is {now}, and by fitted ones {} on pairs held out, which is \
-                 not better by a hundredth.",
+                "Keep the current rules: their F1 is {now}, and that of the fitted rules on held-out pairs is {}, \
+                 which is not at least 0.01 better.",
                 three(held_out.figures.f1)
             ),
         },
         Err(why) => format!(
-            "Keep the rules you have until more is known: nothing could be held out, as {why}; --group-by FIELD makes other \
-             groups."
+            "Keep the current rules for now: nothing could be held out: {why}; choose other groups with --group-by \
+             FIELD."
         ),
     });
     if !fit.weighs {
-        said.push(
-            "No two parts stand against each other in these pairs, so that only the threshold was learned.".to_owned(),
-        );
+        said.push("No two parts vary independently in these pairs, so only the threshold was fitted.".to_owned());
     }
     let names = ["weights.file", "weights.line", "weights.keyword", "weights.text"];
     let kept: Vec<&str> = names.into_iter().zip(fit.kept).filter(|(_, kept)| *kept).map(|(name, _)| name).collect();
     if fit.weighs && !kept.is_empty() {
         said.push(format!(
-            "Kept: {}, as the part is nearly the same in all pairs, so that they cannot tell what it is worth.",
+            "Kept: {}; the part is nearly constant in these pairs, so its weight cannot be estimated.",
             kept.join(", ")
         ));
     }
     if profile.uses_judge() {
         let judge = &profile.judge;
         said.push(format!(
-            "The profile asks the judge {judge}, so that the threshold counts with --judge none alone; the weights choose which \
-             pairs are asked about."
+            "The profile uses the judge {judge}, so the threshold applies only with --judge none; the weights select which \
+             pairs are judged."
         ));
     }
     said

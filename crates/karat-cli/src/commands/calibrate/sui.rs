@@ -1,11 +1,11 @@
-//! `karat calibrate sui`: the weights of `sui` from experts' rankings of tools.
+//! `karat calibrate sui`: fits the weights of `sui` to experts' rankings of tools.
 
 use super::{check, row, table, tell_of_overrides, write};
 use crate::args::SuiArgs;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeCall;
 use crate::terminal::{look, note, notes, print, print_json};
-use crate::{inputs, sources, store_place};
+use crate::{inputs, report_source, store_path};
 use karat::ranking::{LeftOut, Ranked, fit_together, put, read};
 use karat::scoring::{self, Work};
 use karat_core::calibrate::sui::{Agreement, SuiFit, fit};
@@ -20,19 +20,19 @@ use serde::Serialize;
 use std::io::Read;
 use std::path::Path;
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Calibration<'a> {
     tools: Vec<Tool<'a>>,
     experts: Vec<&'a str>,
-    /// How many times an expert put one tool before another.
+    /// Number of times an expert ranked one tool before another.
     preferences: usize,
     weights: Weights<'a>,
-    /// How far the index orders the tools as the experts do, the mean over experts.
+    /// Agreement of the index's order with the experts', the mean over experts.
     agreement: Agreements,
-    /// Whether the tools are too few to rely on any of this.
+    /// Whether there are too few tools for a reliable fit.
     unreliable: bool,
-    /// Whether the fitted weights agree better than the present ones on all that was held out.
+    /// Whether the fitted weights agree better than the current ones on all held-out data.
     better: bool,
     left_out: &'a [LeftOut],
 }
@@ -40,7 +40,7 @@ struct Calibration<'a> {
 #[derive(Serialize)]
 struct Tool<'a> {
     tool: &'a str,
-    /// Its mean place with the experts, and its places by weights; 1 is the best.
+    /// Its mean rank by the experts, and its ranks by weights; 1 is the best.
     experts: f64,
     present: f64,
     fitted: f64,
@@ -58,7 +58,7 @@ struct Agreements {
     present: Figures,
     fitted: Figures,
     tools_held_out: Figures,
-    /// Null where there is one expert only.
+    /// Null if there is only one expert.
     experts_held_out: Option<Figures>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &SuiArgs) -> Result<Exit, Failure> {
     check(&args.output)?;
     let stdin = args.trials.submissions.iter().chain(&args.trials.judgements).chain([&args.ranking]);
     if stdin.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
     }
     let (reports, mut profile) = reports(args)?;
     fit_together(&reports).map_err(|error| Failure::bad_input(error.to_string()))?;
@@ -93,25 +93,25 @@ pub(crate) fn run(args: &SuiArgs) -> Result<Exit, Failure> {
     profile.sui = fit.fitted.clone();
     let experts = count(ranked.experts.len(), "expert");
     let from = format!(
-        "Weights of sui, fitted by `karat calibrate sui` to what {experts} said of {}.",
+        "Weights of sui, fitted by `karat calibrate sui` to rankings of {} by {experts}.",
         count(parts.len(), "tool")
     );
     write(&args.output, &profile, &from)?;
     Ok(Exit::Ok)
 }
 
-/// The reports that were named, or one that is made now, and the rules they were scored by.
+/// The given reports, or one scored now, and their profile.
 fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure> {
     let folder = args.store.folder.as_deref();
-    let is_report = |name: &String| Path::new(name).is_file() || store_place::names_run(name, folder);
+    let is_report = |name: &String| Path::new(name).is_file() || store_path::names_run(name, folder);
     if args.trials.submissions.is_empty() && args.of.iter().any(is_report) {
-        let named = |name: &String| Ok((name.clone(), sources::report(name, &args.store)?));
+        let named = |name: &String| Ok((name.clone(), report_source::report(name, &args.store)?));
         let reports = args.of.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
         let profile = rules(args, &reports)?;
         return Ok((reports, profile));
     }
     let [suite] = args.of.as_slice() else {
-        let message = "one suite can be scored at a time; score the others with `karat score -o report.json` first";
+        let message = "only one suite can be scored here; score the others with `karat score -o report.json` first";
         return Err(Failure::usage(message));
     };
     let loaded = inputs::suite(suite)?;
@@ -126,7 +126,7 @@ fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure
     Ok((vec![(suite.clone(), scoring::run(&loaded, work).report)], profile))
 }
 
-/// The rules that were asked for, else those of the reports.
+/// The requested profile, else that of the reports.
 fn rules(args: &SuiArgs, reports: &[(String, ReportV1)]) -> Result<Profile, Failure> {
     if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
         return inputs::profile(&args.rules, None);
@@ -134,19 +134,19 @@ fn rules(args: &SuiArgs, reports: &[(String, ReportV1)]) -> Result<Profile, Fail
     let Some((name, report)) = reports.first() else { return inputs::profile(&args.rules, None) };
     let printed = serde_json::to_value(&report.profile).and_then(serde_json::from_value::<Profile>);
     let profile = printed.map_err(|error| {
-        Failure::bad_input(format!("{name}: its profile cannot be read: {error}; name one with --profile"))
+        Failure::bad_input(format!("{name}: its profile could not be read: {error}; set one with --profile"))
     })?;
     match profile.faults().as_slice() {
         [] => Ok(profile),
-        faults => Err(Failure::bad_input(format!("{name}: its profile is wrong: {}", faults.join("; ")))),
+        faults => Err(Failure::bad_input(format!("{name}: invalid profile: {}", faults.join("; ")))),
     }
 }
 
-/// The ranking put to the tools; what is left out is told.
+/// Joins the ranking with the tools, and notes what is skipped.
 fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ranked, Failure> {
     let mut lines = inputs::lines(path)?;
     let mut text = String::new();
-    let unread = |error| Failure::bad_input(format!("{}: {error}; give CSV or JSONL in UTF-8", lines.file));
+    let unread = |error| Failure::bad_input(format!("{}: {error}; expected CSV or JSONL in UTF-8", lines.file));
     lines.reader.read_to_string(&mut text).map_err(unread)?;
     let tools: Vec<&str> =
         reports.iter().flat_map(|(_, report)| report.tools.iter().map(|tool| tool.tool.as_str())).collect();
@@ -154,7 +154,7 @@ fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ran
     notes(&rankings.notes);
     let ranked = put(&rankings, reports, fill);
     for LeftOut { tool, why } in &ranked.left_out {
-        note(&format!("{tool} is left out: {why}"));
+        note(&format!("{tool} is skipped: {why}"));
     }
     Ok(ranked)
 }
@@ -187,9 +187,9 @@ fn calibration<'a>(fit: &'a SuiFit, ranked: &'a Ranked) -> Calibration<'a> {
 fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
     let width = look().width;
     let (tools, experts) = (count(ranked.tools.len(), "tool"), count(ranked.experts.len(), "expert"));
-    let mut text = format!("weights of sui from what {experts} said of {tools}\n\n");
+    let mut text = format!("weights of sui from rankings of {tools} by {experts}\n\n");
     let names = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "calibration"];
-    let mut rows = vec![row("weight", ["present", "fitted"].map(str::to_owned))];
+    let mut rows = vec![row("weight", ["current", "fitted"].map(str::to_owned))];
     for (name, (present, fitted)) in names.iter().zip(fit.present.list().into_iter().zip(fit.fitted.list())) {
         rows.push(row(name, [three(Some(present)), three(Some(fitted))]));
     }
@@ -197,7 +197,7 @@ fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
 
     let mut rows = vec![row("agreement with the experts", ["Spearman", "Kendall"].map(str::to_owned))];
     let mut add = |name: &str, own: &Agreement| rows.push(row(name, [three(own.rho), three(own.tau)]));
-    add("present weights", &fit.with_present);
+    add("current weights", &fit.with_present);
     add("fitted, each tool held out", &fit.tools_held_out);
     if let Some(own) = &fit.experts_held_out {
         add("fitted, each expert held out", own);
@@ -205,7 +205,7 @@ fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
     add("fitted, nothing held out", &fit.in_sample);
     text.push_str(&format!("\n{}", table(&rows, width)));
 
-    let heads = ["experts", "present", "fitted", "held out"].map(str::to_owned);
+    let heads = ["experts", "current", "fitted", "held out"].map(str::to_owned);
     let mut rows = vec![row("place", heads)];
     let mut order: Vec<_> = ranked.tools.iter().zip(&fit.standings).collect();
     order.sort_by(|((a_name, _), a), ((b_name, _), b)| a.experts.total_cmp(&b.experts).then(a_name.cmp(b_name)));
@@ -214,7 +214,8 @@ fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
         rows.push(row(&harmless(name), places));
     }
     text.push_str(&format!("\n{}\n", table(&rows, width)));
-    let few = (ranked.tools.len() < RELIABLE_N).then(|| format!("{tools}: too few to rely on ({RELIABLE_N} wanted)."));
+    let few = (ranked.tools.len() < RELIABLE_N)
+        .then(|| format!("{tools}: too few for a reliable fit ({RELIABLE_N} needed)."));
     for sentence in few.into_iter().chain([verdict(fit)]) {
         text.push_str(&wrap(&sentence, width.min(100)).join("\n"));
         text.push('\n');
@@ -222,21 +223,21 @@ fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
     text
 }
 
-/// What a person should do with it.
+/// The recommendation.
 fn verdict(fit: &SuiFit) -> String {
     let (now, held_out) = (three(fit.with_present.rho), three(fit.tools_held_out.rho));
     if fit.is_better() {
         return format!(
-            "The fitted weights hold: tools that they never saw are placed with a Spearman of {held_out}, and with the present \
-             weights it is {now}."
+            "Use the fitted weights: their Spearman correlation on held-out tools is {held_out}, and that of the current \
+             weights {now}."
         );
     }
     let others = match &fit.experts_held_out {
-        Some(own) => format!(" on tools held out, and {} on experts held out", three(own.rho)),
-        None => " on tools held out".to_owned(),
+        Some(own) => format!(" on held-out tools and {} on held-out experts", three(own.rho)),
+        None => " on held-out tools".to_owned(),
     };
     format!(
-        "Keep the weights you have: the present ones reach a Spearman of {now}, and fitted ones {held_out}{others}, which is \
-         not better on everything that was held out."
+        "Keep the current weights: their Spearman correlation is {now}, and that of the fitted ones {held_out}{others}, which is \
+         not better on all held-out data."
     )
 }

@@ -1,4 +1,4 @@
-//! Golden records: everything that is wrong with them, or what they hold and what their authors should look at.
+//! `karat check` of golden records: errors, warnings and a summary.
 
 use super::tell;
 use crate::args::CheckArgs;
@@ -12,7 +12,7 @@ use karat_documents::ingest::{IngestLimits, ingest};
 
 pub(super) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
-        let message = "--profile and --set are rules for findings; those of golden records stand in their template";
+        let message = "--profile and --set apply to findings; golden records have their rules in the template";
         return Err(Failure::usage(message));
     }
     let places = match discover(std::slice::from_ref(&args.suite), true) {
@@ -30,7 +30,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// What the bundles hold, in numbers.
+/// Summarises the bundles.
 fn facts(bundles: &[Bundle]) -> String {
     let sum = |of: fn(&Bundle) -> usize| bundles.iter().map(of).sum::<usize>();
     let requirements = || bundles.iter().flat_map(|bundle| &bundle.record.requirements);

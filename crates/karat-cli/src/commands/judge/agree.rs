@@ -1,4 +1,4 @@
-//! `karat judge agree`: how far judges agree.
+//! `karat judge agree`.
 
 use crate::args::AgreeArgs;
 use crate::exit::{Exit, Failure};
@@ -23,11 +23,11 @@ pub(crate) fn run(args: &AgreeArgs) -> Result<Exit, Failure> {
 fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
     let all = args.files.iter().chain(&args.submissions);
     if all.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
     }
     let on = args.on.as_deref().and_then(On::named);
     if args.suite.is_some() && on != Some(On::Found) {
-        return Err(Failure::usage("--suite and --submission say which goldens could be found; give --on found too"));
+        return Err(Failure::usage("--suite and --submission require --on found"));
     }
     let (mut judgements, mut tables) = (Vec::new(), Vec::new());
     for path in &args.files {
@@ -49,7 +49,7 @@ fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
     decided(from_judgements(&judgements, on, Some(&trials)))
 }
 
-/// Whether a file begins as JSON does; nothing of it is used up.
+/// Whether a file starts like JSON. Consumes nothing.
 fn is_json(lines: &mut NamedLines<'_>) -> Result<bool, Failure> {
     let start = lines.reader.fill_buf().map_err(|error| Failure::io(&lines.file, error))?;
     Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'[')))
@@ -57,10 +57,10 @@ fn is_json(lines: &mut NamedLines<'_>) -> Result<bool, Failure> {
 
 fn from_tables(tables: Vec<NamedLines<'_>>, mixed: bool, on: Option<On>) -> Result<Opinions, Failure> {
     if mixed {
-        return Err(Failure::usage("give judgements or CSV files, not both: their items have no names in common"));
+        return Err(Failure::usage("judgements and CSV files cannot be combined: their items have different names"));
     }
     if on.is_some() {
-        return Err(Failure::usage("--on picks a decision from judgements; a CSV file has one value for each rating"));
+        return Err(Failure::usage("--on applies to judgements; a CSV file has only one value for each rating"));
     }
     let mut texts = Vec::new();
     for mut table in tables {

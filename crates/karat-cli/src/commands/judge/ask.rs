@@ -1,10 +1,10 @@
-//! `karat judge ask`: one question to a judge.
+//! `karat judge ask`.
 
 use crate::args::QuestionArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::progress::JudgeProgress;
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{look, print, print_json};
 use karat::judge::run::{JudgeEnv, opened};
 use karat::judge::session::ask_about;
@@ -27,11 +27,11 @@ use karat_report::grid::wrap;
 use serde::Serialize;
 use std::path::Path;
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Answer {
     judge: String,
-    /// Null where there is no decision.
+    /// Null without a decision.
     r#match: Option<bool>,
     confidence: Option<f64>,
     partial: Option<bool>,
@@ -40,7 +40,7 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     unjudged: Option<String>,
     exchange: Option<String>,
-    /// What each member of a panel said, or each person.
+    /// The answer of each panel member or person.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     voices: Vec<Self>,
 }
@@ -53,31 +53,31 @@ pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
     let mut trial = Trial::reported(case.id.clone(), ToolName::new("asked"), 1);
     trial.findings.push(reported(args)?);
     let (Some(golden), Some(finding)) = (case.goldens.get(golden), trial.findings.first()) else {
-        return Err(Failure::usage("there is nothing to ask about"));
+        return Err(Failure::usage("nothing to ask"));
     };
     let question = Question { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
-    let folder = store_place::folder(args.who.store.folder.as_deref());
+    let folder = store_path::folder(args.who.store.folder.as_deref());
     let mut progress = JudgeProgress::new(true);
     let env = JudgeEnv { request: &ask, store_folder: &folder, store: None, observer: &mut progress };
     let asked =
         env.with(&judge, &loaded, std::slice::from_ref(&trial), |context| ask_about(&judge, &[question], context))?;
     let Some(first) = asked.judgements.first() else {
-        return Err(Failure::failed(format!("the judge {} said nothing", judge.name)));
+        return Err(Failure::failed(format!("the judge {} gave no answer", judge.name)));
     };
-    let mut answer = Answer::of(first);
+    let mut answer = Answer::new(first);
     let several = asked.voices.len() > 1 || asked.voices.iter().any(|voice| voice.judge != judge.name);
-    answer.voices = asked.voices.iter().filter(|_| several).map(Answer::of).collect();
+    answer.voices = asked.voices.iter().filter(|_| several).map(Answer::new).collect();
     if args.json {
         print_json(&answer)?;
     } else {
         let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
-        print(&told(&answer, &store_place::flag(args.who.store.folder.as_deref()), kept))?;
+        print(&describe(&answer, &store_path::flag(args.who.store.folder.as_deref()), kept))?;
     }
     Ok(if answer.r#match.is_some() { Exit::Ok } else { Exit::Failed })
 }
 
 impl Answer {
-    fn of(judgement: &Judgement) -> Self {
+    fn new(judgement: &Judgement) -> Self {
         let plain = Self {
             judge: judgement.judge.to_string(),
             r#match: None,
@@ -102,7 +102,7 @@ impl Answer {
     }
 }
 
-/// The suite that was named, or the one here, or none: a question needs no suite.
+/// The given suite, else the current folder if it is one, else none: a question needs no suite.
 fn suite(args: &QuestionArgs) -> Result<LoadedSuite, Failure> {
     match &args.suite {
         Some(place) => inputs::suite(place),
@@ -119,7 +119,7 @@ fn suite(args: &QuestionArgs) -> Result<LoadedSuite, Failure> {
     }
 }
 
-/// The case, and which of its goldens is the known problem.
+/// The case, and the index of the golden that is the known problem.
 fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Failure> {
     let mut case = match &args.case {
         None => Case::new("asked"),
@@ -127,7 +127,7 @@ fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Fai
     };
     if let Some(name) = &args.golden {
         if args.texts.len() > 1 {
-            return Err(Failure::usage("--golden names the known problem; type the report alone"));
+            return Err(Failure::usage("--golden is the known problem; give only the report"));
         }
         return match case.goldens.iter().position(|golden| golden.id.as_str() == name) {
             Some(index) => Ok((case, index)),
@@ -135,8 +135,8 @@ fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Fai
         };
     }
     let [text, _] = args.texts.as_slice() else {
-        let help = "or name a golden with --case and --golden";
-        return Err(Failure::usage(format!("type the known problem and the report, {help}")));
+        let help = "or select a golden with --case and --golden";
+        return Err(Failure::usage(format!("give the known problem and the report, {help}")));
     };
     let (file, lines) = args.golden_at.as_deref().map(place).transpose()?.unzip();
     let golden = Golden {
@@ -145,7 +145,7 @@ fn known(args: &QuestionArgs, loaded: &LoadedSuite) -> Result<(Case, usize), Fai
         lines: lines.flatten(),
         ..Golden::new("asked")
     };
-    // In a case of the suite it stands beside the goldens that are there, as one of them would.
+    // In a case of the suite, it is added to the existing goldens.
     case.goldens.push(golden);
     let last = case.goldens.len() - 1;
     Ok((case, last))
@@ -174,14 +174,14 @@ fn find_case<'l>(loaded: &'l LoadedSuite, name: &str) -> Result<&'l Case, Failur
 fn unknown<'n>(name: &str, what: &str, known: impl Iterator<Item = &'n str>) -> Failure {
     let known: Vec<&str> = known.collect();
     let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-    let hint = hint.unwrap_or_else(|| format!("; there are {}", known.join(", ")));
-    Failure::usage(format!("there is no {what} `{name}`{hint}"))
+    let hint = hint.unwrap_or_else(|| format!("; available: {}", known.join(", ")));
+    Failure::usage(format!("unknown {what} `{name}`{hint}"))
 }
 
-/// A file, and the lines of it that were typed.
+/// Parses a file with optional lines.
 fn place(text: &str) -> Result<(String, Option<Lines>), Failure> {
-    let wrong = || Failure::usage(format!("`{text}` is no place: write FILE, FILE:LINE or FILE:FIRST-LAST"));
-    // What follows the last colon is lines where it looks like them; a name may hold colons too.
+    let wrong = || Failure::usage(format!("invalid location `{text}`: expected FILE, FILE:LINE or FILE:FIRST-LAST"));
+    // The part after the last colon is lines if it looks like them; a name may contain colons too.
     let (file, lines) = match text.rsplit_once(':') {
         Some((file, lines)) if lines.starts_with(|c: char| c.is_ascii_digit()) => (file, Some(lines)),
         _ => (text, None),
@@ -198,8 +198,8 @@ fn place(text: &str) -> Result<(String, Option<Lines>), Failure> {
     Ok((file.to_owned(), lines))
 }
 
-fn told(answer: &Answer, flag: &str, kept: bool) -> String {
-    let mut text = said(answer);
+fn describe(answer: &Answer, flag: &str, kept: bool) -> String {
+    let mut text = answer_text(answer);
     for words in answer.explanation.iter().chain(&answer.unjudged) {
         for line in wrap(&harmless(words), look().width.saturating_sub(2)) {
             text.push_str(&format!("  {line}\n"));
@@ -214,7 +214,7 @@ fn told(answer: &Answer, flag: &str, kept: bool) -> String {
     text
 }
 
-fn said(answer: &Answer) -> String {
+fn answer_text(answer: &Answer) -> String {
     let partial = if answer.partial == Some(true) { ", in part" } else { "" };
     let sure = answer.confidence.map(|sure| format!(", confidence {sure:.2}")).unwrap_or_default();
     let word = match answer.r#match {

@@ -1,12 +1,12 @@
-//! `karat judge eval`: a judge against judged pairs.
+//! `karat judge eval`.
 
-mod asked;
+mod judged;
 
-use super::labels::Given;
+use super::labels::LabelInputs;
 use crate::args::{EvalArgs, LabelArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{print, print_json};
-use asked::Asked;
+use judged::JudgedFigures;
 use karat::judge::local::{Field, ParamsError, read, shipped};
 use karat_core::local_judge::NAME;
 use karat_core::local_judge::cross_validation::hold_out;
@@ -18,7 +18,7 @@ use karat_report::number::decimals;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Evaluation {
     judge: String,
@@ -32,18 +32,18 @@ struct Evaluation {
     #[serde(skip_serializing_if = "Option::is_none")]
     mean: Option<Figures>,
     groups: BTreeMap<String, Group>,
-    /// Plain overlap of words on the same labels.
+    /// Word overlap as a reference, on the same labels.
     overlap: Figures,
-    /// Who made the labels.
+    /// The judges that made the labels.
     judges: Vec<String>,
-    /// What only a judge that was asked has.
+    /// Figures that only a judge other than the local one has.
     #[serde(flatten)]
-    asked: Option<Asked>,
+    asked: Option<JudgedFigures>,
 }
 
 #[derive(Serialize)]
 struct Group {
-    /// From this probability on the local judge takes a pair for a match.
+    /// Probability from which the local judge calls a pair a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
     #[serde(flatten)]
@@ -55,10 +55,10 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
     let labels = given.labels()?;
     let local = args.who.judge == NAME && !given.loaded.config.judges.contains_key(NAME);
     if !local && args.params.is_some() {
-        return Err(Failure::usage("--params are those of the local judge; leave out --judge"));
+        return Err(Failure::usage("--params applies to the local judge; omit --judge"));
     }
     let (measured, asked) = match (&given.field, &args.params) {
-        _ if !local => asked::measured(args, &given, &labels).map(|(measured, asked)| (measured, Some(asked)))?,
+        _ if !local => judged::measured(args, &given, &labels).map(|(measured, asked)| (measured, Some(asked)))?,
         (Some(field), None) => (held_out(&labels, field)?, None),
         (field, _) => (by_weights(args, &labels, field.as_ref())?, None),
     };
@@ -79,17 +79,17 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
         print(&table(&evaluation))?
     }
     if let Some(asked) = &evaluation.asked {
-        asked.tell(evaluation.all.pairs.n);
+        asked.print_notes(evaluation.all.pairs.n);
     }
     Ok(Exit::Ok)
 }
 
-/// The judged pairs that were named, or the suite's own.
-fn given(args: &EvalArgs) -> Result<Given, Failure> {
+/// The given judged pairs, or the suite's calibration set.
+fn given(args: &EvalArgs) -> Result<LabelInputs, Failure> {
     if args.submissions.is_empty() && args.judgements.is_empty() {
-        return Given::calibration(&args.suite, args.group_by.as_deref());
+        return LabelInputs::calibration(&args.suite, args.group_by.as_deref());
     }
-    Given::read(&LabelArgs {
+    LabelInputs::read(&LabelArgs {
         suite: args.suite.clone(),
         submissions: args.submissions.clone(),
         judgements: args.judgements.clone(),
@@ -97,17 +97,17 @@ fn given(args: &EvalArgs) -> Result<Given, Failure> {
     })
 }
 
-/// Figures over everything, and over groups.
+/// Figures overall and by group.
 struct Measured {
     params: Option<String>,
     all: Figures,
     groups: BTreeMap<String, Group>,
 }
 
-/// Each group by parameters that were fitted on the others.
+/// Evaluates each group by parameters fitted on the others.
 fn held_out(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
-    let held_out = hold_out(&labels.trials, |case| field.of(case)).map_err(|error| {
-        let help = "give groups of which the others can be learned from, or parameters with --params";
+    let held_out = hold_out(&labels.trials, |case| field.value(case)).map_err(|error| {
+        let help = "choose larger groups with --group-by, or set parameters with --params";
         Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
     })?;
     let group = |(name, (figures, threshold))| (name, Group { threshold: Some(threshold), figures });
@@ -115,7 +115,7 @@ fn held_out(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
     Ok(Measured { params: Some("held-out".to_owned()), all: held_out.pooled, groups })
 }
 
-/// Everything by the same parameters.
+/// Evaluates all groups by the same parameters.
 fn by_weights(args: &EvalArgs, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured, Failure> {
     let (name, judge) = match &args.params {
         Some(path) => (path.display().to_string(), read(path)),
@@ -128,7 +128,7 @@ fn by_weights(args: &EvalArgs, labels: &Labels<'_>, field: Option<&Field>) -> Re
     let mut by_group: BTreeMap<String, Vec<LabelledTrial<'_>>> = BTreeMap::new();
     if let Some(field) = field {
         for own in &labels.trials {
-            by_group.entry(field.of(own.case)).or_default().push(own.clone());
+            by_group.entry(field.value(own.case)).or_default().push(own.clone());
         }
     }
     let threshold = Some(judge.params().threshold);
@@ -162,19 +162,19 @@ fn table(evaluation: &Evaluation) -> String {
         add("mean of groups", mean);
     }
     add("all", &evaluation.all);
-    add("plain overlap", &evaluation.overlap);
+    add("word overlap", &evaluation.overlap);
     let cell = |(column, text): (usize, &String)| if column == 0 { Cell::left(text) } else { Cell::right(text) };
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
     let how = match evaluation.params.as_deref() {
         None => format!("the judge {}", evaluation.judge),
         Some("held-out") => "local judge, each group judged by parameters fitted on the others".to_owned(),
-        Some("shipped") => "local judge, the parameters in the binary".to_owned(),
-        Some(file) => format!("local judge, the parameters of {file}"),
+        Some("shipped") => "local judge, built-in parameters".to_owned(),
+        Some(file) => format!("local judge, parameters of {file}"),
     };
     let title = harmless(&format!("{how}, against {}", evaluation.judges.join(", "))).into_owned();
     let mut text = format!("{title}\n\n{}", draw(&cells, 100, false));
     if let Some(asked) = &evaluation.asked {
-        text.push_str(&asked.told());
+        text.push_str(&asked.summary());
     }
     text
 }

@@ -1,6 +1,6 @@
-//! `karat judge fit`: the local judge's parameters from judged pairs.
+//! `karat judge fit`: fits the local judge's parameters to judged pairs.
 
-use super::labels::Given;
+use super::labels::LabelInputs;
 use crate::args::FitArgs;
 use crate::exit::{Category, Exit, Failure};
 use crate::terminal::{note, print_json, tell};
@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
-    let given = Given::read(&args.labels)?;
+    let given = LabelInputs::read(&args.labels)?;
     let labels = given.labels()?;
     let suite = &given.loaded.suite;
     let mut provenance = Provenance {
@@ -27,12 +27,12 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
         ..Provenance::default()
     };
     let field = given.field.clone().unwrap_or(Field::Repo);
-    let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.of(own.case)).collect();
+    let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
     if groups.len() > 1 {
         provenance.group_by = Some(args.labels.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
         measure(&labels, &field, &mut provenance);
     } else {
-        note("all cases are of one group, so that nothing was held out; --group-by FIELD makes others");
+        note("all cases are in one group, so nothing was held out; choose other groups with --group-by FIELD");
     }
     let params = fit(&labels.trials, provenance).map_err(|error| Failure::bad_input(error.to_string()))?;
     let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
@@ -70,9 +70,9 @@ struct Fitted<'a> {
     provenance: &'a Provenance,
 }
 
-/// Holds out each group in turn. Where the rest is too little to learn from, there are no such figures.
+/// Holds out each group in turn. There are no figures if the rest is too small to fit.
 fn measure(labels: &Labels<'_>, field: &Field, provenance: &mut Provenance) {
-    let held_out = match hold_out(&labels.trials, |case| field.of(case)) {
+    let held_out = match hold_out(&labels.trials, |case| field.value(case)) {
         Ok(held_out) => held_out,
         Err(error) => return note(&format!("nothing could be held out: {error}")),
     };

@@ -1,4 +1,4 @@
-//! Judged pairs, read and put to their trials.
+//! Reads judged pairs and joins them with their trials.
 
 use crate::args::LabelArgs;
 use crate::exit::Failure;
@@ -16,22 +16,22 @@ use karat_format::submission::MAX_TRIALS;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Everything that was given.
-pub(in crate::commands) struct Given {
+/// All inputs.
+pub(in crate::commands) struct LabelInputs {
     pub(in crate::commands) loaded: LoadedSuite,
     pub(in crate::commands) field: Option<Field>,
     trials: Vec<Trial>,
     judgements: Vec<Judgement>,
 }
 
-/// The suite's own judged pairs.
+/// The files of a suite's calibration set.
 const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
 
-impl Given {
+impl LabelInputs {
     pub(in crate::commands) fn read(args: &LabelArgs) -> Result<Self, Failure> {
         let from_stdin = args.submissions.iter().chain(&args.judgements).filter(|path| path.as_os_str() == "-").count();
         if from_stdin > 1 {
-            return Err(Failure::usage("standard input can be read once only, so `-` can stand for one file only"));
+            return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
         }
         let field = field(args.group_by.as_deref())?;
         let loaded = inputs::suite(&args.suite)?;
@@ -39,7 +39,7 @@ impl Given {
         Ok(Self { loaded, field, trials, judgements })
     }
 
-    /// The calibration set that lies in the suite itself.
+    /// Loads the suite's calibration set.
     pub(in crate::commands) fn calibration(suite: &str, group_by: Option<&str>) -> Result<Self, Failure> {
         let field = field(group_by)?;
         let loaded = inputs::suite(suite)?;
@@ -49,31 +49,31 @@ impl Given {
         Ok(Self { loaded, field, trials, judgements })
     }
 
-    /// The trials that were judged, and others of the same submissions.
+    /// All trials of the submissions, judged or not.
     pub(in crate::commands) fn trials(&self) -> &[Trial] {
         &self.trials
     }
 
-    /// The pairs that something is known of; what is left out is told.
+    /// The judged pairs; notes what is skipped.
     pub(in crate::commands) fn labels(&self) -> Result<Labels<'_>, Failure> {
         let labels = Labels::new(&self.loaded.suite, &self.trials, &self.judgements);
         if labels.unjudged > 0 {
-            note(&format!("{} with findings left out, as nobody judged them", count(labels.unjudged, "trial")));
+            note(&format!("{} with findings skipped: no judgements", count(labels.unjudged, "trial")));
         }
         if labels.strangers > 0 {
             let strangers = count(labels.strangers, "judgement");
-            note(&format!("{strangers} left out, as the submissions have no such trial or finding"));
+            note(&format!("{strangers} skipped: the submissions have no such trial or finding"));
         }
         if labels.trials.iter().all(|own| own.stated.iter().all(Option::is_none)) {
-            let message = "no pair of these submissions is judged: give the judgements that belong to them";
+            let message = "no pair of these submissions is judged; use the judgements that belong to them";
             return Err(Failure::bad_input(message));
         }
         Ok(labels)
     }
 }
 
-/// All trials and judgements. Judges may have seen other findings of the same trials: then the first submission belongs to the
-/// first judgements, the second to the second, and a trial of each is a trial of its own.
+/// All trials and judgements. If judges saw different findings of the same trials, the first submission belongs to the first
+/// judgements, the second to the second, and their trials are kept separate.
 fn together(args: &LabelArgs, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgement>), Failure> {
     let read =
         |path: &PathBuf| -> Result<Vec<Trial>, Failure> { Ok(read_trials(vec![inputs::lines(path)?], Some(suite))?) };
@@ -85,7 +85,7 @@ fn together(args: &LabelArgs, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgemen
     }
     if args.submissions.len() != args.judgements.len() {
         return Err(Failure::usage(
-            "the submissions state the same trials more than once; where each judge saw findings of its own, give a file of \
+            "the submissions contain the same trials more than once; if each judge saw different findings, use one file of \
              judgements for each submission, in the same order",
         ));
     }
@@ -99,7 +99,7 @@ fn together(args: &LabelArgs, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgemen
     Ok((sets.concat(), judged))
 }
 
-/// Trials of different submissions are numbered so far apart; none has so many.
+/// Offset between the trial numbers of different submissions; larger than any trial number.
 const APART: u32 = 10 * MAX_TRIALS;
 
 fn field(typed: Option<&str>) -> Result<Option<Field>, Failure> {
@@ -107,13 +107,13 @@ fn field(typed: Option<&str>) -> Result<Option<Field>, Failure> {
     field.map_err(|error: karat::judge::local::UnknownField| Failure::usage(error.to_string()))
 }
 
-/// A file of the suite's calibration set.
+/// Reads a file of the suite's calibration set.
 fn own(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'static>, Failure> {
     let file = loaded.files.display(path);
     let reader = loaded.files.open(path).map_err(|error| Failure::io(&file, error))?;
     reader.map(|reader| NamedLines { file, reader }).ok_or_else(|| {
         Failure::usage(format!(
-            "the suite {} has no calibration set: there is no {path}; give judged pairs with --submission and --judgements",
+            "the suite {} has no calibration set: {path} is missing; use judged pairs with --submission and --judgements",
             loaded.suite.name
         ))
     })

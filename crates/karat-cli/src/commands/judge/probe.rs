@@ -1,11 +1,11 @@
-//! `karat judge probe`: how often a judge is fooled.
+//! `karat judge probe`.
 
 use super::SHORT_KEY;
 use crate::args::ProbeArgs;
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::progress::JudgeProgress;
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{look, note, print, print_json, tell};
 use karat::judge::probing::{Probing, Wrong, probe};
 use karat::judge::registry::Judge;
@@ -22,9 +22,9 @@ use karat_report::judge_licence::{MAX_ERROR_RATE, licence};
 use karat_store::Store;
 use serde_json::{Value, json};
 
-/// So many wrong answers are shown; `--json` has them all.
+/// Maximum number of wrong answers shown; `--json` lists all.
 const MOST_WRONG: usize = 5;
-/// So many reasons for missing answers are told.
+/// Maximum number of reasons for missing answers shown.
 const MOST_REASONS: usize = 3;
 
 pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
@@ -32,49 +32,49 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     let ask = args.who.ask();
     let judge = opened(&loaded, &ask)?;
     let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
-    // Opened before anybody is asked, as what was paid for must not be lost for want of a place.
-    let folder = store_place::folder(args.who.store.folder.as_deref());
+    // Open the store before asking, so that paid answers cannot be lost.
+    let folder = store_path::folder(args.who.store.folder.as_deref());
     let mut store = Store::create(&folder)?;
     let mut progress = JudgeProgress::new(args.json);
     let env = JudgeEnv { request: &ask, store_folder: &folder, store: Some(&mut store), observer: &mut progress };
     let probed = env.with(&judge, &loaded, &[], |context| probe(&judge, args.pairs as usize, context))?;
     let Some(probed) = probed else {
-        let message = "has no golden with a title or a description, and probes are made of those";
+        let message = "has no golden with a title or a description, from which probes are made";
         return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
     };
     store.add_probe(&identity, &probed.scorecard)?;
     if args.json {
         print_json(&value(&judge, &identity, &probed))?;
     } else {
-        let flag = store_place::flag(args.who.store.folder.as_deref());
+        let flag = store_path::flag(args.who.store.folder.as_deref());
         let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
-        print(&told(&judge, &probed, kept.then_some(flag.as_str())))?;
+        print(&summary(&judge, &probed, kept.then_some(flag.as_str())))?;
         what_it_took(&probed, &store);
     }
     for (why, times) in probed.failures.iter().take(MOST_REASONS) {
         note(&format!("{} without an answer: {why}", count(*times, "probe")));
     }
     if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.name()) {
-        note("no wrong pair could be made: the suite has no two goldens that are surely about different things");
+        note("no known-wrong pair could be made: the suite has no two goldens that are clearly different");
     }
     Ok(Exit::Ok)
 }
 
-/// Why somebody cannot be probed, and what to do instead.
+/// The error for a judge that cannot be probed.
 fn refusal(judge: &Judge, args: &ProbeArgs) -> Failure {
     let members = judge.members();
     let known: Vec<&str> =
         members.iter().filter(|(_, member)| member.identity().is_some()).map(|(name, _)| name.as_str()).collect();
     match known.as_slice() {
         [first, ..] => Failure::usage(format!(
-            "{} is a panel, and each of its members is fooled in its own way: probe {}, as in \
+            "{} is a panel, and panels cannot be probed: probe its members {}, as in \
              `karat judge probe {} --judge {first}`",
             judge.name,
             known.join(" and "),
             args.suite
         )),
         _ => Failure::usage(format!(
-            "{} decides by labels that people have made, and probes are not labelled; name the local judge or a model",
+            "{} decides by human labels, and probes have none; use the local judge or a model",
             judge.name
         )),
     }
@@ -96,14 +96,14 @@ fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
     value
 }
 
-/// The scorecard and a few wrong answers, with how to look at them where their exchanges are kept.
-fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
+/// The scorecard and a few wrong answers, with the command that shows their stored exchanges.
+fn summary(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
     let card = &probed.scorecard;
     let (name, suite) = (harmless(judge.name.as_str()), harmless(&card.suite));
     let mut text = format!("{name} probed with {} made from {suite}\n\n", count(card.pairs, "pair"));
     text.push_str(&table(card));
     for kind in &probed.left_out {
-        text.push_str(&format!("  {} does not apply: this judge is not shown one before the other\n", words(*kind)));
+        text.push_str(&format!("  {} does not apply: this judge's input has no order\n", words(*kind)));
     }
     text.push_str(&format!("\n{}", verdict(judge.name.as_str(), card)));
     let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == ProbeKind::KnownWrong);
@@ -113,7 +113,7 @@ fn told(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
         let exchange = exchange.zip(flag).map(|(key, flag)| format!(": karat judge show {key}{flag}"));
         let exchange = exchange.unwrap_or_default();
         let about = format!("{} {}", wrong.case, wrong.golden);
-        text.push_str(&format!("  {}, {}, said {said}{exchange}\n", words(wrong.kind), harmless(&about)));
+        text.push_str(&format!("  {}, {}, answered {said}{exchange}\n", words(wrong.kind), harmless(&about)));
     }
     text
 }
@@ -138,7 +138,7 @@ fn table(card: &ProbeV1) -> String {
             add(&words(kind), rate);
         }
     }
-    add("fooled in all", &card.fooled);
+    add("fooled, total", &card.fooled);
     draw(&rows, look().width, look().colour)
 }
 
@@ -146,12 +146,12 @@ fn words(kind: ProbeKind) -> String {
     kind.name().replace('_', " ")
 }
 
-/// What came of it all, and whether a gate would grant this judge a licence.
+/// The result, and whether a gate would grant this judge a licence.
 fn verdict(judge: &str, card: &ProbeV1) -> String {
     let demands = licence(judge, card, MAX_ERROR_RATE);
     let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Inconclusive);
     let mut text: String = grid::fold(&card.describe(), look().width).iter().map(|line| format!("{line}\n")).collect();
-    text.push_str(&format!("licence, every error in ≤ {} %: {}\n", 100.0 * MAX_ERROR_RATE, outcome.word()));
+    text.push_str(&format!("licence, every error rate ≤ {} %: {}\n", 100.0 * MAX_ERROR_RATE, outcome.word()));
     for demand in demands.iter().filter(|demand| demand.outcome == outcome && outcome != DemandOutcomeV1::Holds) {
         let what = demand.demand.split_once(": ").map_or(demand.demand.as_str(), |(_, what)| what);
         text.push_str(&format!("  {}\n", harmless(what)));
@@ -167,6 +167,6 @@ fn what_it_took(probed: &Probing, store: &Store) {
             let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
             told.push_str(&format!(", {} from the ledger, {tokens} tokens now{usd}", spent.from_ledger));
         }
-        tell(&format!("\n{told}; kept in {}, and reports that ask this judge show it", store.folder().display()));
+        tell(&format!("\n{told}; stored in {}; reports that use this judge show it", store.folder().display()));
     }
 }

@@ -1,9 +1,9 @@
-//! `karat judge show`: what was said to a model, and what came back.
+//! `karat judge show`: exchanges with models.
 
 use super::SHORT_KEY;
 use crate::args::ExchangeArgs;
 use crate::exit::{Exit, Failure};
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{look, print, print_json, tell};
 use karat::judge::template::TEMPLATES;
 use karat_core::wording::count;
@@ -17,29 +17,29 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// So many exchanges are listed.
+/// Maximum number of exchanges listed.
 const NEWEST: u32 = 20;
-/// So many keys are named where several are meant.
+/// Maximum number of keys shown for an ambiguous prefix.
 const MOST_NAMED: u32 = 5;
 
 pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
-    let mut store = store_place::open(args.store.folder.as_deref())?;
+    let mut store = store_path::open(args.store.folder.as_deref())?;
     match &args.key {
         Some(key) => one(&mut store, key, args.json),
         None => list(&mut store, args.json),
     }
 }
 
-/// What all exchanges with one model took.
+/// Totals of all exchanges with one model.
 #[derive(Default, Serialize)]
 struct Total {
     exchanges: usize,
     unjudged: usize,
     tokens_in: u64,
     tokens_out: u64,
-    /// Null where no price is known.
+    /// Null if no price is known.
     usd: Option<f64>,
-    /// Exchanges of which no price is known.
+    /// Exchanges without a known price.
     unpriced: usize,
 }
 
@@ -75,13 +75,13 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     if newest.is_empty() {
-        tell("no model was asked yet: the ledger is empty");
+        tell("the ledger is empty: no model was called yet");
         return Ok(Exit::Ok);
     }
     print(&format!("{}\n{}", newest_table(&newest), model_table(&models)))?;
     let all: usize = models.values().map(|total| total.exchanges).sum();
     if let Some((_, first)) = newest.first() {
-        tell(&format!("\n{} in the ledger. One of them whole:", count(all, "exchange")));
+        tell(&format!("\n{} in the ledger. Show one in full:", count(all, "exchange")));
         tell(&format!("  karat judge show {}", short(first)));
     }
     Ok(Exit::Ok)
@@ -105,7 +105,7 @@ fn newest_table(newest: &[(i64, Exchange)]) -> String {
 
 fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
     let titles = ["exchanges", "unjudged", "tokens in", "tokens out", "USD"].map(Cell::right);
-    let mut rows = vec![std::iter::once(Cell::left("all of")).chain(titles).collect::<Vec<_>>()];
+    let mut rows = vec![std::iter::once(Cell::left("model")).chain(titles).collect::<Vec<_>>()];
     for ((provider, name), total) in models {
         rows.push(vec![
             Cell::left(model(provider, name)),
@@ -122,14 +122,17 @@ fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
 fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
     let key = text.trim().to_lowercase();
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_hexdigit()) {
-        let message = format!("`{text}` is no key of an exchange: that is digits and letters up to f");
+        let message = format!("invalid exchange key `{text}`: expected hexadecimal digits");
         return Err(Failure::usage(format!("{message}, as `karat judge show` lists them")));
     }
     let mut found = store.ledger_with_prefix(&key, MOST_NAMED + 1)?;
     if found.len() > 1 {
         let named: Vec<String> = found.iter().take(MOST_NAMED as usize).map(|(_, exchange)| short(exchange)).collect();
         let more = if found.len() > named.len() { " or others" } else { "" };
-        return Err(Failure::usage(format!("`{key}` may be any of {}{more}; type more of the key", named.join(", "))));
+        return Err(Failure::usage(format!(
+            "ambiguous key `{key}`: matches {}{more}; use a longer prefix",
+            named.join(", ")
+        )));
     }
     let Some((made, exchange)) = found.pop() else {
         return Err(Failure::usage(format!("the ledger has no exchange `{key}`; `karat judge show` lists the newest")));
@@ -144,9 +147,9 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Everything of an exchange. The texts are whole; only what a terminal would act on is replaced.
+/// The whole exchange, with control characters replaced.
 fn page(made: i64, exchange: &Exchange) -> String {
-    let hash = template_hash(exchange).unwrap_or("not one of this version's");
+    let hash = template_hash(exchange).unwrap_or("not of this version");
     let facts = [
         ("exchange", exchange.key.to_string()),
         ("made", format!("{} UTC", format_utc(made))),
@@ -179,7 +182,7 @@ fn section(text: &mut String, title: &str, body: &str) {
     }
 }
 
-/// What a model said: its words, and the value it gave beside them.
+/// A model's reply: its text and its structured value.
 fn words(reply: &Reply) -> String {
     let value = reply.structured.as_ref().map(pretty);
     let parts: Vec<&str> = [Some(reply.text.as_str()), value.as_deref()].into_iter().flatten().collect();

@@ -1,12 +1,12 @@
-//! `karat label add`: an answer by the id of what was shown.
+//! `karat label add`: labels an item by its id.
 
-use super::seen::Seen;
+use super::label_source::LabelSource;
 use super::{annotator, sample};
 use crate::args::LabelAddArgs;
 use crate::exit::{Exit, Failure};
-use crate::store_place;
+use crate::store_path;
 use crate::terminal::{print_json, tell};
-use karat::label::session::Shown;
+use karat::label::session::ItemView;
 use karat_core::judgement::Classification;
 use karat_core::profile::Profile;
 use karat_core::wording::count;
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Fewer signs of an id than these are a slip of the finger.
+/// Minimum length of an id prefix.
 const FEWEST_SIGNS: usize = 4;
 
 pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
@@ -27,20 +27,21 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
     let found = find(args, stated)?;
     let note = args.note.clone().filter(|note| !note.trim().is_empty());
     let again = if args.change { OnExisting::Correct } else { OnExisting::Refuse };
-    match found.meant {
-        Meant::Pair(pair) => {
-            let answer =
-                Answer::parse(&args.answer).ok_or_else(|| Failure::usage("of a pair say yes, no or partial"))?;
+    match found.item {
+        ItemRef::Pair(pair) => {
+            let answer = Answer::parse(&args.answer)
+                .ok_or_else(|| Failure::usage("invalid answer for a pair: expected yes, no or partial"))?;
             let (confidence, picked_with_probability) = (None, drawn(args, &pair.key())?);
             let source = Source::Added;
             let label = NewLabel { pair: *pair, annotator, answer, confidence, note, picked_with_probability, source };
             add_pair(args, &label, again, stated)
         }
-        Meant::Audit(shown) => {
+        ItemRef::Audit(shown) => {
             refuse_sample(args)?;
             let classes = Classification::ALL.map(Classification::as_str).join(", ");
-            let classification = class_named(&args.answer)
-                .ok_or_else(|| Failure::usage(format!("of an audited finding say what it is: {classes}")))?;
+            let classification = class_named(&args.answer).ok_or_else(|| {
+                Failure::usage(format!("invalid answer for an audited finding: expected one of {classes}"))
+            })?;
             add_audit(
                 args,
                 NewAuditLabel { shown: *shown, annotator, classification, note, source: Source::Added },
@@ -48,10 +49,10 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
                 stated,
             )
         }
-        Meant::Extra(shown) => {
+        ItemRef::Extra(shown) => {
             refuse_sample(args)?;
             let answer = Answer::parse(&args.answer).filter(|answer| answer.partial.is_none());
-            let message = "an extra is a real problem or it is not: say yes or no";
+            let message = "invalid answer for an extra: expected yes or no";
             let answer = answer.ok_or_else(|| Failure::usage(message))?;
             let texts = match found.seen {
                 Some((seen, profile)) => alike(args, seen, profile, shown, stated)?,
@@ -73,7 +74,7 @@ pub(super) fn run(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Exit, Fa
 fn refuse_sample(args: &LabelAddArgs) -> Result<(), Failure> {
     match args.sample.probability {
         None => Ok(()),
-        Some(_) => Err(Failure::usage("pairs are drawn by chance, and this is no pair; leave --sample out")),
+        Some(_) => Err(Failure::usage("--sample applies only to pairs; leave it out")),
     }
 }
 
@@ -84,47 +85,47 @@ fn add_audit(
     stated: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let (key, said) = (label.shown.key(), label.classification.as_str());
-    let mut store = Store::create(&store_place::folder(stated))?;
+    let mut store = Store::create(&store_path::folder(stated))?;
     let taken = store.add_audit_labels(std::slice::from_ref(&label), again)?;
     if args.json {
         print_json(&json!({ "audit": key, "id": key.short(), "case": label.shown.case, "annotator": label.annotator,
             "answer": said, "note": label.note, "added": taken.added, "corrected": taken.corrected }))?;
     }
-    tell(&format!("{} says {said} of the audited finding {}", label.annotator, key.short()));
+    tell(&format!("{} labelled the audited finding {} {said}", label.annotator, key.short()));
     Ok(Exit::Ok)
 }
 
-/// With which probability the pair was drawn, where it was; one that is in no such sample cannot have been.
+/// The probability with which the pair was sampled, if it was; refuses a pair outside the sample.
 fn drawn(args: &LabelAddArgs, key: &PairKey) -> Result<Option<f64>, Failure> {
     let Some(sample) = sample(&args.sample)? else { return Ok(None) };
     if sample.place(key).is_none() {
         let message =
-            format!("the pair {} is not in this sample; give the --sample and --seed it was shown with", key.short());
+            format!("the pair {} is not in this sample; use the --sample and --seed it was shown with", key.short());
         return Err(Failure::usage(message));
     }
     Ok(Some(sample.probability()))
 }
 
 fn add_pair(args: &LabelAddArgs, label: &NewLabel, again: OnExisting, stated: Option<&Path>) -> Result<Exit, Failure> {
-    Store::create(&store_place::folder(stated))?.add_label(label, again)?;
+    Store::create(&store_path::folder(stated))?.add_label(label, again)?;
     let (key, answer) = (label.pair.key(), label.answer.word());
     if args.json {
         let said = json!({ "pair": key, "id": key.short(), "case": label.pair.known.case, "golden": label.pair.known.golden,
             "annotator": label.annotator, "answer": answer, "note": label.note });
         print_json(&said)?;
     }
-    tell(&format!("{} says {answer} of the pair {}", label.annotator, key.short()));
+    tell(&format!("{} labelled the pair {} {answer}", label.annotator, key.short()));
     Ok(Exit::Ok)
 }
 
-/// The first of the labels is of what was meant; what its annotator said of the others before stays, unless it is corrected.
+/// The first label is of the given extra; earlier labels of the others by the same annotator stay unless `--change` is given.
 fn add_extra(
     args: &LabelAddArgs,
     labels: Vec<NewExtraLabel>,
     again: OnExisting,
     stated: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let mut store = Store::create(&store_place::folder(stated))?;
+    let mut store = Store::create(&store_path::folder(stated))?;
     let Some(first) = labels.first().cloned() else { return Ok(Exit::Ok) };
     let done = own(&mut store, &first.annotator)?;
     let key = first.shown.key();
@@ -140,22 +141,22 @@ fn add_extra(
     }
     let more = match labels.len() - 1 {
         0 => String::new(),
-        others => format!(", and of {} that report the same", count(others, "text")),
+        others => format!(", and {} that report the same", count(others, "text")),
     };
-    tell(&format!("{} says {} of the extra {}{more}", first.annotator, validity_word(first.valid), key.short()));
+    tell(&format!("{} answered {} for the extra {}{more}", first.annotator, validity_word(first.valid), key.short()));
     Ok(Exit::Ok)
 }
 
-/// The extras that somebody has labelled.
+/// The labelled extras.
 fn own(store: &mut Store, annotator: &Annotator) -> Result<BTreeSet<ExtraKey>, Failure> {
     let labels = store.extra_labels()?.into_iter();
     Ok(labels.filter(|label| label.annotator == *annotator).map(|label| label.extra).collect())
 }
 
-/// The extra that is meant, then all others that report the same.
+/// The given extra, then all others that report the same.
 fn alike(
     args: &LabelAddArgs,
-    seen: Seen,
+    seen: LabelSource,
     profile: Profile,
     shown: ExtraSubject,
     stated: Option<&Path>,
@@ -164,51 +165,48 @@ fn alike(
     let scored = seen.scored(profile, &args.rules, &args.ask, stated)?;
     let queue = scored.queue(1);
     let texts = queue.items().iter().filter_map(|item| match &item.shown {
-        Shown::Extra(texts) => texts.iter().any(|text| text.key() == key).then_some(texts),
+        ItemView::Extra(texts) => texts.iter().any(|text| text.key() == key).then_some(texts),
         _ => None,
     });
     let others = texts.flatten().filter(|text| text.key() != key).cloned();
     Ok(std::iter::once(shown).chain(others).collect())
 }
 
-/// What a person means by an id.
-enum Meant {
+/// The item of an id.
+enum ItemRef {
     Pair(Box<PairSubject>),
     Extra(ExtraSubject),
     Audit(Box<AuditSubject>),
 }
 
-/// What a person means, and where it was seen, where that was looked at.
-struct Found {
-    meant: Meant,
-    seen: Option<(Seen, Profile)>,
+/// The item of an id, and where it was shown, if that was loaded.
+struct ResolvedItem {
+    item: ItemRef,
+    seen: Option<(LabelSource, Profile)>,
 }
 
-/// What a person means: something that was labelled before, or something of the run or submission.
-fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
+/// Resolves an id to a labelled item, or to an item of the run or submission.
+fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<ResolvedItem, Failure> {
     let id = args.id.trim().to_lowercase();
     if id.len() < FEWEST_SIGNS || !id.chars().all(|c| c.is_ascii_hexdigit()) {
-        let message = format!(
-            "`{}` is no id of a pair, an extra or an audited finding: that is {FEWEST_SIGNS} or more digits and letters up to f",
-            args.id
-        );
+        let message = format!("invalid id `{}`: expected at least {FEWEST_SIGNS} hexadecimal digits", args.id);
         return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
     }
-    let mut found: BTreeMap<String, Meant> = BTreeMap::new();
-    let folder = store_place::folder(stated);
+    let mut found: BTreeMap<String, ItemRef> = BTreeMap::new();
+    let folder = store_path::folder(stated);
     if Store::is_at(&folder) {
         let mut store = Store::open(&folder)?;
         found.extend(pairs(store.labelled_pairs(&id)?.into_iter().map(|pair| (pair.key(), pair))));
         found.extend(extras(store.labelled_extras(&id)?.into_iter().map(|shown| (shown.key(), shown))));
         found.extend(audits(store.labelled_audits(&id)?.into_iter().map(|shown| (shown.key(), shown))));
     }
-    // What was labelled before needs no run. All others are looked for where they were seen, and so is what reports the same.
+    // A labelled item needs no run. Others, and extras that report the same, are looked up in the run or submission.
     let whole = found.len() == 1 && id.len() >= SHORT;
     let placed = args.run.is_some() || args.seen.suite.is_some();
-    let is_extra = found.values().all(|meant| matches!(meant, Meant::Extra(_)));
+    let is_extra = found.values().all(|meant| matches!(meant, ItemRef::Extra(_)));
     let mut seen = None;
     if !whole || is_extra && placed {
-        match Seen::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated) {
+        match LabelSource::with_rules(args.run.as_deref(), &args.seen, &args.rules, stated) {
             Ok((own, profile)) => {
                 found.extend(pairs(own.pairs_like(&id)));
                 found.extend(extras(own.extras_like(&id)));
@@ -223,25 +221,28 @@ fn find(args: &LabelAddArgs, stated: Option<&Path>) -> Result<Found, Failure> {
     match keys.as_slice() {
         [_] => {}
         [] => {
-            let help = "name the run or the submission in which you saw it with --run, or --suite and --submission";
-            return Err(Failure::usage(format!("there is no pair, no extra and no finding `{id}`; {help}")));
+            let help = "select the run or submission that contains it with --run, or --suite and --submission";
+            return Err(Failure::usage(format!("no pair, extra or finding has the id `{id}`; {help}")));
         }
         several => {
-            return Err(Failure::usage(format!("`{id}` may be any of {}; type more of the id", several.join(", "))));
+            return Err(Failure::usage(format!(
+                "ambiguous id `{id}`: matches {}; use a longer prefix",
+                several.join(", ")
+            )));
         }
     }
-    let meant = found.into_values().next().ok_or_else(|| Failure::usage(format!("there is no pair `{id}`")))?;
-    Ok(Found { meant, seen })
+    let meant = found.into_values().next().ok_or_else(|| Failure::usage(format!("no pair has the id `{id}`")))?;
+    Ok(ResolvedItem { item: meant, seen })
 }
 
-fn pairs(found: impl IntoIterator<Item = (PairKey, PairSubject)>) -> impl Iterator<Item = (String, Meant)> {
-    found.into_iter().map(|(key, pair)| (key.to_string(), Meant::Pair(Box::new(pair))))
+fn pairs(found: impl IntoIterator<Item = (PairKey, PairSubject)>) -> impl Iterator<Item = (String, ItemRef)> {
+    found.into_iter().map(|(key, pair)| (key.to_string(), ItemRef::Pair(Box::new(pair))))
 }
 
-fn audits(found: impl IntoIterator<Item = (AuditKey, AuditSubject)>) -> impl Iterator<Item = (String, Meant)> {
-    found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Audit(Box::new(shown))))
+fn audits(found: impl IntoIterator<Item = (AuditKey, AuditSubject)>) -> impl Iterator<Item = (String, ItemRef)> {
+    found.into_iter().map(|(key, shown)| (key.to_string(), ItemRef::Audit(Box::new(shown))))
 }
 
-fn extras(found: impl IntoIterator<Item = (ExtraKey, ExtraSubject)>) -> impl Iterator<Item = (String, Meant)> {
-    found.into_iter().map(|(key, shown)| (key.to_string(), Meant::Extra(shown)))
+fn extras(found: impl IntoIterator<Item = (ExtraKey, ExtraSubject)>) -> impl Iterator<Item = (String, ItemRef)> {
+    found.into_iter().map(|(key, shown)| (key.to_string(), ItemRef::Extra(shown)))
 }

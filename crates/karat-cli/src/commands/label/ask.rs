@@ -1,10 +1,10 @@
-//! One question after the other at a terminal, each answer kept at once.
+//! Interactive labelling at a terminal. Each answer is stored at once.
 
 use crate::exit::Failure;
 use crate::hints::word;
 use crate::terminal::{look, print, print_json, tell};
 use karat::label::page::{draw, draw_audit, draw_extra};
-use karat::label::session::{Desk, Item, Queue, Reply, Shown};
+use karat::label::session::{AnnotationSession, Item, ItemView, Queue, Reply};
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Classification;
 use karat_core::wording::count;
@@ -15,89 +15,89 @@ use serde_json::json;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// A desk at a terminal.
+/// An interactive labelling session.
 pub(super) struct Table<'a> {
     pub(super) queue: &'a Queue,
     pub(super) loaded: &'a LoadedSuite,
     pub(super) folder: &'a Path,
-    /// The flags by which `karat label add` sees the same.
+    /// The flags with which `karat label add` finds the same items.
     pub(super) flags: String,
-    /// What all of it is called in JSON and in words: `pairs`.
+    /// The plural noun in JSON and in text: `pairs`.
     pub(super) noun: &'static str,
-    /// Pass over so many.
+    /// Number of items to skip.
     pub(super) skip: usize,
     pub(super) json: bool,
 }
 
 impl Table<'_> {
-    /// Asks at a terminal; elsewhere shows one item, and the command that answers.
+    /// Asks at a terminal; elsewhere prints one item and the command that answers.
     pub(super) fn serve(&self, annotator: Annotator) -> Result<(), Failure> {
         let labels =
             if Store::is_at(self.folder) { Store::open(self.folder)?.all_labels()? } else { Labels::default() };
-        let mut desk = Desk::new(self.queue, &labels, annotator);
-        let open = desk.open();
+        let mut session = AnnotationSession::new(self.queue, &labels, annotator);
+        let open = session.open();
         if self.json {
-            return self.as_json(&desk, open.get(self.skip).copied());
+            return self.as_json(&session, open.get(self.skip).copied());
         }
         if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
             let passed: Vec<String> = open.iter().take(self.skip).map(|item| item.key.clone()).collect();
-            passed.iter().for_each(|key| desk.skip(key));
-            return self.ask(&mut desk, &mut std::io::stdin().lock());
+            passed.iter().for_each(|key| session.skip(key));
+            return self.ask(&mut session, &mut std::io::stdin().lock());
         }
         match open.get(self.skip) {
-            None if self.skip > 0 => self.tell_progress(&desk, "nothing is left beyond those passed over"),
-            None => self.tell_progress(&desk, "nothing is left"),
+            None if self.skip > 0 => self.tell_progress(&session, "nothing left after the skipped ones"),
+            None => self.tell_progress(&session, "nothing left"),
             Some(item) => {
                 print(&self.drawn(item))?;
-                self.tell_progress(&desk, "");
-                tell(&format!("{}\n  {}", self.instruction(), self.command(&desk, item)));
+                self.tell_progress(&session, "");
+                tell(&format!("{}\n  {}", self.instruction(), self.command(&session, item)));
             }
         }
         Ok(())
     }
 
-    fn as_json(&self, desk: &Desk<'_>, open: Option<&Item>) -> Result<(), Failure> {
+    fn as_json(&self, session: &AnnotationSession<'_>, open: Option<&Item>) -> Result<(), Failure> {
         let shown = open.map(|item| {
             let mut shown = item.as_json(&|case, path| self.loaded.source(case, path));
-            shown["command"] = json!(self.command(desk, item));
+            shown["command"] = json!(self.command(session, item));
             shown
         });
-        let progress = desk.progress();
+        let progress = session.progress();
         print_json(&json!({
-            "annotator": desk.annotator(), "labelled": progress.done, self.noun: self.queue.items().len(),
+            "annotator": session.annotator(), "labelled": progress.done, self.noun: self.queue.items().len(),
             "progress": progress, "next": shown,
         }))
     }
 
-    fn ask(&self, desk: &mut Desk<'_>, input: &mut dyn BufRead) -> Result<(), Failure> {
-        while let Some(item) = desk.next() {
+    fn ask(&self, session: &mut AnnotationSession<'_>, input: &mut dyn BufRead) -> Result<(), Failure> {
+        while let Some(item) = session.next() {
             print(&format!("\n{}\n", self.drawn(item)))?;
-            self.tell_progress(desk, "");
-            match Said::read(input, &self.question(), self.queue.kind())? {
-                Said::Quit => return Ok(()),
-                Said::Skip => desk.skip(&item.key),
-                Said::Undo => self.undo(desk)?,
-                Said::Answer(reply, note) => {
-                    let Some(labels) = desk.labels(item, reply, note, Source::Asked) else { continue };
-                    // Opened anew for each answer: a person takes their time, and others may want the store meanwhile.
+            self.tell_progress(session, "");
+            match Input::read(input, &self.question(), self.queue.kind())? {
+                Input::Quit => return Ok(()),
+                Input::Skip => session.skip(&item.key),
+                Input::Undo => self.undo(session)?,
+                Input::Answer(reply, note) => {
+                    let Some(labels) = session.labels(item, reply, note, Source::Asked) else { continue };
+                    // The store is opened for each answer, so that others can use it in between.
                     Store::create(self.folder)?.add_all_labels(&labels, OnExisting::Refuse)?;
-                    desk.kept(&labels);
-                    // The answer is given, so the number cannot sway it any more.
+                    session.record(&labels);
+                    // Shown only after the answer, to keep labelling blind.
                     tell(&format!("reported by {} in {}", count(item.tools, "tool"), count(item.trials, "trial")));
                 }
             }
         }
-        self.tell_progress(desk, &format!("there is no further {}", self.queue.kind().noun()));
+        self.tell_progress(session, &format!("this is the last {}", self.queue.kind().noun()));
         Ok(())
     }
 
-    fn undo(&self, desk: &mut Desk<'_>) -> Result<(), Failure> {
+    fn undo(&self, session: &mut AnnotationSession<'_>) -> Result<(), Failure> {
         let mut store = Store::create(self.folder)?;
-        match store.undo_label(desk.annotator(), Some(self.queue.kind()), &|key| self.queue.holds(key).is_some())? {
-            None => tell("there is nothing to take back"),
+        match store.undo_label(session.annotator(), Some(self.queue.kind()), &|key| self.queue.holds(key).is_some())? {
+            None => tell("nothing to undo"),
             Some(undone) => {
-                desk.undone(&undone.keys);
-                tell(&format!("{} was taken back", undone.said));
+                session.undone(&undone.keys);
+                tell(&format!("undid {}", undone.said));
             }
         }
         Ok(())
@@ -106,17 +106,17 @@ impl Table<'_> {
     fn drawn(&self, item: &Item) -> String {
         let code = item.code(&|case, path| self.loaded.source(case, path));
         match &item.shown {
-            Shown::Pair(pair) => draw(&pair.key(), pair, &code, &look()),
-            Shown::Extra(texts) => {
+            ItemView::Pair(pair) => draw(&pair.key(), pair, &code, &look()),
+            ItemView::Extra(texts) => {
                 texts.first().map(|shown| draw_extra(&shown.key(), shown, &code, &look())).unwrap_or_default()
             }
-            Shown::Audit(shown) => draw_audit(&shown.key(), shown, &code, &look()),
+            ItemView::Audit(shown) => draw_audit(&shown.key(), shown, &code, &look()),
         }
     }
 
-    fn tell_progress(&self, desk: &Desk<'_>, more: &str) {
-        let (progress, all) = (desk.progress(), self.queue.items().len());
-        let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, desk.annotator());
+    fn tell_progress(&self, session: &AnnotationSession<'_>, more: &str) {
+        let (progress, all) = (session.progress(), self.queue.items().len());
+        let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator());
         tell(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));
         if progress.labels > 0 && progress.bounds.is_some() {
             let remarks: String = progress.remarks().iter().map(|remark| format!("; {remark}")).collect();
@@ -124,19 +124,19 @@ impl Table<'_> {
         }
     }
 
-    fn command(&self, desk: &Desk<'_>, item: &Item) -> String {
+    fn command(&self, session: &AnnotationSession<'_>, item: &Item) -> String {
         let answer = if self.queue.kind() == LabelKind::Audit { "TARGET_MATCH" } else { "yes" };
-        let (id, name) = (item.id(), word(desk.annotator().as_str()));
+        let (id, name) = (item.id(), word(session.annotator().as_str()));
         harmless(&format!("karat label add {id} {answer} --as {name}{}", self.flags)).into_owned()
     }
 
     fn instruction(&self) -> String {
         match self.queue.kind() {
-            LabelKind::Pair => "Does the report describe the known problem? Say yes, no or partial:".to_owned(),
-            LabelKind::Extra => "Is it a real problem? Say yes or no:".to_owned(),
+            LabelKind::Pair => "Does the report describe the known problem? Answer yes, no or partial:".to_owned(),
+            LabelKind::Extra => "Is it a real problem? Answer yes or no:".to_owned(),
             LabelKind::Audit => {
                 let classes: Vec<&str> = Classification::ALL.iter().map(|class| class.as_str()).collect();
-                format!("What is it? Say one of {}:", classes.join(", "))
+                format!("What is it? Answer one of {}:", classes.join(", "))
             }
         }
     }
@@ -156,17 +156,17 @@ impl Table<'_> {
     }
 }
 
-/// What was typed.
+/// Parsed input.
 #[derive(Debug, PartialEq)]
-pub(super) enum Said {
+pub(super) enum Input {
     Answer(Reply, Option<String>),
     Skip,
     Undo,
     Quit,
 }
 
-impl Said {
-    /// Asks until something is typed that is understood.
+impl Input {
+    /// Asks until the input is valid.
     fn read(input: &mut dyn BufRead, question: &str, kind: LabelKind) -> Result<Self, Failure> {
         loop {
             print(question)?;
@@ -178,8 +178,8 @@ impl Said {
             }
             match Self::parse(kind, &line) {
                 Some(said) => return Ok(said),
-                None if kind == LabelKind::Audit => tell("a number from 1 to 9, and after it a note if you like"),
-                None => tell("a letter, and after it a note if you like: `n another query`"),
+                None if kind == LabelKind::Audit => tell("type a number from 1 to 9, with an optional note after it"),
+                None => tell("type a letter, with an optional note after it: `n another query`"),
             }
         }
     }
@@ -197,7 +197,7 @@ impl Said {
     }
 }
 
-/// An answer with how sure somebody is before it, in tenths: `7y`.
+/// Parses an answer prefixed by a confidence in tenths: `7y`.
 fn sure(kind: LabelKind, word: &str) -> Option<Reply> {
     let tenths = word.chars().next()?.to_digit(10).filter(|tenths| *tenths > 0)?;
     match Reply::parse(kind, word.get(1..)?)? {
@@ -213,25 +213,25 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_understood() {
-        let check = |kind, line: &str, expect: Option<Said>| assert_eq!(Said::parse(kind, line), expect, "{line:?}");
+        let check = |kind, line: &str, expect: Option<Input>| assert_eq!(Input::parse(kind, line), expect, "{line:?}");
         let pair = |answer| Reply::Pair(answer, None);
         let note = |text: &str| Some(text.to_owned());
-        check(LabelKind::Pair, "y\n", Some(Said::Answer(pair(Answer::YES), None)));
-        check(LabelKind::Pair, " N  another query \r\n", Some(Said::Answer(pair(Answer::NO), note("another query"))));
-        check(LabelKind::Pair, "partial", Some(Said::Answer(pair(Answer::PARTIAL), None)));
-        check(LabelKind::Pair, "7y sure", Some(Said::Answer(Reply::Pair(Answer::YES, Some(0.7)), note("sure"))));
+        check(LabelKind::Pair, "y\n", Some(Input::Answer(pair(Answer::YES), None)));
+        check(LabelKind::Pair, " N  another query \r\n", Some(Input::Answer(pair(Answer::NO), note("another query"))));
+        check(LabelKind::Pair, "partial", Some(Input::Answer(pair(Answer::PARTIAL), None)));
+        check(LabelKind::Pair, "7y sure", Some(Input::Answer(Reply::Pair(Answer::YES, Some(0.7)), note("sure"))));
         for kind in LabelKind::ALL {
-            check(kind, "s", Some(Said::Skip));
-            check(kind, "u", Some(Said::Undo));
-            check(kind, "quit", Some(Said::Quit));
+            check(kind, "s", Some(Input::Skip));
+            check(kind, "u", Some(Input::Undo));
+            check(kind, "quit", Some(Input::Quit));
             for nothing in ["", "ye", "yn", "0y", "é"] {
                 check(kind, nothing, None);
             }
         }
-        check(LabelKind::Extra, "n no", Some(Said::Answer(Reply::Extra(false), note("no"))));
+        check(LabelKind::Extra, "n no", Some(Input::Answer(Reply::Extra(false), note("no"))));
         check(LabelKind::Extra, "p", None);
         check(LabelKind::Extra, "7y", None);
-        check(LabelKind::Audit, "4", Some(Said::Answer(Reply::Audit(Classification::Hallucinated), None)));
+        check(LabelKind::Audit, "4", Some(Input::Answer(Reply::Audit(Classification::Hallucinated), None)));
         check(LabelKind::Audit, "y", None);
     }
 }

@@ -1,10 +1,10 @@
-//! After the last trial: the report, and what to type next.
+//! After the last trial: the report and suggested commands.
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
-use crate::outputs::{self, Shown};
-use crate::store_place;
+use crate::outputs::{self, ReportOutput};
+use crate::store_path;
 use crate::terminal::tell;
 use karat::evaluate::{EvaluateError, Evaluated};
 use karat::judge::run::refuse_incomplete;
@@ -20,10 +20,10 @@ use karat_store::event::Ending;
 use karat_store::{RunInfo, Store};
 use std::path::Path;
 
-/// Draws the report and says what to type next.
+/// Prints the report and suggested commands.
 pub(super) fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit, Failure> {
     let Evaluated { store, run, scoring, ending, first_failure } = evaluated;
-    outputs::write(Shown::of(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
+    outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && !args.quiet {
         next_steps(args, &run, &scoring.report, &store);
@@ -33,59 +33,64 @@ pub(super) fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit, Failu
     }
     let reported = |tool: &ToolV1| tool.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
     if !scoring.report.tools.iter().any(reported) {
-        let reason = first_failure.as_deref().unwrap_or("no reason is known");
-        return Err(Failure::failed(format!("not a single trial came to a report, the first because {reason}")));
+        let reason = first_failure.as_deref().unwrap_or("unknown reason");
+        return Err(Failure::failed(format!("all trials failed; first error: {reason}")));
     }
     refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
     let expect_pass = scoring.profile.expect_pass;
-    // The program is about to end, and giving a large run's memory back piece by piece takes longer than drawing its report.
+    // The program is about to end, and freeing a large run's memory takes longer than drawing its report.
     std::mem::forget((scoring, run));
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
 
-/// Why there is no report, and how to go on.
+/// The error for a missing report, with how to resume.
 pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
     match error {
         EvaluateError::Failure(failure) => failure,
         EvaluateError::Stopped { info, ending } => stopped(args, &info, &ending),
         EvaluateError::NotJudged { info, failure } => not_judged(failure, args, &info),
         EvaluateError::Broken { run, error } => {
-            let place = store_place::flag(args.store.folder.as_deref());
-            let next = format!("what was reported done is kept; go on with: karat run --resume {run}{place}");
+            let place = store_path::flag(args.store.folder.as_deref());
+            let next = format!("finished trials are stored; resume with: karat run --resume {run}{place}");
             Failure::failed(format!("{error}\n{next}"))
         }
     }
 }
 
-/// All trials are there and kept; only the judge is missing, and may be asked another time.
+/// All trials are stored, but the judge failed and can be asked again.
 fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
     let Failure::Message(exit, message) = failure else { return failure };
-    let (short, place) = (&info.short_id, store_place::flag(args.store.folder.as_deref()));
+    let (short, place) = (&info.short_id, store_path::flag(args.store.folder.as_deref()));
     let again = format!("karat run --resume {short}{place}");
     let without = format!("karat score {short} --judge none{place}");
-    Failure::Message(exit, format!("{message}\nall trials are kept; ask again with: {again}\nor do without: {without}"))
+    Failure::Message(
+        exit,
+        format!(
+            "{message}\nall trials are stored; ask the judge again with: {again}\nor score without a judge: {without}"
+        ),
+    )
 }
 
-/// Why a run ended before its time, and how it goes on.
+/// The error for a run that ended early, with how to resume.
 fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
     let done: u64 = info.outcomes.values().sum();
     let why = match ending {
         Ending::TooManyFailures(_) => {
             let failures = info.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, n)| n).sum::<u64>();
-            format!("stopped, as {} failed", count(failures as usize, "trial"))
+            format!("stopped because {} failed", count(failures as usize, "trial"))
         }
         _ => "stopped".to_owned(),
     };
     let again = if args.retry_failed { " --retry-failed" } else { "" };
-    let place = store_place::flag(args.store.folder.as_deref());
+    let place = store_path::flag(args.store.folder.as_deref());
     let next = format!("karat run --resume {}{again}{place}", info.short_id);
-    Failure::failed(format!("{why}: {done} of {} trials are kept; go on with: {next}", info.planned))
+    Failure::failed(format!("{why}: {done} of {} trials are stored; resume with: {next}", info.planned))
 }
 
 fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store) {
     let short = &run.info.short_id;
-    let place = store_place::flag(args.store.folder.as_deref());
+    let place = store_path::flag(args.store.folder.as_deref());
     let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let folder = store.folder();
     let here = std::env::current_dir().ok();
@@ -100,7 +105,7 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store)
     if failures > 0 && executed {
         steps.push(format!("karat run --resume {short} --retry-failed{place}"));
     }
-    let kept = format!("Run {short}{name} is kept in {}, with its full report.", shown.display());
+    let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
     let steps: Vec<String> = steps.iter().map(|step| harmless(step).into_owned()).collect();
     tell(&format!("{}\n\nNext:\n  {}", harmless(&kept), steps.join("\n  ")));
 }

@@ -1,4 +1,4 @@
-//! A run on the terminal: progress, questions to the user, and signals.
+//! A run on the terminal: progress, prompts and signals.
 
 use crate::exit::Failure;
 use crate::progress::{JudgeProgress, Progress, at_terminal};
@@ -61,7 +61,7 @@ impl EvaluateObserver for RunObserver {
 }
 
 fn ask(request: &Request) -> Result<bool, Failure> {
-    tell(&format!("The suite's tool `{}` asks for more than the closed sandbox gives:", harmless(&request.tool)));
+    tell(&format!("The suite's tool `{}` requests more than the closed sandbox allows:", harmless(&request.tool)));
     for line in request.describe() {
         tell(&format!("  - {}", harmless(&line)));
     }

@@ -1,4 +1,4 @@
-//! The user's browser.
+//! Opens the user's browser.
 
 use crate::terminal::note;
 use std::fs::OpenOptions;
@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A file that leads a browser to an address; it goes with the value. Everybody on a computer can see with which arguments
-/// programs were started, and this keeps a token from them.
+/// A file that redirects a browser to an address, removed on drop. It keeps the token out of the process arguments, which all
+/// users of a computer can see.
 pub(super) struct Opened(Option<PathBuf>);
 
-/// Opens an address in the user's browser; one that holds a secret is not told to anybody else. Where that does not work the
-/// address is there to be opened by hand.
+/// Opens an address in the user's browser; one with a secret is passed in a private file. On failure, a note asks to open it by
+/// hand.
 pub(super) fn open(address: &str, secret: bool) -> Opened {
     let opened = if secret { signpost(address).map(|file| Opened(Some(file))) } else { Ok(Opened(None)) };
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -26,22 +26,22 @@ pub(super) fn open(address: &str, secret: bool) -> Opened {
     });
     match started {
         Ok((opened, mut child)) => {
-            // Waited for, so that nothing is left of it; a browser that it starts may stay.
+            // Reap the process; a browser that it started keeps running.
             std::thread::spawn(move || child.wait());
             opened
         }
         Err(error) => {
-            note(&format!("no browser was opened ({program}: {error}); open the address above"));
+            note(&format!("could not open a browser ({program}: {error}); open the address above"));
             Opened(None)
         }
     }
 }
 
-/// A page that only its owner can read, and that leads on.
+/// Writes a page, readable only by its owner, that redirects to the address.
 fn signpost(address: &str) -> io::Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("karat-serve-{}.html", std::process::id()));
     let mut options = OpenOptions::new();
-    // One that is there already could be somebody else's.
+    // An existing file could belong to another user.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -56,7 +56,7 @@ fn signpost(address: &str) -> io::Result<PathBuf> {
 impl Drop for Opened {
     fn drop(&mut self) {
         if let Some(file) = &self.0 {
-            // The system clears the folder of temporary files sooner or later.
+            // If this fails, the system clears the temporary folder later.
             let _ = std::fs::remove_file(file);
         }
     }

@@ -1,4 +1,4 @@
-//! One run, or one trial of it.
+//! `karat store show`: one run, or one trial of it.
 
 use super::{made, size, state, value};
 use crate::exit::{Exit, Failure};
@@ -20,10 +20,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 
-/// So many failures are listed; `--json` has them all.
+/// Maximum number of failures listed; `--json` lists all.
 const MOST_FAILURES: usize = 30;
 
-/// Tells a run.
+/// Shows a run.
 pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit, Failure> {
     let info = store.find(reference)?;
     let (plan, history, trials) = (store.plan(&info.id)?, store.tool_history(&info.id)?, store.trials(&info.id)?);
@@ -58,16 +58,12 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
     let example = failures.first().copied().or(trials.first()).map(|stored| &stored.trial);
     if let Some(trial) = example {
         let named = format!("{} {} {}", word(trial.tool.as_str()), word(trial.case.as_str()), trial.number);
-        tell(&format!(
-            "\nWhat a trial left behind:\n  karat store show {} --trial {}",
-            info.short_id,
-            harmless(&named)
-        ));
+        tell(&format!("\nArtifacts of a trial:\n  karat store show {} --trial {}", info.short_id, harmless(&named)));
     }
     Ok(Exit::Ok)
 }
 
-/// Tells a trial and what it left behind, or prints one of those things.
+/// Shows a trial and its artifacts, or prints one artifact.
 pub(super) fn trial(
     store: &mut Store,
     reference: &str,
@@ -83,7 +79,7 @@ pub(super) fn trial(
     if let Some(name) = artifact {
         let Some(found) = artifacts.iter().find(|artifact| artifact.name == name) else {
             let names: Vec<&str> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
-            return Err(Failure::usage(format!("the trial left no `{name}` behind; there are {}", names.join(", "))));
+            return Err(Failure::usage(format!("the trial has no artifact `{name}`; available: {}", names.join(", "))));
         };
         let bytes = store.artifact(&found.hash)?;
         return print_bytes(&bytes).map(|()| Exit::Ok);
@@ -96,7 +92,7 @@ pub(super) fn trial(
         return Ok(Exit::Ok);
     }
     let (trial, detail) = (&stored.trial, &stored.detail);
-    // A trial that failed did not find nothing.
+    // A failed trial has no number of findings.
     let found = match trial.outcome {
         Outcome::Reported => format!(", {}", count(trial.findings.len(), "finding")),
         _ => String::new(),
@@ -104,12 +100,12 @@ pub(super) fn trial(
     let mut lines = vec![
         format!("trial {} of {} on {}, attempt {}", trial.number, trial.tool, trial.case, stored.attempt),
         format!("  {}{found}", trial.outcome.words()),
-        format!("  begun {} UTC", format_utc(detail.started_ms)),
+        format!("  started {} UTC", format_utc(detail.started_ms)),
     ];
-    lines.extend(detail.reason.as_ref().map(|reason| format!("  because {reason}")));
-    lines.extend(detail.exit.map(|code| format!("  ended with exit code {code}")));
-    lines.extend(detail.signal.map(|signal| format!("  ended by signal {signal}")));
-    lines.extend(detail.remarks.iter().map(|remark| format!("  noted: {remark}")));
+    lines.extend(detail.reason.as_ref().map(|reason| format!("  reason: {reason}")));
+    lines.extend(detail.exit.map(|code| format!("  exit code: {code}")));
+    lines.extend(detail.signal.map(|signal| format!("  signal: {signal}")));
+    lines.extend(detail.remarks.iter().map(|remark| format!("  note: {remark}")));
     lines.extend(detail.isolation.as_ref().map(|isolation| format!("  isolation: {isolation}")));
     let mut text: String = lines.iter().map(|line| format!("{}\n", harmless(line))).collect();
     if !artifacts.is_empty() {
@@ -133,7 +129,7 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> Stri
     let mut rows = vec![
         ("run", format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())),
         ("state", state(store, info).to_owned()),
-        ("begun", format!("{} UTC{ended}", format_utc(info.created_ms))),
+        ("started", format!("{} UTC{ended}", format_utc(info.created_ms))),
         ("suite", format!("{}, {} of {}{part}", info.suite, plan.cases.len(), count(plan.suite.cases, "case"))),
         ("profile", format!("{}, seed {}", plan.profile.name, plan.seed)),
         ("trials", format!("{} of {}{outcomes}", made(info), info.planned)),
@@ -173,7 +169,7 @@ fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: 
     format!("\n{}", draw(&rows, look().width, look().colour))
 }
 
-/// Tools that were not the same in every part of the run, which its trials do not tell.
+/// Tools that changed during the run, which its trials do not show.
 fn changes(history: &BTreeMap<ToolName, Vec<ToolFactsV1>>) -> String {
     let told = |facts: &ToolFactsV1| {
         let version = facts.version.as_deref().map_or("no version".to_owned(), |version| format!("version {version}"));
@@ -190,9 +186,9 @@ fn changes(history: &BTreeMap<ToolName, Vec<ToolFactsV1>>) -> String {
 }
 
 fn failure_table(failures: &[&StoredTrial]) -> String {
-    let mut rows = vec![["case", "tool", "trial", "ended as", "because"].map(Cell::left).to_vec()];
+    let mut rows = vec![["case", "tool", "trial", "outcome", "reason"].map(Cell::left).to_vec()];
     for stored in failures.iter().take(MOST_FAILURES) {
-        let reason = stored.detail.reason.as_deref().unwrap_or("no reason is known");
+        let reason = stored.detail.reason.as_deref().unwrap_or("unknown reason");
         rows.push(vec![
             Cell::folded(stored.trial.case.as_str()),
             Cell::folded(stored.trial.tool.as_str()),
@@ -207,13 +203,14 @@ fn failure_table(failures: &[&StoredTrial]) -> String {
 }
 
 fn key(words: &[String]) -> Result<TrialKey, Failure> {
-    let [tool, case, number] = words else { return Err(Failure::usage("--trial takes a tool, a case and a number")) };
-    let wrong = |_| Failure::usage(format!("--trial {tool} {case} {number}: the number of a trial is counted from 1"));
+    let [tool, case, number] = words else { return Err(Failure::usage("--trial expects a tool, a case and a number")) };
+    let wrong =
+        |_| Failure::usage(format!("--trial {tool} {case} {number}: invalid trial number: expected a number from 1"));
     let number = number.parse::<u32>().map_err(wrong)?;
     Ok(TrialKey { tool: ToolName::new(tool.as_str()), case: CaseId::new(case.as_str()), number })
 }
 
-/// Why there is no such trial: a mistyped name, or one that was not made.
+/// Why there is no such trial: a mistyped name, or a trial that has not run.
 fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure, Failure> {
     let plan = store.plan(&info.id)?;
     let tools: Vec<&str> = plan.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -229,7 +226,7 @@ fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure,
     Ok(Failure::usage(format!("the run {} has no trial {number} of {tool} on {case} yet", info.short_id)))
 }
 
-/// Bytes as they are, for files and other programs; a terminal gets no signs that it would act on.
+/// Writes raw bytes to files and pipes; for a terminal, control characters are replaced.
 fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let written = if out.is_terminal() {

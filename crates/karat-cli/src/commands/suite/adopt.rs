@@ -1,10 +1,10 @@
-//! `karat suite adopt`: what people confirmed becomes part of the suite.
+//! `karat suite adopt`: adds findings that people confirmed to the goldens.
 
 use crate::args::SuiteAdoptArgs;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeCall;
 use crate::terminal::{note, print, print_json, tell};
-use crate::{inputs, store_place};
+use crate::{inputs, store_path};
 use karat::run_loader;
 use karat::scoring::Work;
 use karat::suite::LoadedSuite;
@@ -26,14 +26,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
     let loaded = inputs::suite(&args.suite)?;
     let Files::Disk(root) = &loaded.files else {
-        return Err(Failure::usage("a built-in suite cannot be changed; copy it first"));
+        return Err(Failure::usage("a built-in suite is read-only; copy it first"));
     };
     let profile = inputs::profile(&args.rules, Some(&loaded))?;
     let mut work = Work::new(trials(args, &loaded)?, profile);
     let folder = args.store.as_deref();
     let request = args.ask.request();
     JudgeCall { request, loaded: &loaded, folder, store: None, models: Vec::new(), quiet: false }.run(&mut work)?;
-    // What models think of extras is no reason to change a suite: people are heard, and nobody else.
+    // Only human labels may change a suite; models' judgements of extras are ignored.
     work.judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
     work.judgements.extend(labels(args, &loaded, &work.trials)?);
     let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
@@ -60,10 +60,10 @@ pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The findings that were labelled: those of a run, of submissions, or of the suite's own.
+/// The labelled findings: of a run, of submissions, or of the suite's own submissions.
 fn trials(args: &SuiteAdoptArgs, loaded: &LoadedSuite) -> Result<Vec<Trial>, Failure> {
     if let Some(run) = &args.run {
-        let run = run_loader::run(&mut store_place::open(args.store.as_deref())?, run)?;
+        let run = run_loader::run(&mut store_path::open(args.store.as_deref())?, run)?;
         return Ok(run.trials.into_iter().map(|stored| stored.trial).collect());
     }
     let mut files: Vec<NamedLines<'_>> = Vec::new();
@@ -78,15 +78,15 @@ fn trials(args: &SuiteAdoptArgs, loaded: &LoadedSuite) -> Result<Vec<Trial>, Fai
         }
     }
     if files.is_empty() {
-        return Err(Failure::usage("nothing to adopt from: name a run, or give a submission with --submission FILE"));
+        return Err(Failure::usage("nothing to adopt from; name a run, or add a submission with --submission FILE"));
     }
     Ok(read_trials(files, Some(&loaded.suite))?)
 }
 
-/// What people said of extras, in files and in the store; nobody is heard twice of the same finding.
+/// Human labels of extras, from files and the store; one label per person and finding.
 fn labels(args: &SuiteAdoptArgs, loaded: &LoadedSuite, trials: &[Trial]) -> Result<Vec<Judgement>, Failure> {
     let mut labels = inputs::judgements(&args.labels, &loaded.suite)?;
-    let folder = store_place::folder(args.store.as_deref());
+    let folder = store_path::folder(args.store.as_deref());
     if Store::is_at(&folder) {
         let stored = Store::open(&folder)?.extra_labels()?;
         labels.extend(extra_label_judgements(&stored, trials).into_iter().map(|(_, judgement)| judgement));
@@ -118,7 +118,7 @@ fn line(golden: &Proposal<'_>) -> String {
     format!("{}\n", harmless(&text.replace(['\n', '\r'], " ")))
 }
 
-/// What would be written, as it would stand in the files.
+/// Prints what would be written, as it would appear in the files.
 fn preview(args: &SuiteAdoptArgs, found: &Proposals<'_>, hindrance: Option<String>) -> Result<Exit, Failure> {
     if args.json {
         print_json(&as_json(found, Vec::new()))?;
@@ -141,16 +141,16 @@ fn preview(args: &SuiteAdoptArgs, found: &Proposals<'_>, hindrance: Option<Strin
 
 fn tell_rest(args: &SuiteAdoptArgs, found: &Proposals<'_>) {
     for why in &found.left_out {
-        note(&format!("left out: {why}"));
+        note(&format!("skipped: {why}"));
     }
     let named = match found.named_already {
         0 => String::new(),
-        named => format!("; {named} confirmed before and named by a golden already"),
+        named => format!("; {named} confirmed and already in the goldens"),
     };
     let verb = if args.dry_run { "would be adopted" } else { "adopted" };
     match found.goldens.len() {
         0 => {
-            let hint = "`karat label extras` shows what people should look at";
+            let hint = "label extras with `karat label extras`";
             tell(&format!("nothing to adopt{named}; {hint}"));
         }
         goldens => tell(&format!("{} {verb}{named}", count(goldens, "golden"))),

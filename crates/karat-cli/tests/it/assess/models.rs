@@ -63,7 +63,7 @@ fn endpoints(port: u16) -> String {
 fn assess(project: &Project, more: &[&str]) -> Ran {
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env("OPENAI_API_KEY", "sk-none-of-yours");
-    Ran::of(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
+    Ran::start(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
 }
 
 fn json_of(ran: Ran) -> Value {
@@ -209,7 +209,7 @@ fn a_template_cannot_take_the_place_of_what_is_inside() {
     assert!(report["search"]["embedding"].as_str().unwrap().starts_with("pocket-encoder/"), "{}", report["search"]);
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY");
-    let ran = Ran::of(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
+    let ran = Ran::start(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
     ran.says(2, &["OPENAI_API_KEY holds no key"]);
     assert_eq!(server.requests(), 0);
 }
@@ -268,16 +268,16 @@ fn names_and_keys_are_looked_at_before_anything_is_done() {
     let refused = |flags: &[&str], expect: &str| {
         let mut command = project.command();
         command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
-        Ran::of(command.args(["assess", RECORD_FILE]).args(flags)).says(2, &[expect]);
+        Ran::start(command.args(["assess", RECORD_FILE]).args(flags)).says(2, &[expect]);
     };
     refused(&["--evaluation", "goood"], "did you mean `good`?");
-    refused(&["--evaluation", "baseline", "--evaluation", "baseline"], "`baseline` is named twice");
+    refused(&["--evaluation", "baseline", "--evaluation", "baseline"], "`baseline` is given twice");
     refused(&["--evaluation", "openai/gpt-4o"], "OPENAI_API_KEY holds no key");
     refused(&["--requirement", "audit"], "did you mean `audits`?");
     refused(&["--embedding", "embeded", "--bm25-weight", "0.5"], "did you mean `embedded`?");
     refused(&["--bm25-weight", "1.5"], "from 0 (vectors alone) to 1");
-    refused(&["--stage", "retrieve", "--evaluation", "good"], "--stage retrieve asks nobody");
-    refused(&["--cluster", "language"], "by bundle only");
+    refused(&["--stage", "retrieve", "--evaluation", "good"], "--stage retrieve uses no assessor");
+    refused(&["--cluster", "language"], "only be clustered by bundle");
 }
 
 /// Two templates that describe a model in the same words, each with answers of its own, and the same bundle under both.

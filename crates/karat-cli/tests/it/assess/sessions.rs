@@ -21,7 +21,7 @@ fn a_session_spares_reading() {
     assert_eq!(number(&third, "/measured/documents_reused"), 0.0);
     assert_eq!(number(&third, "/bundles/0/documents/0/sections"), 8.0);
     assert!(project.ok("store verify").contains("1 session"));
-    project.run("store gc --session june").says(2, &["there is no session `june`; there are may"]);
+    project.run("store gc --session june").says(2, &["unknown session `june`; available: may"]);
     project.ok("store gc --session may --dry-run");
     project.ok("store gc --session may");
     assert_eq!(number(&run(), "/measured/documents_reused"), 0.0);
@@ -61,7 +61,7 @@ fn logs_bind_what_they_belong_to_and_add_up() {
 fn a_log_that_cannot_be_written_costs_nothing_else() {
     let project = project("");
     project.write(".karat/logs", "a file is in the way");
-    let ran = project.run(&format!("assess {RECORD_FILE} {FAST} --json -q")).says(0, &["the log is not whole"]);
+    let ran = project.run(&format!("assess {RECORD_FILE} {FAST} --json -q")).says(0, &["the log is incomplete"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert!(report["assessments"]["baseline"].is_object());
 }

@@ -10,11 +10,11 @@ use serde_json::json;
 use std::time::Duration;
 
 fn asking(tab: &Tab) {
-    tab.wait_for("#desk[data-state=asking]");
+    tab.wait_for("#labelling[data-state=asking]");
 }
 
 fn item(tab: &Tab) -> String {
-    tab.eval("document.querySelector('#desk').dataset.item").as_str().unwrap_or_default().to_owned()
+    tab.eval("document.querySelector('#labelling').dataset.item").as_str().unwrap_or_default().to_owned()
 }
 
 /// Presses a key and waits until another item is asked about.
@@ -22,7 +22,7 @@ fn answer(tab: &Tab, key: &str) {
     let before = item(tab);
     tab.press(key);
     tab.until(&format!(
-        "document.querySelector('#desk').dataset.state === 'asking' && document.querySelector('#desk').dataset.item !== {}",
+        "document.querySelector('#labelling').dataset.state === 'asking' && document.querySelector('#labelling').dataset.item !== {}",
         serde_json::json!(before)
     ));
 }
@@ -63,9 +63,9 @@ fn twenty_pairs_are_labelled_with_keys_alone_and_found_as_left() {
     assert_eq!(kept.as_array().unwrap().len(), 20);
 }
 
-/// A server over a project, and the desk of somebody there; requests for which `window.held` is true wait until it is not, and
+/// A server over a project, and the label page of somebody there; requests for which `window.held` is true wait until it is not, and
 /// those for which `window.cut` is true fail.
-fn desk(tab: &Tab, server: &Server, kind: &str, name: &str) {
+fn open_labels(tab: &Tab, server: &Server, kind: &str, name: &str) {
     tab.before_pages(
         "(() => {
            const real = window.fetch;
@@ -89,12 +89,12 @@ fn undo_waits_for_the_list_and_for_answers_under_way() {
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
     tab.before_pages("window.held = () => true");
-    desk(&tab, &server, "pairs", "anna");
+    open_labels(&tab, &server, "pairs", "anna");
     tab.press("u");
     tab.eval("window.held = (address) => address.endsWith('/undo')");
     asking(&tab);
     tab.eval("window.held = null");
-    tab.wait_text("#status", "nothing to take back");
+    tab.wait_text("#status", "Nothing to undo");
     // Answers are heard after that.
     let first = item(&tab);
     answer(&tab, "y");
@@ -105,8 +105,8 @@ fn undo_waits_for_the_list_and_for_answers_under_way() {
     answer(&tab, "n");
     tab.press("u");
     tab.eval("window.held = null");
-    tab.until(&format!("document.querySelector('#desk').dataset.item === {}", json!(second)));
-    tab.wait_text("#status", "no was taken back");
+    tab.until(&format!("document.querySelector('#labelling').dataset.item === {}", json!(second)));
+    tab.wait_text("#status", "Undid no");
     tab.wait_text("#headline", "1 label,");
     asking(&tab);
     assert_ne!(first, second);
@@ -124,17 +124,17 @@ fn a_server_that_is_gone_is_asked_again_after_a_while_and_not_at_once() {
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
     tab.before_pages("window.cut = (address) => address.includes('/item/')");
-    desk(&tab, &server, "pairs", "anna");
+    open_labels(&tab, &server, "pairs", "anna");
     asking(&tab);
     // What came with the list is put off, and nothing else comes.
     for _ in 0..3 {
         let before = item(&tab);
         tab.press("s");
-        tab.until(&format!("document.querySelector('#desk').dataset.item !== {}", json!(before)));
+        tab.until(&format!("document.querySelector('#labelling').dataset.item !== {}", json!(before)));
     }
     tab.press("s");
-    tab.wait_for("#desk[data-state=loading]");
-    tab.wait_text("#status", "cannot be reached");
+    tab.wait_for("#labelling[data-state=loading]");
+    tab.wait_text("#status", "unreachable");
     tab.eval("window.asked = []");
     std::thread::sleep(Duration::from_millis(2500));
     let asked = tab.eval("window.asked.length").as_u64().unwrap();
@@ -153,7 +153,7 @@ fn what_was_confirmed_is_named_where_it_can_be_added() {
     let project = label_page::project();
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
-    desk(&tab, &server, "extras", "anna");
+    open_labels(&tab, &server, "extras", "anna");
     asking(&tab);
     assert_eq!(tab.count("#offer"), 0, "nothing is confirmed yet");
     // Whoever scrolls the code with keys answers with keys.
@@ -161,7 +161,7 @@ fn what_was_confirmed_is_named_where_it_can_be_added() {
     let title = tab.text("#finding .title");
     tab.press("y");
     tab.wait_text("#offer", &format!("Add «{title}» as a golden"));
-    tab.wait_text("#status", "Kept: reported by");
+    tab.wait_text("#status", "Saved: reported by");
     tab.pictures("label-offer");
     tab.click("#offer");
     tab.wait_text("#adopting[open]", "orders");
@@ -188,7 +188,7 @@ fn label_pages_fit_every_screen_and_keep_nobody_out() {
     project.run_list(&["run", ".", "--tool", "replay:a.jsonl", "--name", long, "-q"]).expect(0);
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
-    desk(&tab, &server, "extras", "anna");
+    open_labels(&tab, &server, "extras", "anna");
     asking(&tab);
     tab.press("y");
     tab.wait_for("#offer");
@@ -234,7 +234,7 @@ fn what_turns_writing_or_hides_is_shown_by_its_number() {
         assert!(raw.is_empty(), "{part} shows {raw:?}");
         shown.to_owned()
     };
-    desk(&tab, &server, "extras", "anna");
+    open_labels(&tab, &server, "extras", "anna");
     asking(&tab);
     for part in ["#finding .title", "#finding .text"] {
         let shown = check(part);

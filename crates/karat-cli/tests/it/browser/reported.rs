@@ -164,7 +164,7 @@ fn a_trap_is_told_on_both_sides() {
     let starter = Starter::scored();
     let tab = starter.open(&browser, "#/case/py-order-search-sqli?tool=noisy-scanner&trial=1&item=g3");
     let open = tab.text("#case button.item[aria-expanded=true]");
-    assert!(open.contains("fell into it: R1") && open.contains("trap"), "{open}");
+    assert!(open.contains("reported: R1") && open.contains("trap"), "{open}");
     assert!(tab.text("#case .more").contains("this trial did: R1"), "{}", tab.text("#case .more"));
     let told = tab.texts("#case .who tr.unasked td.fell");
     assert!(told.iter().any(|cell| cell.contains("3/3")), "{told:?}");
@@ -216,7 +216,7 @@ fn misses_are_stepped_through_there_and_back() {
         }
         panic!("there is no end of misses");
     };
-    let forward = walk(&|| tab.press("n"), "no further miss");
+    let forward = walk(&|| tab.press("n"), "no later miss");
     let cases = |of: &[(String, String)]| of.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
     assert_eq!(cases(&forward), expected);
     let mut back = walk(&|| tab.click("#case .previous-miss"), "no earlier miss");
@@ -383,7 +383,7 @@ fn figures_and_tables_need_no_script() {
     tab.scripts(false);
     tab.go(&starter.url(""));
     let shown = tab.text("main");
-    for words in ["Leaderboard", "careful-reviewer", "Scripts are off"] {
+    for words in ["Leaderboard", "careful-reviewer", "JavaScript is off"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
 }

@@ -158,7 +158,7 @@ fn a_page_that_lost_its_server_says_so_and_recovers() {
     drop(server);
     // A run that has ended is asked for seldom.
     tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
-    tab.wait_text("#lost", "cannot be reached");
+    tab.wait_text("#lost", "unreachable");
     let _again = Server::start(&project, &["--no-token", "--listen", &address]);
     tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
     tab.wait_gone("#lost");

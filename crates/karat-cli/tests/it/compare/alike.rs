@@ -32,7 +32,7 @@ fn report(project: &Project, flags: &str) -> Value {
 }
 
 fn warned(value: &Value) -> bool {
-    value["warnings"].to_string().contains("--cluster repo draws repositories whole")
+    value["warnings"].to_string().contains("--cluster repo resamples whole repositories")
 }
 
 #[test]
@@ -51,7 +51,10 @@ fn ten_repositories_are_drawn_whole_unless_told_otherwise() {
     assert_eq!(by_default.pointer(f1).unwrap()["method"], "hierarchical-cluster-bootstrap-bca");
     assert!(!warned(&by_default));
     let told = project.ok("report r.json");
-    assert!(told.contains("150 cases share 25 repositories, which are drawn whole; design effect of F1: 6."), "{told}");
+    assert!(
+        told.contains("150 cases share 25 repositories, which are resampled as a whole; design effect of F1: 6."),
+        "{told}"
+    );
     for format in ["md", "html"] {
         project.run(&format!("report r.json -o r.{format}")).expect(0);
         assert!(project.read(&format!("r.{format}")).contains("design effect of F1"), "{format}");
@@ -88,7 +91,7 @@ fn fewer_repositories_are_warned_of() {
     assert!(nine["intervals"]["cluster"].is_null());
     assert!(warned(&nine), "{}", nine["warnings"]);
     assert!(number(&nine, "/intervals/clusters/design_effect/old") > 5.0);
-    assert!(project.ok("report r.json").contains("54 cases share 9 repositories, and are taken as independent"));
+    assert!(project.ok("report r.json").contains("54 cases share 9 repositories, but are treated as independent"));
     let compared = project.json("compare r.json --json --metric f1");
     assert!(compared["cluster"].is_null() && warned(&compared), "{compared}");
     let power = project.json("power r.json --tools old,new --effect 0.05 --json");

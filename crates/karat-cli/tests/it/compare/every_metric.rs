@@ -343,5 +343,5 @@ fn cases_that_count_on_one_side_only_are_left_out() {
         assert!(because.starts_with("both have the same value in every case"), "{difference}");
     }
     let seen = project.ok("compare r.json --metric accuracy");
-    assert!(seen.contains("5 cases left out, as trials of only one side count"), "{seen}");
+    assert!(seen.contains("5 cases excluded: only one side has trials that count"), "{seen}");
 }

@@ -59,7 +59,7 @@ fn no_worse_than_a_baseline() {
     assert_eq!((&made["written"], &made["metrics"]), (&json!("base.json"), &json!(["accuracy", "f1"])));
     for old in ["base.json", "old.json --metric f1 --metric accuracy"] {
         let ran = project.run(&format!("gate old.json --no-worse-than {old}")).expect(0);
-        assert!(ran.out.contains("The gate holds: 2 demands met."), "{}", ran.out);
+        assert!(ran.out.contains("The gate passes: 2 demands passed."), "{}", ran.out);
     }
     project.run("gate old.json --no-worse-than base.json --margin 0").expect(0);
     submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
@@ -82,7 +82,7 @@ fn no_worse_than_a_baseline() {
     let open: Value = serde_json::from_str(&open.out).unwrap();
     // The baseline holds no recall.
     assert!(
-        open["demands"][0]["why"].to_string().contains("does not hold it: write it again with --metric recall"),
+        open["demands"][0]["why"].to_string().contains("does not contain it: write it again with --metric recall"),
         "{open}"
     );
     // The report and its baseline say the same, to six digits.
@@ -109,7 +109,7 @@ fn a_baseline_is_small_and_one_case_a_line() {
     project.run("gate r.json --no-worse-than other.json").says(4, &["karat.baseline/9"]);
     project.write("cut.json", &text[..text.len() / 2]);
     project.run("gate r.json --no-worse-than cut.json").says(4, &["cut.json"]);
-    project.run("gate r.json --no-worse-than gone.json").says(4, &["gone.json is not there", "karat baseline write"]);
+    project.run("gate r.json --no-worse-than gone.json").says(4, &["gone.json is missing", "karat baseline write"]);
     project.write("b.json", text.replace("\"digest\":\"blake3:", "\"digest\":\"blake3:0"));
     project.run("gate r.json --no-worse-than b.json").says(4, &["different suites"]);
     project.run("gate r.json --no-worse-than b.json --intersection").expect(3);
@@ -129,23 +129,25 @@ fn every_tool_must_pass_unless_one_is_named() {
 fn demands_come_from_files_too() {
     let project = graded(40, 1, &[("good", good), ("noisy", noisy)]);
     scored(&project, "r.json", "");
+    project.run("baseline write r.json -o ci/base.json").says(5, &["ci/base.json", "folder does not exist"]);
+    project.write("ci/README", "kept beside the suite");
     project.ok("baseline write r.json -o ci/base.json");
     project.write(
         "ci/gate.toml",
         "no_worse_than = \"base.json\"\nmetrics = [\"f1\"]\nmargin = 0.05\n\n[[rule]]\nmetric = \"f1\"\nmin = 0.6\ntool = \"good\"\n",
     );
     let ran = project.run("gate r.json --rules ci/gate.toml").expect(0);
-    assert!(ran.out.contains("The gate holds: 3 demands met."), "{}", ran.out);
+    assert!(ran.out.contains("The gate passes: 3 demands passed."), "{}", ran.out);
     project.write("bad.toml", "margn = 0.1\n[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n");
     project.run("gate r.json --rules bad.toml").says(4, &["bad.toml:1", "margin"]);
     project.write("bad.toml", "[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n[[rule]]\nmetric = \"f1\"\nmin = 0.9\nmax = 0.1\n");
     project
         .run("gate r.json --rules bad.toml")
-        .says(4, &["bad.toml:2", "did you mean `f1`", "state `min` or `max`", "at least 0.9 and at most 0.1"]);
+        .says(4, &["bad.toml:2", "did you mean `f1`", "give `min` or `max`", "at least 0.9 and at most 0.1"]);
     project.write("who.toml", "[[rule]]\nmetric = \"f1\"\nmin = 0.6\ntool = \"best\"\n");
     project.run("gate r.json --rules who.toml").says(4, &["has no tool `best`"]);
     project.write("empty.toml", "");
-    project.run("gate r.json --rules empty.toml").says(2, &["nothing is demanded"]);
+    project.run("gate r.json --rules empty.toml").says(2, &["no demands"]);
     project.run("gate r.json --rules gone.toml").says(4, &["gone.toml"]);
 }
 
@@ -153,7 +155,7 @@ fn demands_come_from_files_too() {
 fn what_is_typed_wrongly_is_said() {
     let project = graded(5, 1, &[("t", middling)]);
     scored(&project, "r.json", "");
-    project.run("gate r.json").says(2, &["nothing is demanded"]);
+    project.run("gate r.json").says(2, &["no demands"]);
     project.run("gate r.json --min f11=0.5").says(2, &["f11"]);
     project.run("gate r.json --min f1").says(2, &["such as f1=0.6"]);
     project.run("gate r.json --min f1=NaN").says(2, &["such as f1=0.6"]);
@@ -169,7 +171,7 @@ fn unknown_cost_is_not_nothing() {
         let ran = project.run(&format!("gate r.json --json {flags}")).expect(code);
         serde_json::from_str::<Value>(&ran.out).unwrap()["demands"][0]["why"].to_string()
     };
-    assert!(why(3, "--max-cost 1").contains("not all trials of t say what they cost"));
+    assert!(why(3, "--max-cost 1").contains("not all trials of t report their cost"));
     let mut priced = Vec::new();
     for line in project.read("submissions/all.jsonl").lines() {
         let mut trial: Value = serde_json::from_str(line).unwrap();
@@ -187,7 +189,7 @@ fn judges_need_a_licence_where_one_is_required() {
     let project = graded(3, 1, &[("t", middling)]);
     scored(&project, "none.json", "");
     let told = project.run("gate none.json --require-judge-licence").expect(0).out;
-    assert!(told.contains("no judge decided anything"), "{told}");
+    assert!(told.contains("no judge decided a pair"), "{told}");
     project.ok("score . --judge local -o local.json");
     let told = project.run("gate local.json --require-judge-licence").expect(3).out;
     assert!(told.contains("never probed") && told.contains("karat judge probe"), "{told}");
@@ -226,7 +228,7 @@ fn judges_need_a_licence_where_one_is_required() {
     // Twenty-six pairs without an error are too few for 10 %, and enough for 15 %.
     let few = all(rate(0, 26), rate(0, 26), rate(0, 52));
     let (_, told) = gate(few.clone(), rate(0, 52), "0.1", 3);
-    assert!(told.contains("n = 26 cannot tell; about 35 such pairs would do"), "{told}");
+    assert!(told.contains("n = 26 is too small to decide; about 35 such pairs would be enough"), "{told}");
     gate(few, rate(0, 52), "0.15", 0);
     // Each demand fails for itself and is named.
     for (kinds, fooled, failed) in [
@@ -251,7 +253,7 @@ fn a_gate_is_written_for_ci() {
     scored(&project, "r.json", "");
     let summary = project.path("summary.md");
     let line = "gate r.json --min f1=0.6 --min f1=0.7 --min f1=0.9 -o g.xml -o g.md -o g.json";
-    Ran::of(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace())).expect(1);
+    Ran::start(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace())).expect(1);
     insta::assert_snapshot!("gate_junit", project.read("g.xml"));
     assert_eq!(project.read("summary.md"), project.read("g.md"));
     insta::assert_snapshot!("gate_markdown", project.read("g.md"));

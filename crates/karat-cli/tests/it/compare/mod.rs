@@ -86,5 +86,5 @@ pub(crate) fn scored(project: &Project, file: &str, flags: &str) {
 
 /// What a person sees at 80 columns.
 pub(crate) fn seen(project: &Project, line: &str) -> Ran {
-    Ran::of(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+    Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
 }

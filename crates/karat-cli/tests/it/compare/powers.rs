@@ -10,7 +10,7 @@ fn from_a_stated_spread() {
     // The example of docs/statistics.md: (2.80 · 6)² = 282.6.
     let json = project.json("power --effect 0.05 --std 0.3 --json");
     near(&json, "/cases", 283.0);
-    assert!(project.ok("power --effect 0.05 --std 0.3").contains("4 times out of 5: 283 cases."));
+    assert!(project.ok("power --effect 0.05 --std 0.3").contains("(4 times out of 5): 283 cases."));
     let more = project.json("power --effect 0.05 --std 0.3 --power 0.9 --json");
     assert!(number(&more, "/cases") > 283.0);
     project.run("power --effect 0.05").says(2, &["--std 0.3"]);
@@ -65,7 +65,7 @@ fn one_tool_is_taken_for_two_that_have_nothing_in_common() {
     // A ratio over verdicts has a spread too.
     assert!(number(&project.json("power --effect 0.05 r.json --tool old --metric accuracy --json"), "/cases") > 2.0);
     project.run("power --effect 0.05 r.json --tool none").says(2, &["has no tool `none`"]);
-    project.run("power --effect 0.05 r.json --tool old --cluster team").says(2, &["no case states `team`"]);
+    project.run("power --effect 0.05 r.json --tool old --cluster team").says(2, &["no case has the field `team`"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn judges_are_told_apart_where_several_judged() {
     let json = project.json("power --effect 0.05 r.json local.json --tool new --json");
     assert!(json["variance"]["judges"].is_number(), "{json}");
     near(&json, "/variance/judges_per_trial", 2.0);
-    project.run("power --effect 0.05 r.json r.json --tool new").says(4, &["judged by the same"]);
+    project.run("power --effect 0.05 r.json r.json --tool new").says(4, &["has the same judge"]);
     project.run("power --effect 0.05 r.json local.json").says(2, &["--tool"]);
 }
 

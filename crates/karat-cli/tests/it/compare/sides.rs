@@ -47,7 +47,7 @@ fn what_cannot_be_compared_says_so() {
     let project = graded(12, 1, &[("t", middling)]);
     scored(&project, "r.json", "");
     project.run("compare r.json").says(2, &["only one tool"]);
-    project.run("compare r.json --tools t,u").says(2, &["has no tool `u`", "There are: t"]);
+    project.run("compare r.json --tools t,u").says(2, &["has no tool `u`", "Available: t"]);
     project.run("compare r.json r.json --metric f7").says(2, &["f7"]);
     project.run("compare r.json r.json --margin -1").expect(2);
     project.run("compare r.json r.json -o x.docx").says(2, &["x.docx", ".md"]);

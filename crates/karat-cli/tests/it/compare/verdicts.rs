@@ -55,7 +55,7 @@ fn cases_of_one_repository_count_as_one() {
     near(&json, "/comparisons/0/metrics/0/n", 36.0);
     assert_eq!(json["comparisons"][0]["metrics"][0]["unreliable"], true);
     assert_eq!(json["comparisons"][0]["metrics"][0]["method"], "cluster-bootstrap-bca");
-    project.run("compare r.json --cluster team").says(2, &["no case states `team`", "language, repo"]);
+    project.run("compare r.json --cluster team").says(2, &["no case has the field `team`", "language, repo"]);
 }
 
 #[test]

@@ -109,7 +109,10 @@ fn goldens_follow_their_lines() {
     };
     let told: String = list.as_array().unwrap().iter().map(line).collect();
     insta::assert_snapshot!("drift", told);
-    let table = project.run("drift suite --repo repo --from v1 --to v2").says(0, &["--write puts the new places"]).out;
+    let table = project
+        .run("drift suite --repo repo --from v1 --to v2")
+        .says(0, &["write the new locations to the suite's files with --write"])
+        .out;
     assert!(table.ends_with("5 goldens: 1 unchanged, 2 moved, 1 edited, 1 lost\n"), "{table}");
     assert_eq!(project.read("suite/cases/app/case.yaml"), CASE, "nothing is written unasked");
 }

@@ -25,7 +25,7 @@ fn what_was_trusted_passes() {
     assert!(project.read("exact/karat.toml").contains("profile = \"identity\""));
     let ran = project.run("score exact --submission scan.jsonl").expect(0);
     assert!(ran.out.contains("pass"), "{}", ran.out);
-    assert!(project.ok("check exact --strict").contains("nothing to mend"));
+    assert!(project.ok("check exact --strict").contains("no problems"));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn what_moved_fails_and_is_named() {
     let ran = project.run("score exact --submission new.jsonl").expect(1);
     assert!(ran.out.contains("FAIL") && ran.out.contains("scan does not pass"), "{}", ran.out);
     assert!(ran.out.contains("missing     web · R2 at 8 (no finding has its key)"), "{}", ran.out);
-    assert!(ran.out.contains("unexpected  web · R2 at 9 (its key is none of the expected ones)"), "{}", ran.out);
+    assert!(ran.out.contains("unexpected  web · R2 at 9 (its key is not one of the expected keys)"), "{}", ran.out);
     assert!(!ran.out.contains("R1 at 3"), "{}", ran.out);
     // A finding where there was silence fails too, and so does a scan that crashed.
     project.write(
@@ -65,7 +65,7 @@ fn expectations_are_updated() {
             "1 new, 1 kept, 1 not met",
             "web: v2|app.py|r3|lines:20-20",
             "web: v2|app.py|r2|lines:8-8",
-            "(--prune drops them)",
+            "(--prune removes them)",
         ],
     );
     let keys = |project: &Project| {
@@ -76,7 +76,7 @@ fn expectations_are_updated() {
     assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r2|lines:8-8", "v2|app.py|r3|lines:20-20"]);
     project.run("score exact --submission new.jsonl").expect(1);
     let ran = project.run("expect --from new.jsonl --suite exact --prune -o exact/cases.jsonl");
-    ran.says(0, &["0 new, 2 kept, 1 not met", "are gone and were dropped"]);
+    ran.says(0, &["0 new, 2 kept, 1 not met", "are gone and were removed"]);
     assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r3|lines:20-20"]);
     project.run("score exact --submission new.jsonl").expect(0);
 }

@@ -211,9 +211,9 @@ fn misses_say_what_became_of_their_keys() {
     assert_eq!(warnings, json!([]));
     let chunk = json!({ "id": "g", "title": "x", "identity_key": "v2|a.py|r|chunk:2" });
     let (told, _) = missed(json!([chunk]), finding.clone());
-    assert_eq!(told, ["key_refused its key names a chunk, and identity.chunk_anchors is off"]);
+    assert_eq!(told, ["key_refused its key names a chunk, but identity.chunk_anchors is off"]);
     let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "a.py" }]), finding.clone());
-    assert_eq!(told, ["no_key no key can be built for it: it states no rule_id or line_start"]);
+    assert_eq!(told, ["no_key no key can be built for it: it has no rule_id or line_start"]);
     let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "b.py", "rule_id": "R" }]), finding);
     assert_eq!(told, ["key_absent no finding has its file and rule"]);
 }
@@ -224,12 +224,12 @@ fn stated_keys_that_differ_are_warned_of_on_both_sides() {
     let finding = json!([{ "id": "f", "title": "x", "file": "a.py", "rule_id": "r", "line_start": 3, "identity_key": "v2|a.py|r|lines:4-4" }]);
     let (told, warnings) = missed(json!([golden]), finding);
     assert_eq!(told, Vec::<String>::new());
-    let differ = "an identity key that differs from the computed one; theirs was used:";
+    let differ = "an identity key that differs from the computed key; the given key was used:";
     assert_eq!(
         warnings,
         json!([
-            format!("1 golden states {differ} c g states v2|a.py|r|lines:4-4, computed is v2|a.py|r|lines:3-3"),
-            format!("t: 1 finding carries {differ} c f states v2|a.py|r|lines:4-4, computed is v2|a.py|r|lines:3-3"),
+            format!("1 golden has {differ} c g has v2|a.py|r|lines:4-4, computed v2|a.py|r|lines:3-3"),
+            format!("t: 1 finding has {differ} c f has v2|a.py|r|lines:4-4, computed v2|a.py|r|lines:3-3"),
         ])
     );
     // A golden whose file is a glob may state the key of one file.

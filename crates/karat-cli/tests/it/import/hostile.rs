@@ -60,7 +60,7 @@ fn hostile_suites_and_submissions_are_refused_in_words() {
     let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
     for content in ["[".repeat(100_000), "{\"case\":".repeat(50_000), "\u{0}\u{0}".to_owned(), "{".to_owned()] {
         let arguments = ["score", ".", "--submission", "-"];
-        let ran = Ran::of(project.command().args(arguments).write_stdin(content)).says(4, &["<stdin>"]);
+        let ran = Ran::start(project.command().args(arguments).write_stdin(content)).says(4, &["<stdin>"]);
         assert!(!ran.err.contains("panicked"), "{}", ran.err);
     }
     let anchors = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n";

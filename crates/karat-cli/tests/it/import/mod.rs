@@ -96,8 +96,8 @@ fn an_unknown_format_is_named_with_its_neighbour() {
     let project = Project::new().with("x.json", "{}");
     project
         .run("import --from sarf x.json")
-        .says(2, &["there is no format `sarf`, did you mean `sarif`?", "There are: sarif"]);
-    project.run("import --from q x.json").says(2, &["there is no format `q`. There are: sarif"]);
+        .says(2, &["unknown format `sarf`, did you mean `sarif`?", "Available: sarif"]);
+    project.run("import --from q x.json").says(2, &["unknown format `q`. Available: sarif"]);
     project.run("import x.json").says(2, &["--from FORMAT"]);
     project.run("import --from sarif").expect(2);
     project.run("import --from sarif absent.sarif --case c").says(4, &["absent.sarif"]);
@@ -162,7 +162,7 @@ fn what_was_imported_can_be_scored() {
         .says(0, &["wrote sub.jsonl (2 trials, 1 finding)"]);
     assert_eq!(project.json("score . --json --submission sub.jsonl")["tools"][0]["cases"][0]["trials"][0]["trial"], 2);
     // The same at once, and through standard input.
-    let ran = crate::project::Ran::of(
+    let ran = crate::project::Ran::start(
         project
             .command()
             .args(["import", "--from", "sarif", "--suite", ".", "--trial-number", "2", "-"])

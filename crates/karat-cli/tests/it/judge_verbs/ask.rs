@@ -85,9 +85,9 @@ fn no_answer_is_no_no() {
 fn what_is_missing_is_said() {
     let project = suite();
     let check = |line: &str, text: &str| drop(project.run(line).says(2, &[text]));
-    check("judge ask one", "type the known problem and the report");
+    check("judge ask one", "give the known problem and the report");
     check("judge ask a b c", "TEXT");
-    check("judge ask --case orders --golden sqli a b", "type the report alone");
+    check("judge ask --case orders --golden sqli a b", "give only the report");
     check("judge ask --case order --golden sqli a", "did you mean `orders`?");
     check("judge ask --case orders --golden sql a", "did you mean `sqli`?");
     check("judge ask --golden sqli a", "--case");

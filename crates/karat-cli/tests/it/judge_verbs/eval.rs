@@ -71,7 +71,7 @@ fn any_judge_is_measured_on_the_same_pairs() {
     assert!(figures.get("params").is_none());
     let told = project.ok("judge eval . --judge model");
     assert_eq!(server.requests(), 5);
-    for part in ["the judge model, against human:eve", "plain overlap", "pair by pair: agree 1.000 ["] {
+    for part in ["the judge model, against human:eve", "word overlap", "by pair: agree 1.000 ["] {
         assert!(told.contains(part), "no {part:?} in\n{told}");
     }
 }
@@ -90,7 +90,7 @@ fn what_has_no_answer_is_named_and_no_no() {
     let ran = project.run("judge eval . --judge terse --json").says(
         0,
         &[
-            "1 of 5 labelled pairs have no answer and are in no figure",
+            "1 of 5 labelled pairs have no answer and are excluded from the figures",
             "orders/sqli/ada/1/f1: the script has no answer",
         ],
     );
@@ -109,7 +109,7 @@ fn what_has_no_answer_is_named_and_no_no() {
 fn parameters_belong_to_the_local_judge() {
     let project = calibrated();
     with_server(&project, "model", &Server::thinking(honest));
-    project.run("judge eval . --judge model --params p.toml").says(2, &["--params are those of the local judge"]);
+    project.run("judge eval . --judge model --params p.toml").says(2, &["--params applies to the local judge"]);
     let panel = project.json("judge eval . --judge local,model --json");
     assert_eq!(panel["judge"], "local,model");
     assert!(panel["agreement"]["percent"]["ci"].is_array(), "{panel}");

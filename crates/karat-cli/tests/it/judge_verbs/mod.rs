@@ -55,7 +55,7 @@ fn decided(matched: bool, words: &str) -> Value {
 
 /// Runs the command at a width of 80 columns.
 fn narrow(project: &Project, arguments: &[&str]) -> Ran {
-    Ran::of(project.command().env("COLUMNS", "80").args(arguments))
+    Ran::start(project.command().env("COLUMNS", "80").args(arguments))
 }
 
 /// What stands between the fences of this name, read as JSON.

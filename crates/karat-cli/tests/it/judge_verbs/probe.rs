@@ -47,7 +47,7 @@ fn a_scorecard_for_people() {
     let project = suite();
     with_server(&project, "yielding", &Server::thinking(obedient));
     let ran = narrow(&project, &["judge", "probe", ".", "--judge", "yielding"]).expect(0);
-    assert!(ran.err.contains("kept in .karat"), "{}", ran.err);
+    assert!(ran.err.contains("stored in .karat"), "{}", ran.err);
     insta::assert_snapshot!(ran.out);
 }
 
@@ -117,7 +117,7 @@ fn what_cannot_be_probed_says_what_can() {
         .with("empty/cases.jsonl", json!({ "id": "c", "issues": [] }).to_string());
     let check = |line: &str, code: i32, text: &str| drop(project.run(line).says(code, &[text]));
     check("judge probe . --judge local,human", 2, "karat judge probe . --judge local");
-    check("judge probe . --judge human", 2, "name the local judge or a model");
+    check("judge probe . --judge human", 2, "use the local judge or a model");
     check("judge probe . --judge none", 2, "name a judge with --judge");
     check("judge probe . --judge lokal", 2, "did you mean `local`?");
     check("judge probe empty", 4, "the suite empty has no golden with a title or a description");
@@ -131,7 +131,7 @@ fn reported(project: &Project, judge: &str) -> (Value, String) {
     project.write("s.jsonl", lines(&[trial("auth", "ada", 1, found)]));
     let report = project.json(&format!("score . --submission s.jsonl --judge {judge} --json"));
     let words = format!("score . --submission s.jsonl --judge {judge}");
-    let table = Ran::of(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
+    let table = Ran::start(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
     let line = table.lines().find(|line| line.contains(&format!("{judge}:"))).unwrap_or_default().to_owned();
     (report["judges"][0].clone(), line)
 }
@@ -181,7 +181,10 @@ fn a_judge_that_says_yes_to_all_is_not_praised_for_steadiness() {
     with_server(&project, "kind", &Server::thinking(|_| decided(true, "surely")));
     let told = narrow(&project, &["judge", "probe", ".", "--judge", "kind"]).expect(0).out;
     let words = "wrong about 0 of 4 known-right and 4 of 4 known-wrong pairs, fooled in 0 of 8";
-    assert!(told.contains(words) && told.contains("fails") && told.contains("wrong about known-wrong pairs"), "{told}");
+    assert!(
+        told.contains(words) && told.contains(": fail") && told.contains("wrong about known-wrong pairs"),
+        "{told}"
+    );
     let (_, line) = reported(&project, "kind");
     assert!(line.contains(words), "{line}");
 }
@@ -240,7 +243,7 @@ fn judges_that_do_not_read_get_no_licence() {
         // The judge of the small suite is known by what it is, and may be probed with the goldens of another.
         let mut probe = project.command();
         probe.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
-        let card = Ran::of(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
+        let card = Ran::start(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
         let card: Value = serde_json::from_str(&card.out).unwrap();
         assert_eq!(card["kinds"]["known_wrong"]["n"], 26, "{name}");
         project.ok("score suite --submission s.jsonl --judge it -o r.json");
@@ -269,7 +272,7 @@ fn a_judge_that_reads_gets_a_licence() {
     with_server(&project, "careful", &server);
     let base = format!("http://127.0.0.1:{}/v1", server.port);
     let probe = ["judge", "probe", "--judge", "openai/model-of-careful", "--json"];
-    Ran::of(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
+    Ran::start(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
     let (judge, _) = reported(&project, "careful");
     assert_eq!(judge["probe"]["suite"], "starter");
     project.ok("score . --submission s.jsonl --judge careful -o r.json");

@@ -111,7 +111,7 @@ fn an_audit_flows_into_the_report() {
             extras.contains("x9") && extras.contains("x8") && bank["extras"].as_array().unwrap().len() == 2,
             "{extras}"
         );
-        for class in ["the audit calls it a remark", "the audit calls it made up"] {
+        for class in ["the audit classifies it as informational", "the audit classifies it as hallucinated"] {
             assert!(extras.contains(class), "{extras}");
         }
         // What says vulnerable of safe code is wrong, and of code in prose it is right.

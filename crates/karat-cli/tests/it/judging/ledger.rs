@@ -8,7 +8,7 @@ const LINE: &str = "score suite --submission it.jsonl --judge sonnet --json";
 
 /// Runs a line where nobody can be asked: no server, and no key.
 fn alone(project: &Project, line: &str) -> Ran {
-    Ran::of(unkeyed(project, nobody()).args(line.split_whitespace()))
+    Ran::start(unkeyed(project, nobody()).args(line.split_whitespace()))
 }
 
 /// The same work on another machine, with nothing but the exported ledger.
@@ -23,7 +23,7 @@ fn an_exported_ledger_is_enough() {
     let again = alone(&there, &format!("{LINE} --judge-cache only")).expect(0);
     assert_eq!(lasting(&again.out), lasting(&first.out));
     // Neither is a key missed where everything is known, nor any server.
-    let plain = Ran::of(there.command().args(LINE.split_whitespace())).expect(0);
+    let plain = Ran::start(there.command().args(LINE.split_whitespace())).expect(0);
     assert_eq!(lasting(&plain.out), lasting(&first.out));
     let report: serde_json::Value = serde_json::from_str(&again.out).unwrap();
     let spent = &report["measured"]["judges"]["sonnet"];
@@ -97,11 +97,11 @@ fn what_is_kept_is_taken_or_left() {
 #[test]
 fn a_missing_key_is_told() {
     let project = project(1, 1);
-    let ran = Ran::of(project.command().args(LINE.split_whitespace()));
+    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
     ran.says(5, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
     let mut command = command(&project, &sure(true));
-    let ran = Ran::of(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
-    assert!(!ran.says(4, &["characters that no key has"]).err.contains(KEY));
+    let ran = Ran::start(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
+    assert!(!ran.says(4, &["has invalid characters"]).err.contains(KEY));
 }
 
 /// A recorded ledger is a judge by itself, under the name of the model that it is of.

@@ -64,7 +64,7 @@ fn unkeyed(project: &Project, port: u16) -> Command {
 
 /// Runs a line with a server to ask.
 fn run(project: &Project, server: &Server, line: &str) -> Ran {
-    Ran::of(command(project, server).args(line.split_whitespace()))
+    Ran::start(command(project, server).args(line.split_whitespace()))
 }
 
 /// The report of a line that must end well.

@@ -166,7 +166,7 @@ fn what_was_said_can_be_measured_again() {
     close("ac1", value("/ac1/value"));
     // They are judgements like any others: with one judge named, only it is heard, and nobody is asked.
     let line = format!("{LINE} --judgements said.jsonl --judge b --judge-cache off");
-    let heard = Ran::of(project.command().args(line.split_whitespace())).expect(0);
+    let heard = Ran::start(project.command().args(line.split_whitespace())).expect(0);
     let alone = report(&project, &server, &format!("{LINE} --judge b"));
     assert_eq!(found(&serde_json::from_str(&heard.out).unwrap()), found(&alone));
 }
@@ -178,11 +178,11 @@ fn anybody_may_sit_on_a_panel() {
     let server = table(|_, _| Ok(true));
     let line = format!("{LINE} --judge local,a,b");
     let told = run(&project, &server, &line).expect(0);
-    let again = Ran::of(project.command().args(format!("{line} --judge-cache only").split_whitespace())).expect(0);
+    let again = Ran::start(project.command().args(format!("{line} --judge-cache only").split_whitespace())).expect(0);
     assert_eq!(lasting(&told.out), lasting(&again.out));
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(found(&told), "yyy");
     assert_eq!(of_judge(&told, "local")["asked"], 3);
-    run(&project, &server, &format!("{LINE} --judge a,a")).says(4, &["nobody votes twice"]);
-    run(&project, &server, &format!("{LINE} --judge a,nobody")).says(2, &["there is no judge `nobody`"]);
+    run(&project, &server, &format!("{LINE} --judge a,a")).says(4, &["votes once"]);
+    run(&project, &server, &format!("{LINE} --judge a,nobody")).says(2, &["unknown judge `nobody`"]);
 }

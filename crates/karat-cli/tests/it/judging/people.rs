@@ -26,7 +26,7 @@ fn tally(report: &Value) -> (u64, u64, usize) {
 fn labels_decide_and_what_has_none_is_unjudged() {
     let project = project(3, 1);
     // Nobody has said anything: people are told what to do.
-    let ran = Ran::of(project.command().args(LINE.split_whitespace()));
+    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
     ran.says(5, &["the judge human answered none of 3 questions", "karat label next"]);
     label(&project, "anna", "yes");
     label(&project, "anna", "no");

@@ -39,7 +39,7 @@ fn the_published_benchmark_asks_about_one_candidate_of_each_golden() {
         let project = four();
         let server = by_words(|words| Ok(if words.contains("Golden b") { pair(false, 0.8) } else { pair(true, 0.7) }));
         let mut command = command(&project, &server);
-        let ran = Ran::of(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
+        let ran = Ran::start(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         let asked: Vec<String> = server.bodies().iter().map(user).collect();
         let about = |golden: &str, finding: &str| {
@@ -76,17 +76,17 @@ fn the_published_benchmark_asks_nobody_by_itself() {
             command.env("KARAT_JUDGE_MODEL", "claude-of-mine");
         }
         let report: Value =
-            serde_json::from_str(&Ran::of(command.args(line.split_whitespace())).expect(0).out).unwrap();
+            serde_json::from_str(&Ran::start(command.args(line.split_whitespace())).expect(0).out).unwrap();
         let matched: Vec<&Value> = only(&report)["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
         assert_eq!(matched, ["a", "b"]);
         assert_eq!((server.requests(), &report["judges"]), (0, &json!([])));
     }
     // An empty variable names nobody, and a model of another house is asked where that house answers.
     let mut empty = command(&project, &server);
-    Ran::of(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
+    Ran::start(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
     assert_eq!(server.requests(), 0);
     let mut other = command(&project, &server);
-    Ran::of(other.env("KARAT_JUDGE_MODEL", "gpt-4o").args(CRB.split_whitespace())).expect(0);
+    Ran::start(other.env("KARAT_JUDGE_MODEL", "gpt-4o").args(CRB.split_whitespace())).expect(0);
     assert!(server.bodies().iter().all(|body| body["messages"][0]["role"] == "system" && body["model"] == "gpt-4o"));
     assert_eq!(server.requests(), 3);
 }
@@ -142,7 +142,7 @@ fn judgements_that_are_given_are_not_asked_for() {
     all.push_str(&lines(&[said(4, true)]));
     project.write("all.jsonl", all);
     let quiet = "score suite --submission it.jsonl --judgements all.jsonl --judge sonnet --json --judge-cache off";
-    let ran = Ran::of(project.command().args(quiet.split_whitespace())).expect(0);
+    let ran = Ran::start(project.command().args(quiet.split_whitespace())).expect(0);
     assert_eq!((server.requests(), ran.code), (1, Some(0)));
     // Nobody is asked, and what was given counts all the same.
     let none = report(&project, &server, &line.replace("sonnet", "none"));

@@ -64,7 +64,7 @@ fn a_tool_that_is_a_model_is_adapted_to_in_the_same_way() {
     let mut command = project.command();
     command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
     command.args(["run", "suite", "--tool", "llm:openai/m", "--trials", "2", "-j", "4", "-q", "--json"]);
-    let report: Value = serde_json::from_str(&Ran::of(&mut command).expect(0).out).unwrap();
+    let report: Value = serde_json::from_str(&Ran::start(&mut command).expect(0).out).unwrap();
     assert_eq!(crate::run::outcomes(&report), "reported 6");
     assert_eq!((server.requests(), server.faults()), (7, 1));
     assert!(warnings(&report).contains("the provider refused `temperature`"), "{}", warnings(&report));
@@ -80,7 +80,7 @@ fn a_short_key_strikes_nothing() {
         let line = format!("score suite --submission it.jsonl --judge {judge} --json");
         let mut command = command(&project, &server);
         command.envs([("ANTHROPIC_API_KEY", "x"), ("OPENAI_API_KEY", "x")]).args(line.split_whitespace());
-        let ran = Ran::of(&mut command).expect(0);
+        let ran = Ran::start(&mut command).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(of_judge(&report, judge)["unjudged"], 0);
         assert!(ran.out.contains("An explicit example."), "{}", ran.out);

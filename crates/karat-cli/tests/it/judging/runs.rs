@@ -24,10 +24,10 @@ const LINE: &str = "run suite --tool tools/finder.toml --trials 1 --judge sonnet
 #[test]
 fn a_missing_key_is_told_before_the_first_trial() {
     let project = tooled(1);
-    let ran = Ran::of(project.command().args(LINE.split_whitespace()));
+    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
     ran.says(2, &["the judge `sonnet` cannot be asked", "ANTHROPIC_API_KEY holds no key"]);
     let panel = LINE.replace("sonnet", "local,sonnet");
-    Ran::of(project.command().args(panel.split_whitespace())).says(2, &["ANTHROPIC_API_KEY holds no key"]);
+    Ran::start(project.command().args(panel.split_whitespace())).says(2, &["ANTHROPIC_API_KEY holds no key"]);
     assert!(!project.path(".karat").exists(), "something was begun");
     project.run(&LINE.replace("sonnet", "sonet")).says(2, &["did you mean `sonnet`?"]);
     // Where nobody will be asked, nothing is missing.
@@ -41,7 +41,7 @@ fn trials_are_kept_when_the_judge_fails() {
     let closed = Server::start(Behaviour::always(&[Fault::Unauthorized]));
     let failed = run(&project, &closed, LINE);
     let failed =
-        failed.says(5, &["the key is not accepted", "all trials are kept", "karat run --resume", "--judge none"]);
+        failed.says(5, &["the key was rejected", "all trials are stored", "karat run --resume", "--judge none"]);
     assert_eq!(failed.out, "");
     assert_eq!(project.ok("store export latest").lines().count(), 3);
     assert_eq!(project.json("store list --json")[0]["state"], "stopped");
@@ -65,7 +65,7 @@ fn a_judged_run_needs_nobody_any_more() {
     let project = tooled(2);
     let server = sure(true);
     let first = run(&project, &server, LINE).expect(0);
-    let alone = |line: &str| Ran::of(unkeyed(&project, nobody()).args(line.split_whitespace())).expect(0);
+    let alone = |line: &str| Ran::start(unkeyed(&project, nobody()).args(line.split_whitespace())).expect(0);
     assert!(alone("explain case-1 --run latest").out.contains("sonnet"));
     assert_eq!(lasting(&alone("score latest --json").out), lasting(&first.out));
     assert_eq!(alone("report latest --json").out, first.out);
@@ -73,7 +73,7 @@ fn a_judged_run_needs_nobody_any_more() {
     let forgetful = tooled(1);
     run(&forgetful, &server, &format!("{LINE} --judge-cache off")).expect(0);
     std::fs::remove_dir_all(forgetful.path("suite")).unwrap();
-    let told = Ran::of(unkeyed(&forgetful, nobody()).args(["explain", "case-1", "--run", "latest"])).expect(0);
+    let told = Ran::start(unkeyed(&forgetful, nobody()).args(["explain", "case-1", "--run", "latest"])).expect(0);
     assert!(told.out.contains("sonnet"), "{}", told.out);
 }
 
@@ -93,8 +93,8 @@ fn the_judges_of_an_imported_run_are_not_asked() {
     for line in ["score latest", "score latest --judge sonnet", "score latest --profile crb --judge sonnet"] {
         let mut command = unkeyed(&project, nobody());
         let line = format!("{line} --store other --json");
-        let ran = Ran::of(command.env("ANTHROPIC_API_KEY", KEY).args(line.split_whitespace()));
-        ran.says(2, &["there is no judge `sonnet`"]);
+        let ran = Ran::start(command.env("ANTHROPIC_API_KEY", KEY).args(line.split_whitespace()));
+        ran.says(2, &["unknown judge `sonnet`"]);
     }
     assert_eq!(server.requests(), requests, "a key was sent to where a file said");
     // What it came with is told, and so is what needs no judge of its.
@@ -181,10 +181,10 @@ fn judging_can_be_stopped_and_goes_on() {
     let server = slow();
     let line = "run suite --tool replay:it.jsonl --trials 1 --judge sonnet";
     let said = interrupt(begin(&project, &server, line, 12));
-    assert!(said.contains("all trials are kept; ask again with: karat run --resume"), "{said}");
+    assert!(said.contains("all trials are stored; ask the judge again with: karat run --resume"), "{said}");
     let other = sure(true);
     let mut command = command(&project, &other);
-    let told = Ran::of(command.args("run --resume latest --json -q".split_whitespace())).expect(0);
+    let told = Ran::start(command.args("run --resume latest --json -q".split_whitespace())).expect(0);
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!((other.requests(), &of_judge(&told, "sonnet")["asked"]), (4, &json!(12)));
 }

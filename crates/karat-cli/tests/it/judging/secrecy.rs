@@ -111,7 +111,7 @@ fn a_key_is_seen_nowhere() {
         let server = repeating();
         let more = format!("--judge {judge} --save-judgements said.jsonl -o report.json -o report.md -o report.sarif");
         let ran = run(&project, &server, &format!("score suite --submission it.jsonl {more}")).expect(0);
-        assert!(ran.err.contains("once more in") && ran.err.contains("answered 429"), "{}", ran.err);
+        assert!(ran.err.contains("retrying in") && ran.err.contains("answered 429"), "{}", ran.err);
         let begun = run(&project, &server, &format!("run suite --tool replay:it.jsonl --judge {judge} -j 1")).expect(0);
         let told = run(&project, &server, "explain c5 --run latest").expect(0);
         assert!(told.out.contains("Your key is [key], and Bearer [key]."), "{}", told.out);
@@ -124,7 +124,7 @@ fn a_key_is_seen_nowhere() {
         let closed = Server::start(Behaviour::always(&[Fault::Unauthorized]));
         let line = format!("score suite --submission it.jsonl --judge {judge} --judge-cache off");
         let refused =
-            Ran::of(command(&project, &closed).args(line.split_whitespace())).says(5, &["[key]", "not accepted"]);
+            Ran::start(command(&project, &closed).args(line.split_whitespace())).says(5, &["[key]", "was rejected"]);
         assert!(!refused.err.contains(KEY) && !refused.out.contains(KEY), "{}", refused.err);
         let files = holding(&project, KEY);
         assert!(files.1 > 8, "only {} files were looked at", files.1);
@@ -161,7 +161,7 @@ fn a_suite_alone_sends_no_key_away() {
     let told = |line: &str| {
         let mut command = project.command();
         command.env("MINE", KEY).args(line.split_whitespace());
-        Ran::of(&mut command)
+        Ran::start(&mut command)
     };
     let away = "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://elsewhere.test/v1\"\nkey_env = \"MINE\"\n";
     suite(&format!("[scoring.override]\njudge = \"theirs\"\n[judges.theirs]\n{away}"));

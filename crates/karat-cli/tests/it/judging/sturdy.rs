@@ -28,7 +28,7 @@ fn many_faults(judge: &str, cases: usize, seed: u64) {
     let share = bad.faults() as f64 / bad.requests() as f64;
     assert!((0.25..0.35).contains(&share), "{share}");
     assert_eq!((good.requests(), bad.after_success()), ((QUESTIONS * cases) as u64, 0));
-    assert!(ran.err.contains("once more in") && ran.err.contains("not told here"), "{}", ran.err);
+    assert!(ran.err.contains("retrying in") && ran.err.contains("further retries are not printed"), "{}", ran.err);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn nothing_that_races_is_seen() {
             project.write("suite/karat.toml", config.replace("-test\"", &concurrency));
             let line =
                 format!("score suite --submission it.jsonl --judge {judge} --judge-cache off --json -j {threads}");
-            let ran = Ran::of(command(&project, &server).args(line.split_whitespace())).expect(0);
+            let ran = Ran::start(command(&project, &server).args(line.split_whitespace())).expect(0);
             reports.insert(lasting(&ran.out));
         }
         assert_eq!(reports.len(), 1, "{judge}: {:?}", reports.iter().map(String::len).collect::<Vec<_>>());
@@ -91,7 +91,7 @@ fn a_server_without_an_answer_is_an_error() {
         }
     };
     check(&[Fault::Broken], &["answered none of 2 questions, the first because 1 requests failed", "answered 500"]);
-    check(&[Fault::Unauthorized], &["the key is not accepted, see `key_env`"]);
+    check(&[Fault::Unauthorized], &["the key was rejected, see `key_env`"]);
     check(&[Fault::Refusal], &["answered none of 2 questions", "it refused to answer"]);
     // One that answers some of them is heard, and the rest is named.
     let server =

@@ -28,7 +28,7 @@ fn with_asking_tool(asks: &str) -> Project {
 
 fn run(project: &Project, arguments: &[&str]) -> Ran {
     let words = ["run", "suite", "-q", "--json"];
-    Ran::of(project.command().env("HOME", project.path("home")).env("A_TOKEN", "t").args(words).args(arguments))
+    Ran::start(project.command().env("HOME", project.path("home")).env("A_TOKEN", "t").args(words).args(arguments))
 }
 
 #[test]
@@ -95,11 +95,15 @@ fn at_a_terminal_the_answer_is_asked_for_once() {
         let mut terminal = assert_cmd::Command::new("script");
         terminal.args(["-qec", &format!("{karat} run suite -q"), "/dev/null"]).current_dir(project.path(""));
         terminal.env_remove("CI").env("XDG_CONFIG_HOME", project.path(".user")).env("COLUMNS", "100");
-        Ran::of(terminal.write_stdin(answer))
+        Ran::start(terminal.write_stdin(answer))
     };
     let refused = typed("n\n");
     assert_eq!(refused.code, Some(2), "{}", refused.out);
-    assert!(refused.out.contains("use the network") && refused.out.contains("was not allowed"), "{}", refused.out);
+    assert!(
+        refused.out.contains("use the network") && refused.out.contains("was not given the permissions"),
+        "{}",
+        refused.out
+    );
     assert_eq!(typed("y\n").code, Some(0));
     let again = typed("");
     assert!(again.code == Some(0) && !again.out.contains("[y/N]"), "{}", again.out);

@@ -126,7 +126,7 @@ except OSError:
     let mut command = project.command();
     command.env("http_proxy", &proxy).env("no_proxy", "");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--isolation", "bubblewrap"]);
-    crate::project::Ran::of(&mut command).expect(0);
+    crate::project::Ran::start(&mut command).expect(0);
     let said = project.ok("store show latest --trial it case-1 1 --artifact stdout");
     assert_eq!(said, "elsewhere\n403\n403\n403\n403\nnot direct\n");
     assert!(service.accept().is_err(), "it got through");

@@ -191,7 +191,7 @@ fn stopping_ends_an_import() {
     let import = wait_for("an import", || import_of(run));
     assert!(Command::new("kill").args(["-STOP", &import.to_string()]).status().unwrap().success());
     let said = signalled(child, "-INT", &run.to_string(), soon);
-    assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");
+    assert!(said.contains("0 of 3 trials are stored") && said.contains("karat run --resume"), "{said}");
     assert!(!std::path::Path::new(&format!("/proc/{import}")).exists(), "the import survived");
 }
 
@@ -224,12 +224,12 @@ fn stopping_is_quick_and_leaves_nobody_behind() {
     let soon = soon();
     for signal in ["-INT", "-TERM"] {
         let said = stop(&project, signal, false, soon);
-        assert!(said.contains("0 of 3 trials are kept") && said.contains("karat run --resume"), "{said}");
+        assert!(said.contains("0 of 3 trials are stored") && said.contains("karat run --resume"), "{said}");
     }
     // As a terminal does it: everyone in the foreground is told.
     for _ in 0..5 {
         let said = stop(&project, "-INT", true, soon);
-        assert!(said.contains("0 of 3 trials are kept"), "{said}");
+        assert!(said.contains("0 of 3 trials are stored"), "{said}");
     }
     project.write("go", "");
     let report = parsed(&project.run("run --resume latest --json -q"));

@@ -112,17 +112,19 @@ fn artifacts_are_kept() {
 fn a_run_without_a_single_report_fails() {
     let project = with_cases(1);
     with_tool(&project, "it", "exit 9", "");
-    project.run("run suite --tool tools/it.toml").says(5, &["not a single trial", "it exited with 9"]);
+    project.run("run suite --tool tools/it.toml").says(5, &["all trials failed; first error", "it exited with 9"]);
 }
 
 #[test]
 fn failures_can_end_a_run_early() {
     let project = with_cases(6);
     with_tool(&project, "it", "exit 9", "");
-    project.run("run suite --tool tools/it.toml -j 1 --fail-fast").says(5, &["stopped, as 1 trial failed", "--resume"]);
+    project
+        .run("run suite --tool tools/it.toml -j 1 --fail-fast")
+        .says(5, &["stopped because 1 trial failed", "--resume"]);
     let done = project.json("store list --json")[0]["outcomes"]["crashed"].as_u64().unwrap();
     assert_eq!(done, 1);
-    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped, as 3 trials failed"]);
+    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped because 3 trials failed"]);
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn a_broken_off_retry_keeps_the_report() {
     with_tool(&project, "it", "exit 7", "");
     project.run("run suite --tool tools/it.toml patterns --trials 1 -q").expect(0);
     let ran = project.run("run --resume latest --retry-failed --fail-fast -q -j 1");
-    ran.says(5, &["stopped, as 4 trials failed", "--retry-failed"]);
+    ran.says(5, &["stopped because 4 trials failed", "--retry-failed"]);
     let listed = project.json("store list --json");
     assert_eq!(listed[0]["state"], "complete");
     assert!(project.ok("report latest").contains("patterns"));
@@ -162,6 +164,6 @@ fn what_never_ran_is_told() {
     let project = crate::project::suite(&[serde_json::json!({ "id": "a", "issues": [{ "id": "g", "title": "x" }] })]);
     project.write("it.toml", "command = [\"true\"]\nformat = \"karat\"\n");
     let ran = project.run("run . --tool ./it.toml --trials 1");
-    assert!(ran.out.contains("it: 1 trial skipped: the case comes without code"), "{}", ran.out);
-    ran.says(5, &["the case comes without code"]);
+    assert!(ran.out.contains("it: 1 trial skipped: the case has no code"), "{}", ran.out);
+    ran.says(5, &["the case has no code"]);
 }

@@ -32,7 +32,7 @@ fn the_starter_runs_out_of_the_box() {
     for tool in ["patterns", "careful-reviewer", "noisy-scanner"] {
         assert!(ran.out.contains(tool), "{tool}:\n{}", ran.out);
     }
-    assert!(ran.err.contains("is kept in .karat") && ran.err.contains("karat explain"), "{}", ran.err);
+    assert!(ran.err.contains("is stored in .karat") && ran.err.contains("karat explain"), "{}", ran.err);
     // The recorded tools come out as they do when their submissions are scored without a run.
     let run = project.json("report latest --json");
     let scored = project.json("score starter --json");
@@ -145,12 +145,12 @@ fn wrong_words_are_explained() {
     let check = |line: &str, code: i32, texts: &[&str]| {
         project.run(line).says(code, texts);
     };
-    check("run suite --tool bandid", 2, &["no tool `bandid`", "bandit"]);
+    check("run suite --tool bandid", 2, &["unknown tool `bandid`", "bandit"]);
     check("run nowhere", 4, &["no such folder"]);
     check("run suite --tool tools/none.toml", 4, &["tools/none.toml"]);
-    check("run suite --tool patterns --only nothing", 2, &["no case of the suite fits `nothing`"]);
-    check("run suite --tool patterns --shard 4/3", 2, &["no part of a suite"]);
-    check("run suite --tool patterns patterns", 2, &["asked for twice"]);
+    check("run suite --tool patterns --only nothing", 2, &["no case of the suite matches `nothing`"]);
+    check("run suite --tool patterns --shard 4/3", 2, &["invalid shard `4/3`"]);
+    check("run suite --tool patterns patterns", 2, &["given twice"]);
     check("run --resume nothing", 5, &["no store"]);
     check("run suite --tool patterns --require-isolation=bubblegum", 2, &["bubblewrap"]);
     project.write("tools/odd.toml", "comand = [\"x\"]\n");

@@ -15,7 +15,7 @@ fn installed() -> Option<String> {
 
 fn run(project: &Project, folder: &str, line: &str) -> Ran {
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-    Ran::of(project.command().env("PATH", path).args(line.split_whitespace()))
+    Ran::start(project.command().env("PATH", path).args(line.split_whitespace()))
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn values_that_are_no_secrets_stay_in_results() {
         let project = with_cases(1);
         with_tool(&project, "it", FINDS_IT, "pass_env = [\"MODE\"]");
         let line = ["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--json"];
-        let ran = Ran::of(project.command().env("MODE", value).args(line));
+        let ran = Ran::start(project.command().env("MODE", value).args(line));
         let report = crate::run::parsed(&ran);
         assert_eq!(outcomes(&report), "reported 1", "{value}");
         assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], 1.0, "{value}");
@@ -218,7 +218,7 @@ fn the_report_says_which_isolation_was_in_force() {
     assert!(it.contains("limits by "), "{it}");
     let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process").expect(0);
     assert!(
-        loose.err.contains("only loosely isolated") && loose.out.contains("isolation · it: process"),
+        loose.err.contains("only weak isolation") && loose.out.contains("isolation · it: process"),
         "{}",
         loose.err
     );

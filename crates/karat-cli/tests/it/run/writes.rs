@@ -139,7 +139,7 @@ fn a_full_disk_is_named_and_the_run_goes_on_when_it_has_room() {
         assert_eq!(read("first.code").trim(), "5", "{told}");
         // Where there is no room for SQLite's own index, it reports an error of the disk alone.
         let error = read("first.err");
-        assert!(error.contains("the disk is full") || error.contains("look after the disk"), "{told}");
+        assert!(error.contains("the disk is full") || error.contains("check the disk"), "{told}");
         failed += 1;
         resumed += usize::from(read("first.err").contains("--resume"));
     }

@@ -160,7 +160,7 @@ impl Stage {
     fn try_everything(mut self, runner: Runner, isolation: Isolation) -> Result<BTreeMap<String, bool>, String> {
         let words = ["run", "suite", "--tool", "tools/probe.toml", "--trials", "1", "-q", "--isolation"];
         let ran = self.karat(runner, &[&words[..], &[isolation.as_str()]].concat());
-        if ran.err.contains("cannot be had") || ran.code.is_none() {
+        if ran.err.contains("is not available") || ran.code.is_none() {
             return Err(ran.err);
         }
         let ran = ran.expect(0);

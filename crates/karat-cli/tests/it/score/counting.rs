@@ -108,7 +108,7 @@ fn duplicates_acceptable_and_traps() {
     acceptable nice f3
     duplicate real f2
     extra f4: it reports a known false alarm, bait
-    extra f5: no golden comes near it
+    extra f5: no golden is similar to it
     ");
     assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
     assert_eq!(counts(&karat), [1, 2, 0]);

@@ -10,7 +10,8 @@ use serde_json::Value;
 #[test]
 fn the_table_fits_80_columns() {
     let project = Project::new();
-    let out = crate::project::Ran::of(project.command().env("COLUMNS", "80").args(["score", "starter"])).expect(0).out;
+    let out =
+        crate::project::Ran::start(project.command().env("COLUMNS", "80").args(["score", "starter"])).expect(0).out;
     for line in out.lines() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
@@ -55,7 +56,8 @@ fn the_table_fits_every_terminal() {
 #[test]
 fn the_table_uses_200_columns() {
     let project = Project::new();
-    let out = crate::project::Ran::of(project.command().env("COLUMNS", "200").args(["score", "starter"])).expect(0).out;
+    let out =
+        crate::project::Ran::start(project.command().env("COLUMNS", "200").args(["score", "starter"])).expect(0).out;
     insta::assert_snapshot!("starter_200", out);
 }
 
@@ -111,6 +113,7 @@ fn our_sarif_imports_again() {
 #[test]
 fn files_are_written_by_extension() {
     let project = tiny();
+    project.write("out/README", "");
     let mut line = "score .".to_owned();
     for format in FORMATS {
         line.push_str(&format!(" -o out/report.{}", format.extension));
@@ -127,8 +130,8 @@ fn files_are_written_by_extension() {
 #[test]
 fn an_unknown_extension_is_refused_before_any_work() {
     tiny().run("score nowhere -o report.docx").says(2, &["report.docx", ".json", ".md", ".csv", ".xml", ".sarif"]);
-    tiny().run("score . -o report").says(2, &["the extension says no format"]);
-    tiny().run("score . --format pdf").says(2, &["there is no format `pdf`", "junit"]);
+    tiny().run("score . -o report").says(2, &["unknown extension"]);
+    tiny().run("score . --format pdf").says(2, &["unknown format `pdf`", "junit"]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn check(judgements: &[Value], flags: &str, expected: &str) {
     assert_eq!(outcomes(&scored(judgements, flags)), expected);
 }
 
-const AA_BY_WORDS: &str = "match aa f1\nmiss bb: no finding comes near it\nextra f2: no golden comes near it";
+const AA_BY_WORDS: &str = "match aa f1\nmiss bb: no finding is similar to it\nextra f2: no golden is similar to it";
 
 #[test]
 fn the_judge_decides() {
@@ -40,8 +40,8 @@ fn the_judge_decides() {
     check(
         &[said("m", "aa", "f1", false)],
         "",
-        "miss aa: the best candidate, f1, was refused by m\nmiss bb: no finding comes near it\n\
-         extra f1: its best golden, aa, was refused by m\nextra f2: no golden comes near it",
+        "miss aa: the best candidate, f1, was rejected by m\nmiss bb: no finding is similar to it\n\
+         extra f1: its best golden, aa, was rejected by m\nextra f2: no golden is similar to it",
     );
     let nothing = [said("m", Value::Null, "f1", false)];
     assert_eq!(counts(&scored(&nothing, "")), [0, 2, 2], "judged to match nothing");
@@ -82,8 +82,10 @@ fn one_judge_may_be_heard_alone() {
     let project = project().with("j.jsonl", lines(&both));
     project
         .run("score . --submission s.jsonl --judgements j.jsonl --judge x")
-        .says(2, &["no judge `x`", "human:ann, m", "PROVIDER/MODEL"]);
-    project.run("score . --submission s.jsonl --judge locl").says(2, &["no judge `locl`", "did you mean `local`?"]);
+        .says(2, &["unknown judge `x`", "human:ann, m", "PROVIDER/MODEL"]);
+    project
+        .run("score . --submission s.jsonl --judge locl")
+        .says(2, &["unknown judge `locl`", "did you mean `local`?"]);
 }
 
 /// A judge who was given decided one pair of the trial and cannot be asked about another, which its score would match.
@@ -122,8 +124,8 @@ fn what_a_given_judge_leaves_open_is_unjudged() {
     check(
         std::slice::from_ref(&failed),
         "--judge none",
-        "miss aa: no judge answered about f1\nmiss bb: no finding comes near it\n\
-         extra f1: no judge answered about aa\nextra f2: no golden comes near it",
+        "miss aa: no judge answered about f1\nmiss bb: no finding is similar to it\n\
+         extra f1: no judge answered about aa\nextra f2: no golden is similar to it",
     );
     check(&[failed, said("m", "aa", "f1", true)], "--judge none", AA_BY_WORDS);
 }
@@ -155,7 +157,7 @@ fn faulty_judgements_are_refused_and_strangers_counted() {
     project.run(line).says(4, &["j.jsonl:1:"]);
     project.write("j.jsonl", lines(&[said("m", "aa", "f9", true)]));
     let report = project.json(&format!("{line} --json"));
-    let warning = "t: 1 judgements name a golden or finding that its trials do not have; left out";
+    let warning = "t: 1 judgements name a golden or finding that its trials do not have; ignored";
     assert_eq!(report["warnings"], json!([warning]));
 }
 
@@ -181,6 +183,6 @@ fn recorded_takes_matches_many_to_one() {
     let table = project()
         .with("j.jsonl", lines(&shared))
         .ok("score . --submission s.jsonl --judgements j.jsonl --profile recorded");
-    assert!(table.contains("If every finding could match one golden only"), "{table}");
+    assert!(table.contains("If every finding could match only one golden"), "{table}");
     assert!(table.contains("2 → 1"), "{table}");
 }

@@ -36,11 +36,11 @@ fn wrong_values_are_named() {
     let check = |flags: &str, code, texts: &[&str]| {
         drop(project.run(&format!("score . --submission s.jsonl {flags}")).says(code, texts))
     };
-    check("--profile krat", 2, &["there is no profile `krat`", "did you mean `karat`?"]);
+    check("--profile krat", 2, &["unknown profile `krat`", "did you mean `karat`?"]);
     project.write("latin1.toml", b"name = \"caf\xe9\"\n");
-    check("--profile latin1.toml", 4, &["the profile `latin1.toml` cannot be read", "not UTF-8"]);
+    check("--profile latin1.toml", 4, &["the profile `latin1.toml` could not be read", "not UTF-8"]);
     std::fs::create_dir(project.path("folder.toml")).unwrap();
-    check("--profile folder.toml", 4, &["the profile `folder.toml` cannot be read", "directory"]);
+    check("--profile folder.toml", 4, &["the profile `folder.toml` could not be read", "directory"]);
     check("--set treshold=0.5", 2, &["--set treshold=0.5", "did you mean `threshold`?"]);
     check("--set weights.fle=0.5", 2, &["did you mean `weights.file`?"]);
     check("--set threshold=high", 2, &["threshold: expected float, found string"]);
@@ -94,7 +94,7 @@ fn prose_alone_finds_its_candidate() {
     insta::assert_snapshot!(outcomes(&one(case, findings, "")), @r"
     match race f2
     match leak f1
-    extra f3: no golden comes near it
+    extra f3: no golden is similar to it
     ");
 }
 

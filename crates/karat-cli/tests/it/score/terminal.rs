@@ -31,7 +31,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn colours_are_for_terminals_and_those_who_ask() {
     let project = tiny();
     let coloured = |name: &str, value: &str| {
-        let ran = Ran::of(project.command().env(name, value).args(["score", "."])).expect(0);
+        let ran = Ran::start(project.command().env(name, value).args(["score", "."])).expect(0);
         assert!(!ran.err.contains(ESCAPE), "standard error: {:?}", ran.err);
         ran.out.contains(ESCAPE)
     };
@@ -47,7 +47,7 @@ fn colours_are_for_terminals_and_those_who_ask() {
         }
         out + rest
     };
-    let forced = Ran::of(project.command().env("CLICOLOR_FORCE", "1").args(["score", "."])).expect(0).out;
+    let forced = Ran::start(project.command().env("CLICOLOR_FORCE", "1").args(["score", "."])).expect(0).out;
     assert_eq!(strip(&forced), project.ok("score ."), "colour changes nothing else");
 }
 
@@ -72,7 +72,7 @@ fn nothing_a_tool_wrote_reaches_the_terminal_as_a_command() {
 #[test]
 fn a_step_summary_is_added_to() {
     let project = tiny().with("summary.md", "before\n");
-    Ran::of(project.command().env("GITHUB_STEP_SUMMARY", "summary.md").args(["score", "."])).expect(0);
+    Ran::start(project.command().env("GITHUB_STEP_SUMMARY", "summary.md").args(["score", "."])).expect(0);
     let expected = format!("before\n{}", project.ok("score . --format markdown"));
     assert_eq!(project.read("summary.md"), expected);
 }
@@ -99,8 +99,8 @@ fn the_same_bytes_with_any_number_of_threads() {
 fn a_submission_from_standard_input() {
     let project = tiny();
     let text = project.read("submissions/all.jsonl");
-    let ran = Ran::of(project.command().args(["score", ".", "--submission", "-", "--json"]).write_stdin(text));
+    let ran = Ran::start(project.command().args(["score", ".", "--submission", "-", "--json"]).write_stdin(text));
     assert_eq!(ran.expect(0).out, project.ok("score . --json"));
-    let ran = Ran::of(project.command().args(["score", ".", "--submission", "-"]).write_stdin("{\"case\": 1}\n"));
+    let ran = Ran::start(project.command().args(["score", ".", "--submission", "-"]).write_stdin("{\"case\": 1}\n"));
     ran.says(4, &["<stdin>:1:"]);
 }

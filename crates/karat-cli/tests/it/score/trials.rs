@@ -34,17 +34,14 @@ fn an_unknown_case_is_pointed_at() {
     let text = format!("{good}\n{{\"case\":\"sqli-logon\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\"}}\n");
     check(
         &text,
-        &["s.jsonl:2:9", "the suite has no case `sqli-logon`", "did you mean `sqli-login`?", "nothing was taken"],
+        &["s.jsonl:2:9", "the suite has no case `sqli-logon`", "did you mean `sqli-login`?", "nothing was loaded"],
     );
 }
 
 #[test]
 fn a_trial_stands_once() {
     let line = trial("sqli-login", "t", 1, json!([]));
-    check(
-        &format!("{line}\n\n{line}\n"),
-        &["s.jsonl:3:", "trial 1 of t on sqli-login is stated already, at s.jsonl:1"],
-    );
+    check(&format!("{line}\n\n{line}\n"), &["s.jsonl:3:", "trial 1 of t on sqli-login is already given, at s.jsonl:1"]);
 }
 
 #[test]
@@ -62,7 +59,7 @@ fn all_faults_of_a_submission_come_at_once() {
             "s.jsonl:1:",
             "a trial that ended as crashed cannot have findings",
             "s.jsonl:2:",
-            "the finding id `f` stands twice",
+            "duplicate finding id `f`",
             "s.jsonl:3:",
             "needs a title, a message or a rule_id",
             "s.jsonl:4:",

@@ -103,7 +103,7 @@ fn clusters_percentiles_and_exact_proportions_on_request() {
     assert!((number(ci, "/ci/1") - 0.892_158_9).abs() < 1e-6, "{ci}");
     project
         .run("score . --submission s.jsonl --cluster team")
-        .says(2, &["--cluster team: no case has that field", "meta.group"]);
+        .says(2, &["--cluster team: no case has this field", "meta.group"]);
     project.run("score . --submission s.jsonl --resamples 5").expect(2);
     let seeded = |seed: u32| {
         let report =
@@ -146,12 +146,12 @@ fn labels_tell_figures_without_the_judges_errors() {
     assert!(recall["rogan_gladen"]["refused"].as_str().unwrap().contains("was not asked about"), "{recall}");
     assert_eq!(report["tools"][1]["corrected"], Value::Null);
     let table = project.ok(scored);
-    let from = table.find("Without the judge's errors").unwrap();
+    let from = table.find("Corrected for judge errors").unwrap();
     insta::assert_snapshot!(table[from..].lines().take(8).collect::<Vec<_>>().join("\n"));
     // Nobody knows how these were picked.
     let unknown: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), None)).collect();
     project.write("labels.jsonl", lines(&unknown));
-    assert!(project.ok(scored).contains("do not say with which probability"));
+    assert!(project.ok(scored).contains("do not give the probability of picking their pairs"));
     project.write("labels.jsonl", lines(&[label(0, "four", true, Some(1.5))]));
     project.run(scored).says(4, &["labels.jsonl:1", "probability"]);
 }

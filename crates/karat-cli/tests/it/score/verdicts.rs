@@ -45,7 +45,7 @@ fn rates_by_category_by_hand() {
     near(tool, "/metrics/fpr/value", 0.5);
     near(tool, "/metrics/accuracy/value", 0.6);
     assert_eq!(tool["verdicts"], json!({ "tp": 2.0, "fp": 1.0, "tn": 1.0, "fn": 1.0 }));
-    assert_eq!(tool["metrics"]["precision"]["undefined"], "the profile compares verdicts alone");
+    assert_eq!(tool["metrics"]["precision"]["undefined"], "the profile compares only verdicts");
     let table = owasp().ok("score bench --submission s.jsonl --profile owasp");
     let row: Vec<&str> =
         table.lines().find(|line| line.trim_start().starts_with("t ")).unwrap().split_whitespace().collect();

@@ -210,7 +210,7 @@ fn a_token_that_nobody_uses_ends_and_another_is_printed() {
     std::thread::sleep(Duration::from_millis(2100));
     let refused = status(&host, "/healthz", &format!("cookie: {cookie}\r\n"));
     assert!(refused.starts_with("HTTP/1.0 401"), "{refused}");
-    let (same, new) = parts(&server.line("the pages are now on"));
+    let (same, new) = parts(&server.line("the new address is"));
     assert!(same == host && new != old);
     assert!(status(&host, "/healthz", &format!("authorization: Bearer {old}\r\n")).starts_with("HTTP/1.0 401"));
     assert!(status(&host, &format!("/?token={new}"), "").starts_with("HTTP/1.0 303"));

@@ -78,16 +78,16 @@ fn what_is_not_there_is_said_with_what_to_do() {
         assert_eq!(answer.status, status, "{path}: {}", answer.body);
         assert!(answer.body.contains(text), "{path} does not say {text:?}: {}", answer.body);
     };
-    check("/nothing", 404, "no such page");
+    check("/nothing", 404, "Page not found");
     check("/runs/nightly", 404, "There is no run <code>nightly</code>");
     check("/runs/secnod", 404, "did you mean <code>second</code>");
     check("/runs/nightly/report.json", 404, "\"error\"");
     check("/runs/0", 300, "type more of the id");
-    check("/compare", 400, "Two runs are needed");
+    check("/compare", 400, "A comparison needs two runs");
     check("/compare?a=second&b=nightly", 404, "no run");
     check("/?page=999", 200, "Runs");
     check("/?page=x", 400, "page");
-    check("/?suite=%3Cscript%3E", 200, "No run is of this suite");
+    check("/?suite=%3Cscript%3E", 200, "No runs of this suite");
     check(&format!("/runs/{}?x=%00", runs[0]), 200, "<!doctype html>");
     check("/runs/%FF", 400, "");
     let head = server.ask("HEAD", "/", &[], "");
@@ -210,7 +210,7 @@ fn what_was_not_made_yet_is_no_miss() {
     store.save(&run, &[made(&done, 1), made(&done, 2)]).unwrap();
     drop(server);
     let page = Server::start(&project, &[]).page("/runs/half-way");
-    assert!(page.contains("so far 1 of 2 cases are done by every tool that has begun"), "{page}");
+    assert!(page.contains("1 of 2 cases are finished by every tool that has started"), "{page}");
     assert!(page.contains("3 of 4 trials are done"), "{page}");
     assert!(page.contains("1 case, ") && !page.contains("count as skipped"), "{page}");
 }
@@ -228,7 +228,7 @@ fn a_damaged_report_is_told_and_the_others_are_shown() {
     drop(store);
     let server = Server::start(&project, &[]);
     let page = server.get("/runs/broken");
-    assert!(page.status == 500 && page.body.contains("cannot be read"), "{}", page.body);
+    assert!(page.status == 500 && page.body.contains("could not be read"), "{}", page.body);
     let list = server.page("/");
-    assert!(list.contains("cannot be read by this version") && list.contains("second"), "{list}");
+    assert!(list.contains("not readable by this version") && list.contains("second"), "{list}");
 }

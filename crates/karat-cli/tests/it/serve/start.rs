@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 #[test]
 fn others_are_served_with_a_token_alone() {
     let project = Project::new();
-    project.run("serve --listen 0.0.0.0:0 --no-token").says(2, &["a token is needed", "leave --no-token out"]);
-    project.run("serve --listen [::]:0 --no-token").says(2, &["a token is needed"]);
+    project.run("serve --listen 0.0.0.0:0 --no-token").says(2, &["a token is required", "omit --no-token"]);
+    project.run("serve --listen [::]:0 --no-token").says(2, &["a token is required"]);
     project.run("serve --no-token --token auto").says(2, &["cannot be used with"]);
-    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "leave --token out", "openssl rand"]);
-    project.run("serve --token-lifetime soon").says(2, &["no duration"]);
+    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "omit --token", "openssl rand"]);
+    project.run("serve --token-lifetime soon").says(2, &["invalid duration"]);
     project.run_list(&["serve", "--token", "sixteen letters; and more"]).says(2, &["letters, digits"]);
     let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--host", "karat.example"]);
     assert!(server.token.as_ref().is_some_and(|token| token.len() >= 32), "{}", server.told);
@@ -29,7 +29,7 @@ fn an_address_that_cannot_be_had_is_told() {
     let project = Project::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    project.run(&format!("serve --listen {address}")).says(5, &["another program listens there", "--listen"]);
+    project.run(&format!("serve --listen {address}")).says(5, &["another program uses this port", "--listen"]);
     project.run("serve --listen 192.0.2.1:7331 --token auto").says(5, &["no such address"]);
     project.run("serve --listen nonsense").says(2, &["--listen nonsense", "127.0.0.1:7331"]);
     project.run_list(&["serve", "--host", "a b"]).says(2, &["--host a b"]);

@@ -116,7 +116,7 @@ fn too_little_is_refused_with_the_reason() {
     };
     let some = planted(60, 3, [0.4, 0.2, 0.4], 0.5);
     check(&some[..29], |_| {}, "29 labelled pairs are too few");
-    check(&some, |profile| profile.method = Method::Recorded, "compares no scores");
+    check(&some, |profile| profile.method = Method::Recorded, "does not compare scores");
     let of = |matched: bool| some.iter().map(|pair| LabelledPair { matched, ..pair.clone() }).collect::<Vec<_>>();
     check(&of(false), |_| {}, "no labelled pair matches");
     check(&of(true), |_| {}, "every labelled pair matches");
@@ -127,7 +127,7 @@ fn too_little_is_refused_with_the_reason() {
         };
         planted(150, 3, [0.4, 0.2, 0.4], 0.5).iter().enumerate().map(one).collect()
     };
-    check(&allowed(|_, matched| !matched), |_| {}, "allow pairs of one kind only");
+    check(&allowed(|_, matched| !matched), |_| {}, "allow only pairs of one kind");
     check(&allowed(|at, _| at < 29), |_| {}, "allow 29 of the labelled pairs");
 }
 

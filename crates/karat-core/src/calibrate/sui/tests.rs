@@ -69,8 +69,8 @@ fn too_little_is_refused_with_the_reason() {
         assert!(found.unwrap_err().to_string().contains(expect), "{expect}");
     };
     check(3, |tool| tool as f64, "3 ranked tools");
-    check(101, |tool| tool as f64, "100 at most");
-    check(5, |_| 1.0, "one tie");
+    check(101, |tool| tool as f64, "at most 100");
+    check(5, |_| 1.0, "a single tie");
 }
 
 proptest! {

@@ -12,26 +12,23 @@ fn keys_that_no_finding_can_have() {
         let actual = actual.as_ref().map(|(fault, meant)| (fault.as_str(), meant.as_deref()));
         assert_eq!(actual, expect, "{key}");
     };
-    let not_a_key = Some(("it is not of the form v2|<path>|<rule>|<anchor>", None));
+    let not_a_key = Some(("expected v2|<path>|<rule>|<anchor>", None));
     check("garbage", not_a_key);
     check("v2|a.ts|r", not_a_key);
     check("v2|a.ts||lines:1-1", not_a_key);
     check("v2| |r|lines:1-1", not_a_key);
-    check("v9|a.ts|r|lines:1-1", Some(("there is no version \"v9\" of keys", None)));
-    check("v2|./src//a.ts|r|lines:1-1", Some(("no key has the path \"./src//a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))));
-    check("v2|src\\a.ts|r|lines:1-1", Some(("no key has the path \"src\\\\a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))));
-    check("v2|a.ts|No_Auth |lines:1-1", Some(("no key has the rule \"No_Auth \"", Some("v2|a.ts|no_auth|lines:1-1"))));
-    check("v2|a.ts|r|lines:7", Some(("no key of its version has the anchor \"lines:7\"", Some("v2|a.ts|r|lines:7-7"))));
-    check(
-        "v2|a.ts|r|lines:9-3",
-        Some(("no key of its version has the anchor \"lines:9-3\"", Some("v2|a.ts|r|lines:9-9"))),
-    );
-    check("v2|a.ts|r|line 3", Some(("no key of its version has the anchor \"line 3\"", None)));
-    check("v2|a.ts|r|symbol:f#1", Some(("no key of its version has the anchor \"symbol:f#1\"", None)));
-    check("v3|a.ts|r|lines:1-1", Some(("no key of its version has the anchor \"lines:1-1\"", None)));
+    check("v9|a.ts|r|lines:1-1", Some(("unknown key version \"v9\"", None)));
+    check("v2|./src//a.ts|r|lines:1-1", Some(("invalid path \"./src//a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))));
+    check("v2|src\\a.ts|r|lines:1-1", Some(("invalid path \"src\\\\a.ts\"", Some("v2|src/a.ts|r|lines:1-1"))));
+    check("v2|a.ts|No_Auth |lines:1-1", Some(("invalid rule \"No_Auth \"", Some("v2|a.ts|no_auth|lines:1-1"))));
+    check("v2|a.ts|r|lines:7", Some(("invalid anchor \"lines:7\" for its version", Some("v2|a.ts|r|lines:7-7"))));
+    check("v2|a.ts|r|lines:9-3", Some(("invalid anchor \"lines:9-3\" for its version", Some("v2|a.ts|r|lines:9-9"))));
+    check("v2|a.ts|r|line 3", Some(("invalid anchor \"line 3\" for its version", None)));
+    check("v2|a.ts|r|symbol:f#1", Some(("invalid anchor \"symbol:f#1\" for its version", None)));
+    check("v3|a.ts|r|lines:1-1", Some(("invalid anchor \"lines:1-1\" for its version", None)));
     check(
         "v2|a.ts|r|lines:1-1|source:llm",
-        Some(("it names the source \"source:llm\", and identity.include_source is off", Some("v2|a.ts|r|lines:1-1"))),
+        Some(("it names the source \"source:llm\", but identity.include_source is off", Some("v2|a.ts|r|lines:1-1"))),
     );
     for good in [
         "v2|cases/nextjs-baseline/app/api/debug/route.ts|missing_authentication|anchor:jelly:cases/a/route.ts:4:8:21:2",

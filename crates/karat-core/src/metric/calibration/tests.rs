@@ -47,8 +47,8 @@ fn by_hand() {
     close(sums.mce("-"), 0.8);
     close(sums.overconfidence(), 0.5);
     close(sums.underconfidence(), 1.0);
-    assert_eq!(sure(&points("0.8n"), 10, false).overconfidence(), Err(Undefined("no verdict is that confident")));
-    assert_eq!(sure(&points("0.5y"), 10, false).underconfidence(), Err(Undefined("no verdict is that doubtful")));
+    assert_eq!(sure(&points("0.8n"), 10, false).overconfidence(), Err(Undefined("no verdict is confident enough")));
+    assert_eq!(sure(&points("0.5y"), 10, false).underconfidence(), Err(Undefined("no verdict is doubtful enough")));
 }
 
 #[test]

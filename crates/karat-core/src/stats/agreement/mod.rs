@@ -33,8 +33,8 @@ impl UndefinedAgreement {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::NoOverlap => "no item was rated by two",
-            Self::OneCategory => "all ratings are the same, so that chance alone would agree always",
+            Self::NoOverlap => "no item was rated by two raters",
+            Self::OneCategory => "all ratings are the same, so agreement by chance is 1",
         }
     }
 }

@@ -241,23 +241,19 @@ fn damaged_and_hostile_archives_are_refused() {
     let bomb = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><w:document>&b;</w:document>";
     refused(&with(bomb), &limits, "it declares a DTD");
     refused(&with("<w:document>&b;</w:document>"), &limits, "it uses an entity");
-    refused(&with(&"<w:p>".repeat(60)), &limits, "the nesting of word/document.xml is more than is taken");
-    refused(&with(&" ".repeat(2 << 20)), &limits, "word/document.xml, unpacked, is more than is taken");
+    refused(&with(&"<w:p>".repeat(60)), &limits, "the nesting of word/document.xml exceeds the limit for one document");
+    refused(&with(&" ".repeat(2 << 20)), &limits, "word/document.xml, unpacked, exceeds the limit for one document");
     let filler = "<x/>".repeat(200_000);
     let parts: Vec<(&str, &str)> =
         ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml", "word/endnotes.xml", "word/document.xml"]
             .map(|name| (name, filler.as_str()))
             .to_vec();
-    refused(&archive(&parts), &limits, "unpacked, is more than is taken");
+    refused(&archive(&parts), &limits, "unpacked, exceeds the limit for one document");
     let few = IngestLimits { xml_events: 100, ..limits.clone() };
-    refused(
-        &with(&body(&p("", "x").repeat(100))),
-        &few,
-        "is more than is taken from one document (100 tags and texts)",
-    );
+    refused(&with(&body(&p("", "x").repeat(100))), &few, "exceeds the limit for one document (100 tags and texts)");
     let names: Vec<String> = (0..30).map(|n| n.to_string()).collect();
     let parts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    refused(&archive(&parts), &limits, "the number of entries of the archive is more than is taken");
+    refused(&archive(&parts), &limits, "the number of entries of the archive exceeds the limit for one document");
 }
 
 #[test]

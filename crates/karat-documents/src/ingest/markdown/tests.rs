@@ -174,9 +174,9 @@ fn equal_sections_are_told_apart() {
 #[test]
 fn hostile_markdown_comes_to_an_end() {
     for (text, expect) in [
-        ("> ".repeat(100_000), "the nesting of line 1 is more than is taken"),
-        (format!("# a\n{}", "- ".repeat(50_000) + "x"), "the nesting of line 2 is more than is taken"),
-        ("# x\n\n".repeat(60_000), "the number of its sections is more than is taken"),
+        ("> ".repeat(100_000), "the nesting of line 1 exceeds the limit for one document"),
+        (format!("# a\n{}", "- ".repeat(50_000) + "x"), "the nesting of line 2 exceeds the limit for one document"),
+        ("# x\n\n".repeat(60_000), "the number of its sections exceeds the limit for one document"),
     ] {
         let error = refusal("a.md", text.as_bytes());
         assert!(error.contains(expect), "{error}");

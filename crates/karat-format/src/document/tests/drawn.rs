@@ -41,7 +41,7 @@ error[missing-key]: the key `id` is missing in an item of `issues`
  --> case:5:5
   |
 5 |   - line_end: twelve
-  |     ^^^^^^^^^^^^^^^^ `id` is needed here
+  |     ^^^^^^^^^^^^^^^^ `id` is required here
 
 error[wrong-type]: expected a whole number for `line_end`, found the text "twelve"
  --> case:5:15
@@ -73,9 +73,9 @@ error[unknown-key]: unknown key `colour`
  --> case:9:1
   |
 9 | colour: red
-  | ^^^^^^ not known here
+  | ^^^^^^ unknown here
   |
-  = help: the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
+  = help: known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
 
 error[duplicate-key]: the key `name` is given twice
   --> case:10:1
@@ -98,7 +98,7 @@ error[missing-key]: the key `id` is missing in an item of `issues`
  --> case:3:1
   |
 3 | [[issues]]
-  | ^^^^^^^^^^ `id` is needed here
+  | ^^^^^^^^^^ `id` is required here
 "#,
     );
 }
@@ -129,9 +129,9 @@ error[unknown-key]: unknown key `colr`
  --> case:1:321
   |
 1 | …日日日日日日日日日日日日日日日日日日日日日日日日日日日日日","colr":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
-  |                                                              ^^^^^^ not known here
+  |                                                              ^^^^^^ unknown here
   |
-  = help: the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
+  = help: known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
 "#,
     );
     assert!(faults(Json, &text)[0].source_line.as_ref().is_some_and(|line| line.len() < 300));
@@ -147,9 +147,9 @@ error[unknown-key]: unknown key `␛[2J�x`
  --> case:1:12
   |
 1 | {"id":"a", "␛[2J�x": "␡�"}
-  |            ^^^^^^^^ not known here
+  |            ^^^^^^^^ unknown here
   |
-  = help: the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
+  = help: known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`
 
 error[syntax]: a control character in a text
  --> case:1:13

@@ -64,7 +64,7 @@ fn yaml_faults() {
     check(
         Yaml,
         "id: a\njudge: {}\npr:\n  title:\n\n\ncwe: [1, x, 5000000000]\n",
-        r#"2:8 missing-key: the key `kind` is missing in `judge` (`kind` is needed here) [`kind` is one of `local`, `model`]
+        r#"2:8 missing-key: the key `kind` is missing in `judge` (`kind` is required here) [`kind` is one of `local`, `model`]
          4:3 wrong-type: expected text for `title`, found nothing (expected text) [give `title` a value]
          7:10 wrong-type: expected a whole number for an item of `cwe`, found the text "x" (expected a whole number)
          7:13 out-of-range: expected a number from 0 to 4294967295 for an item of `cwe`, found the number 5000000000 (expected a number from 0 to 4294967295)"#,
@@ -92,13 +92,13 @@ fn yaml_faults() {
     check(
         Yaml,
         "name: 'x'\npr: &p {titel: x}\nmeta: *p\n",
-        "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
+        "1:1 missing-key: the key `id` is missing (`id` is required here) [`id`: Unique within the suite.]
          2:9 unknown-key: unknown key `titel` (did you mean `title`?)",
     );
     check(
         Yaml,
         "id: a\nID: b\n<<: {}\n",
-        "2:1 unknown-key: unknown key `ID` (did you mean `id`, which is given already?)
+        "2:1 unknown-key: unknown key `ID` (did you mean `id`, which is already given?)
          3:1 unknown-key: unknown key `<<` [YAML 1.2 has no merge keys: write the keys out]",
     );
     check(Yaml, "", "1:1 empty-file: the file is empty");
@@ -106,21 +106,21 @@ fn yaml_faults() {
     check(
         Yaml,
         "id: a\n\tname: b",
-        "1:5 syntax: not valid YAML: while scanning a plain scalar, found a tab [YAML is indented by blanks, not by tabs]",
+        "1:5 syntax: not valid YAML: while scanning a plain scalar, found a tab [indent with spaces: YAML does not allow tabs]",
     );
     check(Yaml, "id: [a\nname: b", "2:5 syntax: not valid YAML: illegal placement of ':' indicator");
     check(
         Yaml,
         "id: a\n---\nid: b",
-        "2:1 several-documents: a second YAML document in the same file [keep one document in a file: remove the `---` and what follows]",
+        "2:1 several-documents: a second YAML document in the same file [keep one document per file: remove the `---` and everything after it]",
     );
-    check(Yaml, "id: a\nname: !foo x", "2:7 unknown-tag: the tag `!foo` does not fit here [remove the tag]");
+    check(Yaml, "id: a\nname: !foo x", "2:7 unknown-tag: unexpected tag `!foo` [remove the tag]");
     check(Yaml, "id: *a", "1:5 syntax: not valid YAML: while parsing node, found unknown anchor");
-    check(Yaml, "id: &a [*a]", "1:9 recursive-alias: an alias that stands within its own anchor");
+    check(Yaml, "id: &a [*a]", "1:9 recursive-alias: an alias inside its own anchor");
     check(
         Yaml,
         "id: a\nmeta: {x: .nan, é: 1, é: 2}\n? [a]\n: b\n",
-        "2:11 not-finite: expected a number that is finite
+        "2:11 not-finite: expected a finite number
          2:23 duplicate-key: the key `é` is given twice (given before in the same mapping) [remove one of the two]
          3:3 complex-key: a list or a mapping as a key [keys are plain text]",
     );
@@ -128,22 +128,26 @@ fn yaml_faults() {
 
 #[test]
 fn toml_faults() {
-    check(Toml, "", "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]");
+    check(
+        Toml,
+        "",
+        "1:1 missing-key: the key `id` is missing (`id` is required here) [`id`: Unique within the suite.]",
+    );
     check(
         Toml,
         "id = 3\n[pr]\ntitel = 3\n[[issues]]\nid = \"é\"\nline_start = 1.0\n[[issues]]\nweight = inf\n",
         r#"1:6 wrong-type: expected text for `id`, found the number 3 (expected text) [quote it: "3"]
          3:1 unknown-key: unknown key `titel` (did you mean `title`?)
          6:14 wrong-type: expected a whole number for `line_start`, found the number 1.0 (expected a whole number) [write it without a point: 1]
-         7:1 missing-key: the key `id` is missing in an item of `issues` (`id` is needed here)
-         8:10 not-finite: expected a number that is finite"#,
+         7:1 missing-key: the key `id` is missing in an item of `issues` (`id` is required here)
+         8:10 not-finite: expected a finite number"#,
     );
     check(
         Toml,
         "id = \nname = 日\nfoo = 3\ncwe = ['é', 'x']\n",
         r#"1:6 syntax: not valid TOML: string values must be quoted, expected literal string
          2:8 syntax: not valid TOML: string values must be quoted, expected literal string
-         3:1 unknown-key: unknown key `foo` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
+         3:1 unknown-key: unknown key `foo` (unknown here) [known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
          4:8 wrong-type: expected a whole number for an item of `cwe`, found the text "é" (expected a whole number)
          4:13 wrong-type: expected a whole number for an item of `cwe`, found the text "x" (expected a whole number)"#,
     );
@@ -160,7 +164,11 @@ fn toml_faults() {
 fn json_faults() {
     check(Json, "", "1:1 empty-file: the file is empty");
     check(Json, "[1]", "1:1 wrong-type: expected a mapping, found a list (expected a mapping)");
-    check(Json, "{\"id\":\"a\",}", "1:10 syntax: a comma after the last item [JSON allows no comma there: remove it]");
+    check(
+        Json,
+        "{\"id\":\"a\",}",
+        "1:10 syntax: a comma after the last item [remove it: JSON does not allow a trailing comma]",
+    );
     check(
         Json,
         "{\"id\":\"é\" \"b\":1}",
@@ -169,11 +177,15 @@ fn json_faults() {
     check(
         Json,
         "{'id':1}",
-        "1:2 syntax: expected a key in double quotes, found `'` [JSON takes double quotes, not single ones]",
+        "1:2 syntax: expected a key in double quotes, found `'` [use double quotes: JSON does not allow single quotes]",
     );
     check(Json, "{\"id\":\"a\"} x", "1:12 syntax: expected the end of the text, found `x`");
-    check(Json, "{\"id\":None}", "1:7 syntax: expected a value, found `None` [JSON has no such value: write `null`]");
-    check(Json, "{\"id\": // no\n1}", "1:8 syntax: expected a value, found `/` [JSON has no comments: remove it]");
+    check(Json, "{\"id\":None}", "1:7 syntax: expected a value, found `None` [write `null`]");
+    check(
+        Json,
+        "{\"id\": // no\n1}",
+        "1:8 syntax: expected a value, found `/` [remove it: JSON does not allow comments]",
+    );
     check(
         Json,
         "{\"id\":\"a",
@@ -208,12 +220,12 @@ fn json_faults() {
     check(
         Json,
         "{\"id\":\"a\",\"cwe\":[99999999999999999999999999999999999999999]}",
-        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 1e41 (expected a whole number) [write a whole number that is not as large]",
+        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 1e41 (expected a whole number) [write a smaller whole number]",
     );
     check(
         Json,
         "{\"id\":\"a\",\"cwe\":[18446744073709551616]}",
-        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 18446744073709551616 (expected a whole number) [write a whole number that is not as large]",
+        "1:18 wrong-type: expected a whole number for an item of `cwe`, found the number 18446744073709551616 (expected a whole number) [write a smaller whole number]",
     );
     check(Json, "{\"id\":\"a\",\"lines\":\"5\",\"name\":\"x\"}", "1:19 invalid-value: expected lines as `3-5`");
     check(

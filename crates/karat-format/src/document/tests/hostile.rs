@@ -16,7 +16,7 @@ fn aliases_of_aliases_are_refused() {
     check(
         Syntax::Yaml,
         &text,
-        "8:6 too-many-aliases: anchors and aliases stand for more than 1000000 values [write the values out instead]",
+        "8:6 too-many-aliases: anchors and aliases expand to more than 1000000 values [write the values out instead]",
     );
 }
 

@@ -48,8 +48,8 @@ fn bad_lines_list_all_their_faults() {
         text.as_bytes(),
         // What can be salvaged of bad lines is handed on, so that the receiver finds its faults in the same pass.
         &[(1, ""), (2, "ok"), (4, "é")],
-        "1:1 missing-key: the key `id` is missing (`id` is needed here) [`id`: Unique within the suite.]
-         1:2 unknown-key: unknown key `ix` (not known here) [the known keys are `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
+        "1:1 missing-key: the key `id` is missing (`id` is required here) [`id`: Unique within the suite.]
+         1:2 unknown-key: unknown key `ix` (unknown here) [known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
          3:17 syntax: expected a value, found the end of the text
          4:18 out-of-range: expected a number from 0 to 4294967295 for an item of `cwe`, found the number -1 (expected a number from 0 to 4294967295)
          4:21 wrong-type: expected a whole number for an item of `cwe`, found the text \"y\" (expected a whole number)
@@ -83,7 +83,7 @@ fn a_line_past_the_limit_is_a_fault_and_the_next_one_is_read() {
 fn faults_past_the_limit_are_counted() {
     let (_, faults) = read(Limits { faults: 2, ..Limits::default() }, "{}\n".repeat(10).as_bytes());
     assert_eq!(faults.len(), 3);
-    assert_eq!(brief(&faults[2..]), "0:0 more-faults: 8 more faults are not shown");
+    assert_eq!(brief(&faults[2..]), "0:0 more-faults: 8 more errors are not shown");
     assert_eq!(faults[2].level, Level::Error);
 }
 
@@ -98,5 +98,5 @@ fn a_reader_that_fails_is_a_fault() {
     let schema = schema_of::<Sample>();
     let reader = std::io::BufReader::new(Broken);
     let faults = decode_lines_within::<Sample>(Limits::default(), "x", reader, &schema, |_, _, _| Vec::new());
-    assert_eq!(brief(&faults), "0:0 unreadable: cannot be read on from line 1: gone");
+    assert_eq!(brief(&faults), "0:0 unreadable: could not be read after line 1: gone");
 }

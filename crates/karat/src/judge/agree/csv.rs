@@ -1,6 +1,6 @@
 //! Ratings from CSV: one row is one rating, `item,rater,value`, and perhaps an `explanation`.
 
-use super::item::{Given, Item, Rated};
+use super::item::{Item, Rated, RatingValue};
 use super::opinions::{AgreeError, On, Opinions, gathered};
 use karat_core::wording::plural;
 use karat_format::diagnostic::{Diagnostic, Faults};
@@ -39,28 +39,28 @@ pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
 pub fn from_csv(sheets: Sheets) -> Result<Opinions, AgreeError> {
     let Sheets { mut rated, mut notes } = sheets;
     if rated.is_empty() {
-        let there = "the files hold no rating; below the header, each row is one: item,rater,value".to_owned();
+        let there = "the files contain no rating; each row below the header is one: item,rater,value".to_owned();
         return Err(AgreeError::Nothing { on: On::Value.name(), there });
     }
     let odd = rated.iter().filter_map(|one| word(&one.value)).find(|word| number(word).is_none()).map(str::to_owned);
     match odd {
         None => {
             for one in &mut rated {
-                one.value = word(&one.value).and_then(number).map_or_else(|| one.value.clone(), Given::Number);
+                one.value = word(&one.value).and_then(number).map_or_else(|| one.value.clone(), RatingValue::Number);
             }
         }
         Some(odd) if rated.iter().any(|one| word(&one.value).is_some_and(|word| number(word).is_some())) => {
-            notes.push(format!("values are taken for words without an order, as {odd:?} is no number"));
+            notes.push(format!("values are treated as unordered words: {odd:?} is not a number"));
         }
         Some(_) => {}
     }
     gathered(On::Value, rated, None, notes)
 }
 
-fn word(value: &Given) -> Option<&str> {
+fn word(value: &RatingValue) -> Option<&str> {
     match value {
-        Given::Word(word) => Some(word),
-        Given::Listed(_) | Given::Number(_) => None,
+        RatingValue::Word(word) => Some(word),
+        RatingValue::Listed(_) | RatingValue::Number(_) => None,
     }
 }
 
@@ -123,13 +123,13 @@ impl Sheet<'_> {
             if !["item", "rater", "value", "explanation"].contains(&name.as_str()) {
                 others.push((at, name));
             } else if places.insert(name.clone(), at).is_some() {
-                faults.push(Fault::new("duplicate-column", row.span(at), format!("there are two columns `{name}`")));
+                faults.push(Fault::new("duplicate-column", row.span(at), format!("duplicate column `{name}`")));
             }
         }
         for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
             let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
             let span = near.map_or_else(|| row.full_span(), |(at, _)| row.span(*at));
-            let fault = Fault::new("missing-column", span, format!("there is no column `{needed}`; {HEADER}"));
+            let fault = Fault::new("missing-column", span, format!("missing column `{needed}`; {HEADER}"));
             faults.push(match near {
                 Some(_) => fault.with_help(format!("did you mean `{needed}`?")),
                 None => fault,
@@ -139,7 +139,7 @@ impl Sheet<'_> {
             (Some(&item), Some(&rater), Some(&value)) if faults.is_empty() => {
                 if !others.is_empty() {
                     let names: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
-                    self.sheets.notes.push(format!("{}: columns not looked at: {}", self.file, names.join(", ")));
+                    self.sheets.notes.push(format!("{}: ignored columns: {}", self.file, names.join(", ")));
                 }
                 let explanation = places.get("explanation").copied();
                 Ok(Columns { item, rater, value, explanation, count: row.record.len() })
@@ -172,12 +172,12 @@ impl Sheet<'_> {
         }
         let place = format!("{}:{}", self.file, row.line);
         if let Some(earlier) = self.places.insert((item.clone(), rater.clone()), place) {
-            let message = format!("{rater:?} has rated the item {item:?} already, at {earlier}; nobody votes twice");
+            let message = format!("{rater:?} has already rated the item {item:?}, at {earlier}; keep one rating");
             return vec![Fault::new("duplicate-rating", row.span(columns.rater), message)];
         }
         let explanation = columns.explanation.map(field).filter(|text| !text.is_empty());
         let item = Item { item: Some(item), ..Item::default() };
-        self.sheets.rated.push(Rated { item, rater, value: Given::Word(value), explanation });
+        self.sheets.rated.push(Rated { item, rater, value: RatingValue::Word(value), explanation });
         faults
     }
 }
@@ -213,9 +213,9 @@ mod tests {
         );
         check(
             "Item\tRater\tValue\tMood\nq\ta\t\tsad\nq\tb\t2\t\nq\tc\tn/a\t\n",
-            "[\"b\", \"c\"] [\"2\", \"n/a\"] q: b=2 c=n/a; in.csv: columns not looked at: mood; \
+            "[\"b\", \"c\"] [\"2\", \"n/a\"] q: b=2 c=n/a; in.csv: ignored columns: mood; \
              1 row has no value: missing ratings; \
-             values are taken for words without an order, as \"n/a\" is no number",
+             values are treated as unordered words: \"n/a\" is not a number",
         );
     }
 
@@ -226,21 +226,21 @@ mod tests {
         check("\n\n", "in.csv:1:1 the file is empty; ratings start with the line `item,rater,value`");
         check(
             "items,who,value\n",
-            "in.csv:1:1 there is no column `item`; ratings start with the line `item,rater,value`\n\
-             in.csv:1:1 there is no column `rater`; ratings start with the line `item,rater,value`",
+            "in.csv:1:1 missing column `item`; ratings start with the line `item,rater,value`\n\
+             in.csv:1:1 missing column `rater`; ratings start with the line `item,rater,value`",
         );
-        check("item,rater,value,value\n", "in.csv:1:18 there are two columns `value`");
+        check("item,rater,value,value\n", "in.csv:1:18 duplicate column `value`");
         check(
             "item,rater,value\nq,a,1\n\nq,,1\nq,a,2\nq,b\n\"q\nr\",  ,1\n",
             "in.csv:4:3 the rater is missing\n\
-             in.csv:5:3 \"a\" has rated the item \"q\" already, at in.csv:2; nobody votes twice\n\
-             in.csv:6:1 this row has 2 fields where the header has 3\n\
+             in.csv:5:3 \"a\" has already rated the item \"q\", at in.csv:2; keep one rating\n\
+             in.csv:6:1 this row has 2 fields, but the header has 3\n\
              in.csv:8:4 the rater is missing",
         );
-        check("item,rater,value\n\"q,a,1\n", "in.csv:2:1 this row has 1 fields where the header has 3");
+        check("item,rater,value\n\"q,a,1\n", "in.csv:2:1 this row has 1 fields, but the header has 3");
         check(
             "item,rater,value\n",
-            "nobody decided `value`: the files hold no rating; below the header, each row is one: item,rater,value",
+            "nobody decided `value`: the files contain no rating; each row below the header is one: item,rater,value",
         );
         check(
             "item,rater,value\nq,a,1\n",

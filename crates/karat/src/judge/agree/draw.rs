@@ -79,7 +79,7 @@ fn reasons(agreement: &Agreement) -> String {
     all.extend(agreement.cohen.iter().map(|pair| &pair.sure));
     let mut told: Vec<String> = Vec::new();
     for sure in all {
-        let undefined = sure.undefined.map(|reason| format!("  – no figure: {reason}\n"));
+        let undefined = sure.undefined.map(|reason| format!("  – no value: {reason}\n"));
         for line in undefined.into_iter().chain(sure.no_ci.map(|reason| format!("  – no interval: {reason}\n"))) {
             if !told.contains(&line) {
                 told.push(line);
@@ -87,7 +87,7 @@ fn reasons(agreement: &Agreement) -> String {
         }
     }
     if agreement.percent.sure.unreliable {
-        told.push(format!("  – fewer than {RELIABLE_N} items: too few to lean on\n"));
+        told.push(format!("  – fewer than {RELIABLE_N} items: too few to rely on\n"));
     }
     told.concat()
 }
@@ -121,7 +121,7 @@ fn pairs(pairs: &[Pair], look: &TerminalStyle) -> String {
 fn confused(confusion: &Confusion, several: bool, look: &TerminalStyle) -> String {
     let dim = Style::new().dimmed();
     let Confusion { a, b, values, counts } = confusion;
-    let least = if several { ", who agree least" } else { "" };
+    let least = if several { ", the pair that agrees least" } else { "" };
     let mut out = format!("\n{} (down) and {} (across){least}\n", harmless(a), harmless(b));
     let heads = values.iter().map(|value| Cell::right(grid::fit(value, 16)).styled(dim));
     let mut rows = vec![[Cell::left("")].into_iter().chain(heads).collect::<Vec<_>>()];
@@ -136,7 +136,7 @@ fn confused(confusion: &Confusion, several: bool, look: &TerminalStyle) -> Strin
 fn divided(agreement: &Agreement, look: &TerminalStyle) -> String {
     let (total, shown) = (agreement.disagreements_total, &agreement.disagreements);
     if total == 0 {
-        return "\nNobody disagrees on any item.\n".to_owned();
+        return "\nAll raters agree on every item.\n".to_owned();
     }
     let most =
         if shown.len() < total { format!("the {} most divided of {total}", shown.len()) } else { total.to_string() };

@@ -33,14 +33,14 @@ impl Item {
         Self { case, tool, trial: Some(trial), ..Self::default() }
     }
 
-    pub(super) fn of(judgement: &Judgement) -> Self {
+    pub(super) fn new(judgement: &Judgement) -> Self {
         Self::of_trial(judgement.case.as_str(), judgement.tool.as_str(), judgement.trial)
     }
 }
 
 /// A value as it was given.
 #[derive(Clone, Debug)]
-pub(super) enum Given {
+pub(super) enum RatingValue {
     /// One of a fixed list.
     Listed(usize),
     /// A number.
@@ -54,6 +54,6 @@ pub(super) enum Given {
 pub(super) struct Rated {
     pub(super) item: Item,
     pub(super) rater: String,
-    pub(super) value: Given,
+    pub(super) value: RatingValue,
     pub(super) explanation: Option<String>,
 }

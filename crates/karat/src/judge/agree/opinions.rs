@@ -1,7 +1,7 @@
 //! Who said what of which item, whatever it came from.
 
-use super::found::{Trials, found};
-use super::item::{Given, Item, Rated};
+use super::golden_found::{Trials, found};
+use super::item::{Item, Rated, RatingValue};
 use karat_core::judgement::{AuditDecision, Classification, Decision, Judgement, PairDecision, TypeMatch};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ impl On {
     }
 
     /// What judgements are about where nobody says: pairs where there are any, else verdicts.
-    fn of(judgements: &[Judgement]) -> Self {
+    fn new(judgements: &[Judgement]) -> Self {
         let pairs = judgements.iter().any(|judgement| matches!(judgement.decision, Decision::Pair(_)));
         if pairs { Self::Match } else { Self::Verdict }
     }
@@ -133,7 +133,7 @@ pub fn from_judgements(
     on: Option<On>,
     trials: Option<&Trials<'_>>,
 ) -> Result<Opinions, AgreeError> {
-    let on = on.unwrap_or_else(|| On::of(judgements));
+    let on = on.unwrap_or_else(|| On::new(judgements));
     let mut notes = Vec::new();
     let rated = match on {
         On::Found => found(judgements, trials, &mut notes),
@@ -170,9 +170,9 @@ pub(super) fn gathered(
     let mut words: Vec<String> = Vec::new();
     for rated in &rated {
         match &rated.value {
-            Given::Listed(_) => {}
-            Given::Number(number) => numbers.push(*number),
-            Given::Word(word) => words.push(word.clone()),
+            RatingValue::Listed(_) => {}
+            RatingValue::Number(number) => numbers.push(*number),
+            RatingValue::Word(word) => words.push(word.clone()),
         }
     }
     numbers.sort_by(f64::total_cmp);
@@ -182,9 +182,9 @@ pub(super) fn gathered(
     let mut items: BTreeMap<Item, Vec<Opinion>> = BTreeMap::new();
     for Rated { item, rater, value, explanation } in rated {
         let value = match value {
-            Given::Listed(at) => at,
-            Given::Number(number) => numbers.partition_point(|known| *known < number),
-            Given::Word(word) => words.partition_point(|known| *known < word),
+            RatingValue::Listed(at) => at,
+            RatingValue::Number(number) => numbers.partition_point(|known| *known < number),
+            RatingValue::Word(word) => words.partition_point(|known| *known < word),
         };
         let rater = raters.partition_point(|known| *known < rater);
         items.entry(item).or_default().push(Opinion { rater, value, explanation });
@@ -227,8 +227,8 @@ fn word(value: &impl Serialize) -> String {
 
 /// What a judgement says of one thing.
 fn decided(judgement: &Judgement, on: On) -> Vec<Rated> {
-    let own = Item::of(judgement);
-    let rated = |item: Item, value: Given, explanation: &Option<String>| Rated {
+    let own = Item::new(judgement);
+    let rated = |item: Item, value: RatingValue, explanation: &Option<String>| Rated {
         item,
         rater: judgement.judge.to_string(),
         value,
@@ -238,13 +238,13 @@ fn decided(judgement: &Judgement, on: On) -> Vec<Rated> {
         (Decision::Pair(pair), On::Match) => {
             let PairDecision { golden, finding, matched, explanation, .. } = pair;
             let (golden, finding) = (golden.as_ref().map(ToString::to_string), Some(finding.to_string()));
-            vec![rated(Item { golden, finding, ..own }, Given::Listed(usize::from(*matched)), explanation)]
+            vec![rated(Item { golden, finding, ..own }, RatingValue::Listed(usize::from(*matched)), explanation)]
         }
         (Decision::Audit(audit), On::Classification) => {
             let one = |found: &karat_core::judgement::ClassifiedFinding| {
                 let at = CLASSES.iter().position(|class| *class == found.classification)?;
                 let item = Item { finding: Some(found.finding.to_string()), ..own.clone() };
-                Some(rated(item, Given::Listed(at), &audit.explanation))
+                Some(rated(item, RatingValue::Listed(at), &audit.explanation))
             };
             audit.findings.iter().filter_map(one).collect()
         }
@@ -256,16 +256,16 @@ fn decided(judgement: &Judgement, on: On) -> Vec<Rated> {
 }
 
 /// What an audit says of a response as a whole.
-fn audited(audit: &AuditDecision, on: On) -> Option<Given> {
+fn audited(audit: &AuditDecision, on: On) -> Option<RatingValue> {
     let target = audit.target.as_ref();
     match on {
-        On::Verdict => Some(Given::Listed(audit.said_vulnerable.map_or(0, |said| 1 + usize::from(said)))),
+        On::Verdict => Some(RatingValue::Listed(audit.said_vulnerable.map_or(0, |said| 1 + usize::from(said)))),
         On::TypeMatch => {
-            TYPES.iter().position(|fit| Some(*fit) == target.and_then(|t| t.type_match)).map(Given::Listed)
+            TYPES.iter().position(|fit| Some(*fit) == target.and_then(|t| t.type_match)).map(RatingValue::Listed)
         }
-        On::Rcir => target.and_then(|t| t.rcir).map(Given::Number),
-        On::Ava => target.and_then(|t| t.ava).map(Given::Number),
-        On::Fsv => target.and_then(|t| t.fsv).map(Given::Number),
+        On::Rcir => target.and_then(|t| t.rcir).map(RatingValue::Number),
+        On::Ava => target.and_then(|t| t.ava).map(RatingValue::Number),
+        On::Fsv => target.and_then(|t| t.fsv).map(RatingValue::Number),
         On::Match | On::Found | On::Classification | On::Value => None,
     }
 }
@@ -273,7 +273,7 @@ fn audited(audit: &AuditDecision, on: On) -> Option<Given> {
 /// What could be asked for instead.
 fn instead(judgements: &[Judgement], on: On) -> String {
     if judgements.is_empty() {
-        return "the files hold no judgement".to_owned();
+        return "the files contain no judgement".to_owned();
     }
     let others = On::ALL.into_iter().filter(|other| *other != on);
     let there = others.filter(|other| match other {
@@ -281,5 +281,5 @@ fn instead(judgements: &[Judgement], on: On) -> String {
         other => judgements.iter().any(|judgement| !decided(judgement, *other).is_empty()),
     });
     let there: Vec<String> = there.map(|other| format!("--on {}", other.name())).collect();
-    format!("the judgements hold other decisions; try {}", there.join(" or "))
+    format!("the judgements contain other decisions; try {}", there.join(" or "))
 }

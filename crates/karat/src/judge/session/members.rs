@@ -137,7 +137,7 @@ pub(super) fn by_people(
         match said.get(&place) {
             Some(labels) => judgements.extend(labels.iter().map(|label| (*label).clone())),
             None => {
-                let why = "nobody has labelled it; `karat label next` shows it".to_owned();
+                let why = "it is unlabelled; `karat label next` shows it".to_owned();
                 usage.fail(&why);
                 let pair = UnjudgedPair { golden: golden.clone(), finding: finding.clone(), why };
                 judgements.push(judgement(question, name, None, Decision::Unjudged(pair)));

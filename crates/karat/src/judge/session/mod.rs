@@ -138,7 +138,7 @@ pub fn ask_about(
     questions: &[Question<'_>],
     context: &mut JudgeContext<'_>,
 ) -> Result<SessionResult, AskError> {
-    let (mut usage_table, mut panelists) = (UsageTable::default(), Panelists::of(judge));
+    let (mut usage_table, mut panelists) = (UsageTable::default(), Panelists::new(judge));
     (context.tell)(JudgeEvent::Round(questions.len()));
     let judgements = panelists.answer(questions, context, &mut usage_table)?;
     let judgements = panelists.settled(questions).unwrap_or(judgements);
@@ -154,7 +154,7 @@ fn pairs(
     usage_table: &mut UsageTable,
 ) -> Result<(Vec<Judgement>, usize), AskError> {
     let suite = &context.loaded.suite;
-    let mut panelists = Panelists::of(judge);
+    let mut panelists = Panelists::new(judge);
     loop {
         panelists.begin();
         let mut answer = |questions: &[Question<'_>]| {

@@ -24,7 +24,7 @@ pub(super) struct Panelists<'a> {
 }
 
 impl<'a> Panelists<'a> {
-    pub(super) fn of(judge: &'a Judge) -> Self {
+    pub(super) fn new(judge: &'a Judge) -> Self {
         Self { judge, votes: BTreeMap::new(), told: BTreeMap::new(), note: None }
     }
 

@@ -69,7 +69,7 @@ impl UsageTable {
                 (one.name.to_string(), JudgeSpentV1 { from_ledger: from_ledger(spent), ..spent.clone() })
             }));
             let agreement = self.agreement.clone().filter(|_| index == 0);
-            judges.push(JudgeV1 { agreement, ..page.told(one, if index == 0 { saved } else { 0 }) });
+            judges.push(JudgeV1 { agreement, ..page.report(one, if index == 0 { saved } else { 0 }) });
         }
         SessionResult { judgements: Vec::new(), voices: self.voices, judges, spent, notes }
     }
@@ -142,7 +142,7 @@ impl Usage {
         }
     }
 
-    fn told(&self, judge: &Judge, saved: usize) -> JudgeV1 {
+    fn report(&self, judge: &Judge, saved: usize) -> JudgeV1 {
         JudgeV1 {
             judge: judge.name.to_string(),
             asked: self.asked,

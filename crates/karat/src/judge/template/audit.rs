@@ -37,7 +37,7 @@ pub(in crate::judge) fn neutral(index: usize) -> String {
 }
 
 /// The text of a response as a judge sees it.
-pub(in crate::judge) fn shown(response: &str) -> String {
+pub(in crate::judge) fn as_judge_sees(response: &str) -> String {
     truncate_text(response, LONGEST_RESPONSE)
 }
 
@@ -69,7 +69,7 @@ pub(in crate::judge) fn fields(case: &Case, trial: &Trial, code: Option<&str>) -
         ("code", code.map(|code| truncate_text(code, LONGEST_CODE))),
         ("verdict", object(stated(trial))),
         ("findings", list(findings)),
-        ("text", response.map(shown)),
+        ("text", response.map(as_judge_sees)),
     ]
     .into_iter()
     .filter_map(|(name, text)| Some((name, text?)))

@@ -17,7 +17,7 @@ pub struct Item {
     /// The keys of all its texts, in their order; that of what is shown is the first.
     pub(super) keys: Vec<String>,
     /// What is shown.
-    pub shown: Shown,
+    pub shown: ItemView,
     /// How many tools report it.
     pub tools: usize,
     /// In how many trials it is reported.
@@ -30,7 +30,7 @@ pub struct Item {
 
 /// What a person sees.
 #[derive(Clone, Debug)]
-pub enum Shown {
+pub enum ItemView {
     /// A golden and a finding.
     Pair(Box<PairSubject>),
     /// A finding that reports no golden; then other texts that report the same.
@@ -81,9 +81,9 @@ impl Item {
     /// What it is.
     pub fn kind(&self) -> LabelKind {
         match self.shown {
-            Shown::Pair(_) => LabelKind::Pair,
-            Shown::Extra(_) => LabelKind::Extra,
-            Shown::Audit(_) => LabelKind::Audit,
+            ItemView::Pair(_) => LabelKind::Pair,
+            ItemView::Extra(_) => LabelKind::Extra,
+            ItemView::Audit(_) => LabelKind::Audit,
         }
     }
 
@@ -95,21 +95,21 @@ impl Item {
     /// The code around the places.
     pub fn code(&self, source: &SourceOf<'_>) -> Vec<Excerpt> {
         match &self.shown {
-            Shown::Pair(pair) => excerpts(pair, source),
-            Shown::Extra(texts) => texts.first().map(|shown| extra_excerpts(shown, source)).unwrap_or_default(),
-            Shown::Audit(shown) => audit_excerpts(shown, source),
+            ItemView::Pair(pair) => excerpts(pair, source),
+            ItemView::Extra(texts) => texts.first().map(|shown| extra_excerpts(shown, source)).unwrap_or_default(),
+            ItemView::Audit(shown) => audit_excerpts(shown, source),
         }
     }
 
     /// What a page or another program shows: golden, finding and code, and nothing of who reported it or what anybody thinks.
     pub fn as_json(&self, source: &SourceOf<'_>) -> Value {
         let mut value = match &self.shown {
-            Shown::Pair(pair) => json!({ "case": pair.known.case, "golden": pair.known, "finding": pair.reported }),
-            Shown::Extra(texts) => {
+            ItemView::Pair(pair) => json!({ "case": pair.known.case, "golden": pair.known, "finding": pair.reported }),
+            ItemView::Extra(texts) => {
                 let shown = texts.first();
                 json!({ "case": shown.map(|shown| &shown.case), "finding": shown.map(|shown| &shown.reported) })
             }
-            Shown::Audit(shown) => {
+            ItemView::Audit(shown) => {
                 json!({ "case": shown.case, "golden": shown.target, "finding": shown.reported })
             }
         };
@@ -132,7 +132,7 @@ impl Item {
         let annotator = annotator.clone();
         let mut labels = NewLabels::default();
         match (&self.shown, reply) {
-            (Shown::Pair(pair), Reply::Pair(answer, confidence)) => labels.pairs.push(NewLabel {
+            (ItemView::Pair(pair), Reply::Pair(answer, confidence)) => labels.pairs.push(NewLabel {
                 pair: (**pair).clone(),
                 annotator,
                 answer,
@@ -141,8 +141,8 @@ impl Item {
                 picked_with_probability,
                 source,
             }),
-            (Shown::Extra(texts), Reply::Extra(valid)) => {
-                // Where all of them are done the answer is held against the first, so that no other one is lost silently.
+            (ItemView::Extra(texts), Reply::Extra(valid)) => {
+                // Where all of them are done the answer is compared with the first, so that no other one is lost silently.
                 let all = self.keys.iter().all(|key| is_done(key));
                 let is_open = |at: usize, key: &str| if all { at == 0 } else { !is_done(key) };
                 let keyed = texts.iter().zip(&self.keys).enumerate();
@@ -156,7 +156,7 @@ impl Item {
                     source,
                 }));
             }
-            (Shown::Audit(shown), Reply::Audit(classification)) => {
+            (ItemView::Audit(shown), Reply::Audit(classification)) => {
                 let shown = (**shown).clone();
                 labels.audits.push(NewAuditLabel { shown, annotator, classification, note, source });
             }

@@ -1,6 +1,6 @@
 //! How far somebody has come, and what all labels have brought.
 
-use super::Desk;
+use super::AnnotationSession;
 use karat_core::scorecard::Intervals;
 use karat_core::scorecard::label_priority::{LabelVotes, Narrowing, Uncertainty, narrowing};
 use karat_core::stats::agreement::{Level, Rating, Ratings, Weights, cohen, krippendorff, percent};
@@ -89,25 +89,25 @@ pub struct With {
 }
 
 impl Progress {
-    pub(super) fn of(desk: &Desk<'_>) -> Self {
-        let items = desk.queue.items();
-        let open = items.iter().filter(|item| desk.is_open(item)).count();
-        let voices = |key: &str| desk.voices.get(key).map_or(0, |voices| voices.len());
-        let of_pairs = desk.queue.kind() == LabelKind::Pair;
-        let narrowed_by = |heard: &dyn Fn(&Annotator) -> bool| of_pairs.then(|| narrowed(desk, heard));
-        let (narrowed, own) = (narrowed_by(&|_| true), narrowed_by(&|name| *name == desk.annotator));
+    pub(super) fn new(session: &AnnotationSession<'_>) -> Self {
+        let items = session.queue.items();
+        let open = items.iter().filter(|item| session.is_open(item)).count();
+        let voices = |key: &str| session.voices.get(key).map_or(0, |voices| voices.len());
+        let of_pairs = session.queue.kind() == LabelKind::Pair;
+        let narrowed_by = |heard: &dyn Fn(&Annotator) -> bool| of_pairs.then(|| narrowed(session, heard));
+        let (narrowed, own) = (narrowed_by(&|_| true), narrowed_by(&|name| *name == session.annotator));
         Self {
             done: items.len() - open,
             open,
             labels: items.iter().map(|item| voices(&item.key)).sum(),
-            bounds: match desk.queue.kind() {
+            bounds: match session.queue.kind() {
                 LabelKind::Pair => narrowed.map(|narrowed| Bounds {
-                    metric: desk.queue.metric.clone(),
+                    metric: session.queue.metric.clone(),
                     before: narrowed.before,
                     now: narrowed.now,
                     cases: narrowed.cases,
                 }),
-                LabelKind::Extra => Some(apart(desk)),
+                LabelKind::Extra => Some(apart(session)),
                 LabelKind::Audit => None,
             },
             contradicted: own.filter(|own| own.labelled >= FEWEST).map(|own| JudgeErrors {
@@ -116,8 +116,8 @@ impl Progress {
                 expected: own.expected,
                 overconfident: own.overconfident,
             }),
-            agreement: agreement(desk),
-            of_extras: desk.queue.kind() == LabelKind::Extra,
+            agreement: agreement(session),
+            of_extras: session.queue.kind() == LabelKind::Extra,
         }
     }
 
@@ -144,12 +144,12 @@ impl Progress {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(cases) = self.bounds.as_ref().and_then(|bounds| bounds.cases) {
-            remarks.push(format!("± {cases:.3} of it is the choice of cases, which no label can narrow"));
+            remarks.push(format!("± {cases:.3} of it is due to the choice of cases, which labels cannot narrow"));
         }
         if let Some(errors) = self.contradicted.as_ref().filter(|errors| errors.overconfident) {
             let JudgeErrors { of, wrong, expected, .. } = errors;
             remarks.push(format!(
-                "the judge was wrong in {wrong} of {of}, {expected:.0} expected: the widths promise too much"
+                "the judge was wrong in {wrong} of {of}, {expected:.0} expected: the widths are optimistic"
             ));
         }
         if let Some(Agreement { items, percent: Some(percent), krippendorff, .. }) = &self.agreement {
@@ -161,10 +161,10 @@ impl Progress {
 }
 
 /// What the labels of these people do to the interval.
-fn narrowed(desk: &Desk<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
-    let items = desk.queue.items();
+fn narrowed(session: &AnnotationSession<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
+    let items = session.queue.items();
     let doubts: Vec<Uncertainty> = items.iter().map(|item| item.doubt).collect();
-    let of = |key: &str| match desk.voices.get(key) {
+    let of = |key: &str| match session.voices.get(key) {
         None => LabelVotes::default(),
         Some(voices) => {
             let answers = voices.iter().filter(|(name, _)| heard(name)).map(|(_, answer)| *answer);
@@ -173,28 +173,29 @@ fn narrowed(desk: &Desk<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
         }
     };
     let voices: Vec<LabelVotes> = items.iter().map(|item| of(&item.key)).collect();
-    narrowing(&doubts, &voices, desk.queue.cases, desk.queue.threshold, Intervals::LEVEL)
+    narrowing(&doubts, &voices, session.queue.cases, session.queue.threshold, Intervals::LEVEL)
 }
 
 /// How far apart the bounds of precision are: by all that nobody has looked at, or on which people are evenly divided.
-fn apart(desk: &Desk<'_>) -> Bounds {
+fn apart(session: &AnnotationSession<'_>) -> Bounds {
     let undecided = |key: &str| {
         let voices =
-            desk.voices.get(key).map(|voices| voices.values().copied().collect::<Vec<_>>()).unwrap_or_default();
+            session.voices.get(key).map(|voices| voices.values().copied().collect::<Vec<_>>()).unwrap_or_default();
         2 * voices.iter().sum::<usize>() == voices.len()
     };
-    let items = desk.queue.items().iter();
+    let items = session.queue.items().iter();
     let now = items.clone().filter(|item| undecided(&item.key)).map(|item| item.width).sum::<f64>();
     let before = items.map(|item| item.width).sum::<f64>();
     // An empty sum of numbers is a negative nothing.
-    Bounds { metric: desk.queue.metric.clone(), before: before.max(0.0), now: now.max(0.0), cases: None }
+    Bounds { metric: session.queue.metric.clone(), before: before.max(0.0), now: now.max(0.0), cases: None }
 }
 
 /// Only what the annotator has labelled themselves is looked at, so that nobody learns what others say of what they have not;
 /// and nothing is told of a few, as it would tell what others say of each.
-fn agreement(desk: &Desk<'_>) -> Option<Agreement> {
-    let own = |key: &str| desk.voices.get(key).filter(|voices| voices.contains_key(&desk.annotator));
-    let shared: Vec<_> = desk.queue.items().iter().filter_map(|item| own(&item.key)).filter(|v| v.len() > 1).collect();
+fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
+    let own = |key: &str| session.voices.get(key).filter(|voices| voices.contains_key(&session.annotator));
+    let shared: Vec<_> =
+        session.queue.items().iter().filter_map(|item| own(&item.key)).filter(|v| v.len() > 1).collect();
     if shared.len() < FEWEST {
         return None;
     }
@@ -202,12 +203,13 @@ fn agreement(desk: &Desk<'_>) -> Option<Agreement> {
     let people: Vec<&Annotator> = people.into_iter().collect();
     let number = |name: &Annotator| people.iter().position(|other| *other == name).unwrap_or_default();
     // Of pairs they are asked whether it is a match, and a part of one is none.
-    let category = |answer: usize| if desk.queue.kind() == LabelKind::Pair { usize::from(answer == 2) } else { answer };
+    let category =
+        |answer: usize| if session.queue.kind() == LabelKind::Pair { usize::from(answer == 2) } else { answer };
     let ratings = Ratings::new(shared.iter().map(|voices| {
         let rating = |(name, answer): (&Annotator, &usize)| Rating { rater: number(name), category: category(*answer) };
         voices.iter().map(rating).collect::<Vec<_>>()
     }));
-    let me = number(&desk.annotator);
+    let me = number(&session.annotator);
     let knows_enough = |name: &Annotator| shared.iter().filter(|voices| voices.contains_key(name)).count() >= FEWEST;
     let with = |(at, name): (usize, &&Annotator)| With {
         annotator: (*name).clone(),

@@ -1,6 +1,6 @@
 //! Everything of one kind that is worth a label, the most telling first.
 
-use super::item::{Item, Shown};
+use super::item::{Item, ItemView};
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::LocalJudge;
 use karat_core::profile::Profile;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// What is there to be labelled.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct LabelScope<'a> {
     /// The suite.
     pub suite: &'a Suite,
     /// The trials.
@@ -45,7 +45,7 @@ pub struct Queue {
 impl Queue {
     /// Pairs, in the order in which their labels narrow the interval of the figure; `cases` is half its width by the choice of
     /// cases alone. A sample comes in the order of chance instead.
-    pub fn pairs(seen: Seen<'_>, judge: &LocalJudge, cases: Option<f64>, sample: Option<Sample>) -> Self {
+    pub fn pairs(seen: LabelScope<'_>, judge: &LocalJudge, cases: Option<f64>, sample: Option<Sample>) -> Self {
         let mut open = worklist(seen.suite, seen.trials, seen.judgements, seen.profile, judge);
         if let Some(sample) = sample {
             // In the order of chance, so that the first of them are a sample too, should nobody come to the last.
@@ -57,7 +57,7 @@ impl Queue {
         let item = |open: OpenPair<'_>| Item {
             key: open.key.to_string(),
             keys: vec![open.key.to_string()],
-            shown: Shown::Pair(Box::new(PairSubject::new(open.case, open.golden, open.finding))),
+            shown: ItemView::Pair(Box::new(PairSubject::new(open.case, open.golden, open.finding))),
             tools: open.tools,
             trials: open.trials,
             doubt: open.doubt,
@@ -69,7 +69,7 @@ impl Queue {
     }
 
     /// Extras, in the order in which their labels bring the bounds of precision together; only those that so many tools report.
-    pub fn extras(seen: Seen<'_>, scorecard: &Scorecard, min_tools: usize) -> Self {
+    pub fn extras(seen: LabelScope<'_>, scorecard: &Scorecard, min_tools: usize) -> Self {
         let item = |open: OpenExtra<'_>| Item {
             key: open.representative().map(|(key, _)| key.to_string()).unwrap_or_default(),
             keys: open.texts.iter().map(|(key, _)| key.to_string()).collect(),
@@ -77,7 +77,7 @@ impl Queue {
             trials: open.pool.trials(),
             doubt: Uncertainty::default(),
             width: open.width,
-            shown: Shown::Extra(open.texts.into_iter().map(|(_, shown)| shown).collect()),
+            shown: ItemView::Extra(open.texts.into_iter().map(|(_, shown)| shown).collect()),
         };
         let queue = extra_queue(seen.suite, seen.trials, scorecard, seen.profile);
         let items = queue.into_iter().map(item).filter(|item| item.tools >= min_tools).collect();
@@ -85,11 +85,11 @@ impl Queue {
     }
 
     /// Findings to classify, what most tools report first.
-    pub fn audits(seen: Seen<'_>) -> Self {
+    pub fn audits(seen: LabelScope<'_>) -> Self {
         let item = |open: OpenAudit<'_>| Item {
             key: open.key.to_string(),
             keys: vec![open.key.to_string()],
-            shown: Shown::Audit(Box::new(AuditSubject::new(open.case, open.finding))),
+            shown: ItemView::Audit(Box::new(AuditSubject::new(open.case, open.finding))),
             tools: open.tools,
             trials: open.trials,
             doubt: Uncertainty::default(),

@@ -54,7 +54,7 @@ fn ann(name: &str) -> Annotator {
 
 fn pairs() -> Queue {
     let (suite, trials, profile) = (suite(), trials(), profile());
-    let seen = Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
+    let seen = LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
     Queue::pairs(seen, &local::shipped().unwrap(), Some(0.05), None)
 }
 
@@ -106,46 +106,46 @@ fn stored(new: &NewLabels) -> Labels {
 #[test]
 fn one_after_the_other_with_what_was_put_off_at_the_end() {
     let queue = pairs();
-    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
-    let order: Vec<&str> = desk.open().iter().map(|item| item.id()).collect();
+    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let order: Vec<&str> = session.open().iter().map(|item| item.id()).collect();
     assert!(order.len() > 2, "{order:?}");
-    desk.skip(order[0].to_owned().as_str());
+    session.skip(order[0].to_owned().as_str());
     let key = |at: usize| queue.items()[at].key.clone();
-    desk.skip(&key(0));
-    desk.skip(&key(1));
-    let after: Vec<String> = desk.open().iter().map(|item| item.key.clone()).collect();
+    session.skip(&key(0));
+    session.skip(&key(1));
+    let after: Vec<String> = session.open().iter().map(|item| item.key.clone()).collect();
     assert_eq!(after[after.len() - 2..], [key(0), key(1)]);
-    assert_eq!(desk.next().map(|item| item.key.clone()), Some(key(2)));
-    let first = desk.next().unwrap();
-    let labels = desk.labels(first, Reply::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
-    desk.kept(&labels);
-    assert_eq!((desk.progress().done, desk.progress().open), (1, order.len() - 1));
-    assert_ne!(desk.next().unwrap().key, first.key);
-    desk.undone(std::slice::from_ref(&first.key));
-    assert_eq!(desk.next().unwrap().key, first.key);
+    assert_eq!(session.next().map(|item| item.key.clone()), Some(key(2)));
+    let first = session.next().unwrap();
+    let labels = session.labels(first, Reply::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
+    session.record(&labels);
+    assert_eq!((session.progress().done, session.progress().open), (1, order.len() - 1));
+    assert_ne!(session.next().unwrap().key, first.key);
+    session.undone(std::slice::from_ref(&first.key));
+    assert_eq!(session.next().unwrap().key, first.key);
     // Whoever comes back finds the same.
-    let again = Desk::new(&queue, &stored(&labels), ann("anna"));
+    let again = AnnotationSession::new(&queue, &stored(&labels), ann("anna"));
     assert_eq!(again.progress().done, 1);
-    assert_eq!(Desk::new(&queue, &stored(&labels), ann("ben")).progress().done, 0);
+    assert_eq!(AnnotationSession::new(&queue, &stored(&labels), ann("ben")).progress().done, 0);
 }
 
 #[test]
 fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     let queue = pairs();
-    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
-    let before = desk.progress().bounds.unwrap();
+    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let before = session.progress().bounds.unwrap();
     assert!(before.before > 0.05 && before.now == before.before, "{before:?}");
     let begins = format!("F1 ± {:.3}; labels can bring it down to ± 0.050", before.before);
-    assert_eq!(desk.progress().headline(), begins, "nothing has changed yet, so no change is told");
+    assert_eq!(session.progress().headline(), begins, "nothing has changed yet, so no change is told");
     let mut widths = vec![before.now];
-    while let Some(item) = desk.next() {
-        let labels = desk.labels(item, Reply::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
-        desk.kept(&labels);
-        widths.push(desk.progress().bounds.unwrap().now);
+    while let Some(item) = session.next() {
+        let labels = session.labels(item, Reply::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
+        session.record(&labels);
+        widths.push(session.progress().bounds.unwrap().now);
     }
     assert!(widths.windows(2).all(|pair| pair[1] <= pair[0]), "{widths:?}");
     assert!((widths.last().unwrap() - 0.05).abs() < 1e-12, "{widths:?}");
-    let done = desk.progress();
+    let done = session.progress();
     assert_eq!(done.headline(), format!("{} labels, F1 ± {:.3} → ± 0.050", done.done, before.before));
     assert_eq!(done.contradicted, None, "of so few it would tell what the judge thinks of single pairs");
 }
@@ -160,7 +160,7 @@ fn twelve() -> Queue {
         ..Trial::reported(id.as_str().into(), ToolName::new("one"), 1)
     };
     let (trials, profile): (Vec<Trial>, Profile) = (ids.iter().map(trial).collect(), profile());
-    Queue::audits(Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile })
+    Queue::audits(LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile })
 }
 
 #[test]
@@ -170,18 +170,18 @@ fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
     let mut theirs = NewLabels::default();
     // Ben has labelled everything, and Carl one thing.
     for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
-        let desk = Desk::new(&queue, &Labels::default(), ann(name));
+        let session = AnnotationSession::new(&queue, &Labels::default(), ann(name));
         for item in items {
-            theirs.audits.extend(desk.labels(item, remark, None, Source::Asked).unwrap().audits);
+            theirs.audits.extend(session.labels(item, remark, None, Source::Asked).unwrap().audits);
         }
     }
-    let mut anna = Desk::new(&queue, &stored(&theirs), ann("anna"));
+    let mut anna = AnnotationSession::new(&queue, &stored(&theirs), ann("anna"));
     for (done, item) in queue.items().iter().enumerate() {
         let told = anna.progress();
         assert_eq!(told.agreement.is_some(), done >= 10, "after {done}: {told:?}");
         assert_eq!(told.remarks().is_empty(), done < 10, "after {done}: {:?}", told.remarks());
         let labels = anna.labels(item, if done == 11 { target } else { remark }, None, Source::Asked).unwrap();
-        anna.kept(&labels);
+        anna.record(&labels);
     }
     let told = anna.progress();
     let agreement = told.agreement.clone().unwrap();
@@ -195,22 +195,22 @@ fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
 fn extras_that_report_the_same_are_answered_at_once() {
     let (suite, trials, profile) = (suite(), trials(), Profile { judge: "none".to_owned(), ..profile() });
     let card = score(&suite, &trials, &[], &profile);
-    let seen = Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
+    let seen = LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
     let queue = Queue::extras(seen, &card, 2);
     let item = &queue.items()[0];
     assert_eq!((item.tools, item.kind()), (2, LabelKind::Extra));
-    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
+    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
     assert_eq!(Reply::parse(LabelKind::Extra, "partial"), None);
-    let labels = desk.labels(item, Reply::Extra(true), None, Source::Asked).unwrap();
+    let labels = session.labels(item, Reply::Extra(true), None, Source::Asked).unwrap();
     assert_eq!(labels.extras.len(), 2, "two texts say the same");
-    let before = desk.progress().bounds.unwrap();
+    let before = session.progress().bounds.unwrap();
     let begins = format!("precision known within {:.3}; labels can bring it down to 0.000", before.before);
-    assert_eq!(desk.progress().headline(), begins);
-    desk.kept(&labels);
-    let after = desk.progress();
+    assert_eq!(session.progress().headline(), begins);
+    session.record(&labels);
+    let after = session.progress();
     assert!(after.bounds.clone().unwrap().now < before.now, "{before:?} {after:?}");
     assert!(after.headline().starts_with("1 label, precision known within"), "{}", after.headline());
-    assert_eq!(desk.labels(item, Reply::Audit(Classification::BonusValid), None, Source::Asked), None);
+    assert_eq!(session.labels(item, Reply::Audit(Classification::BonusValid), None, Source::Asked), None);
 }
 
 #[test]
@@ -222,12 +222,12 @@ fn audited_findings_have_nine_answers_and_their_numbers() {
     }
     assert_eq!([Reply::parse(LabelKind::Audit, "0"), Reply::parse(LabelKind::Audit, "10")], [None, None]);
     let (suite, trials, profile) = (suite(), trials(), profile());
-    let queue = Queue::audits(Seen { suite: &suite, trials: &trials, judgements: &[], profile: &profile });
-    let mut desk = Desk::new(&queue, &Labels::default(), ann("anna"));
-    let item = desk.next().unwrap();
-    let labels = desk.labels(item, Reply::Audit(Classification::TargetMatch), None, Source::Asked).unwrap();
-    desk.kept(&labels);
-    assert_eq!((desk.progress().done, desk.progress().headline().as_str()), (1, "1 label"));
+    let queue = Queue::audits(LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile });
+    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let item = session.next().unwrap();
+    let labels = session.labels(item, Reply::Audit(Classification::TargetMatch), None, Source::Asked).unwrap();
+    session.record(&labels);
+    assert_eq!((session.progress().done, session.progress().headline().as_str()), (1, "1 label"));
 }
 
 #[test]

@@ -98,7 +98,7 @@ issues: []
 
     let error = case.write(suite.path()).expect_err("it exists");
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-    assert!(error.to_string().contains("exists already"), "{error}");
+    assert!(error.to_string().contains("already exists"), "{error}");
     let left: Vec<_> =
         fs::read_dir(suite.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
     assert_eq!(left, ["cases"]);
@@ -156,6 +156,6 @@ fn ids_are_names_of_folders() {
     for id in ["../x", "a/b", "", ".hidden", "_skipped", "-x", "a b", "a.", "\u{e9}"] {
         assert!(!valid_id(id), "{id:?}");
         let error = skeleton(&scratch().open(), "HEAD", Some(id)).expect_err(id);
-        assert!(error.to_string().contains("is no id for a case"), "{error}");
+        assert!(error.to_string().contains("invalid case id"), "{error}");
     }
 }

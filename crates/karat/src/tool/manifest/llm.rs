@@ -39,7 +39,7 @@ impl Check<'_> {
                     self.fault(&[], "no-file", message);
                 }
                 Some(_) if named => {
-                    let message = format!("means nothing for provider = \"{}\"; remove it", provider.name);
+                    let message = format!("has no effect for provider = \"{}\"; remove it", provider.name);
                     self.fault(&["file"], "foreign-key", message);
                 }
                 _ => {}

@@ -87,7 +87,7 @@ fn the_model_is_filled_in() {
     check("", Some("sonnet"), Ok(Some("sonnet")));
     check("model = \"opus\"", Some("sonnet"), Ok(Some("opus")));
     check("model = \"vendor/{model}\"", Some("sonnet"), Ok(Some("vendor/sonnet")));
-    let missing = "`{model}` stands for no model: give one with --model NAME or KARAT_TOOL_MODEL\n";
+    let missing = "`{model}` has no value: give a model with --model NAME or KARAT_TOOL_MODEL\n";
     check("model = \"{model}\"", None, Err(&format!("model: {missing}")));
     check("env = { MODEL = \"{model}\" }", None, Err(&format!("command: {missing}")));
     check("env = { MODEL = \"{model}\" }", Some("sonnet"), Ok(Some("sonnet")));
@@ -114,17 +114,17 @@ fn faults_are_named_all_at_once() {
     check(
         "command = [\"a\", \"{chekout}\", \"{\"]\nformat = \"sariff\"\ntimeout = \"soon\"\nok_exit = [1, 999]\n[limits]\nmemory = \"4G\"",
         &[
-            "unknown-placeholder command: 1: there is no placeholder `{chekout}`, did you mean `{checkout}`?",
+            "unknown-placeholder command: 1: unknown placeholder `{chekout}`, did you mean `{checkout}`?",
             "bad-placeholder command: 2: the `{` at character 1",
-            "unknown-format format: there is no format `sariff`, did you mean `sarif`?; there are karat, sarif",
-            "out-of-range ok_exit: 1: 999 is no exit code",
-            "bad-duration timeout: \"soon\" is no duration",
-            "bad-size limits: memory: \"4G\" is no size",
+            "unknown-format format: unknown format `sariff`, did you mean `sarif`?; available: karat, sarif",
+            "out-of-range ok_exit: 1: invalid exit code 999",
+            "bad-duration timeout: invalid duration \"soon\"",
+            "bad-size limits: memory: invalid size \"4G\"",
         ],
     );
     check(&format!("{SMALL}ok_exit = []"), &["no-exit ok_exit: "]);
     check("command = [\"a\\u0000\"]\nformat = \"sarif\"", &["zero-byte command: 0: "]);
-    check("command = [\"a\"]\nformat = \"owasp\"", &["unknown-format format: there is no format `owasp`"]);
+    check("command = [\"a\"]\nformat = \"owasp\"", &["unknown-format format: unknown format `owasp`"]);
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn variables_are_checked() {
             "{SMALL}env = {{ \"A B\" = \"1\", HOME = \"/\", PATH = \"/bin\" }}\npass_env = [\"TZ\", \"PATH\", \"9X\"]"
         ),
         &[
-            "bad-variable env: A B: \"A B\" is no name of a variable",
+            "bad-variable env: A B: invalid variable name \"A B\"",
             "frozen-variable env: HOME: `HOME` is the same for every tool",
             "frozen-variable pass_env: 0: `TZ`",
-            "set-twice pass_env: 1: `PATH` is set by `env` already",
-            "bad-variable pass_env: 2: \"9X\"",
+            "set-twice pass_env: 1: `PATH` is already set by `env`",
+            "bad-variable pass_env: 2: invalid variable name \"9X\"",
         ],
     );
 }
@@ -147,7 +147,7 @@ fn variables_are_checked() {
 fn keys_of_another_kind_are_faults() {
     check(
         &format!("{SMALL}submission = \"a.jsonl\""),
-        &["foreign-key submission: means nothing for kind = \"command\"; remove it, or say kind = \"replay\""],
+        &["foreign-key submission: has no effect for kind = \"command\"; remove it, or use kind = \"replay\""],
     );
     check("kind = \"replay\"", &["no-submission kind = \"replay\" needs `submission`"]);
     check(
@@ -155,7 +155,7 @@ fn keys_of_another_kind_are_faults() {
         &[
             "foreign-key timeout: ",
             "foreign-key network: ",
-            "foreign-key rule_map: means nothing for kind = \"replay\"; remove it, or say kind = \"command\"",
+            "foreign-key rule_map: has no effect for kind = \"replay\"; remove it, or use kind = \"command\"",
         ],
     );
     check("kind = \"patterns\"\nformat = \"sarif\"", &["foreign-key format: "]);

@@ -17,16 +17,16 @@ pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     let list = text.trim_start().starts_with('[');
     let schema = if list { &*LIST } else { &*ANSWER };
     let decoded = decode::<Value>("output", &text, Syntax::Json, schema);
-    let (value, document) = decoded.into_result().map_err(|faults| said(&faults))?;
+    let (value, document) = decoded.into_result().map_err(|faults| fault_text(&faults))?;
     let stated = completed(value, trial)?;
     let (read, faults) = stated.into_trial();
     if !faults.is_empty() {
         let placed = |fault: &karat_format::ValueFault| place(&document, list, fault);
-        return Err(said(&faults.iter().map(placed).collect::<Vec<_>>()));
+        return Err(fault_text(&faults.iter().map(placed).collect::<Vec<_>>()));
     }
     if read.outcome != Outcome::Reported {
         let why = read.notes.first().map(|note| format!(": {note}")).unwrap_or_default();
-        return Err(format!("the tool says that its own outcome is {}{why}", read.outcome.as_str()));
+        return Err(format!("the tool reported its own outcome as {}{why}", read.outcome.as_str()));
     }
     *trial = read;
     Ok(())
@@ -84,15 +84,15 @@ fn place(document: &Document, list: bool, fault: &karat_format::ValueFault) -> D
     document.at(own, fault.code, fault.message.clone())
 }
 
-fn said(faults: &[Diagnostic]) -> String {
-    let Some(first) = faults.first() else { return "the result cannot be read".to_owned() };
+fn fault_text(faults: &[Diagnostic]) -> String {
+    let Some(first) = faults.first() else { return "the result could not be read".to_owned() };
     let place = if first.line > 0 { format!(":{}:{}", first.line, first.column) } else { String::new() };
     // Other labels say again what the message says.
     let near = first.label.as_ref().filter(|label| label.starts_with("did you mean"));
     let help = first.help.as_ref().or(near).map(|help| format!("; {help}")).unwrap_or_default();
     let more = match faults.len() {
         0 | 1 => String::new(),
-        all => format!(" (and {})", count(all - 1, "more fault")),
+        all => format!(" (and {})", count(all - 1, "more error")),
     };
     format!("{}{place}: {}{help}{more}", first.file, first.message)
 }
@@ -111,7 +111,7 @@ fn unfenced(text: &str) -> Result<String, String> {
         [only] => Ok(format!("{}{}", "\n".repeat(only.line), only.text)),
         [] => Err("the result is neither JSON nor has JSON in a Markdown fence".to_owned()),
         several => {
-            Err(format!("the result has {} fences of JSON, and which is the answer cannot be told", several.len()))
+            Err(format!("the result has {} fences of JSON, and it is unknown which is the answer", several.len()))
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Roots<'a> {
     }
 
     /// A file that a tool names, for messages.
-    pub(super) fn shown(&self, file: &str) -> String {
+    pub(super) fn display(&self, file: &str) -> String {
         RepoPath::new(file).map_or_else(|| file.to_owned(), |path| self.relative(&path).to_string())
     }
 

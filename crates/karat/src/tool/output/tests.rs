@@ -35,11 +35,11 @@ fn nothing_written_is_not_nothing_found() {
     for format in formats() {
         let absent = read_text(format, None);
         assert_eq!(absent.trial.outcome, Outcome::Unparsable, "{format}");
-        assert_eq!(absent.problem.as_deref(), Some("the tool ended well and wrote no result file"));
+        assert_eq!(absent.problem.as_deref(), Some("the tool succeeded but wrote no result file"));
         let expect = if format == "rdjsonl" { Outcome::Reported } else { Outcome::Unparsable };
         assert_eq!(read_text(format, Some(b" \n")).trial.outcome, expect, "{format}");
     }
-    check("sarif", "\n", "unparsable\nthe tool ended well and its result is empty, which is no sarif document");
+    check("sarif", "\n", "unparsable\nthe tool succeeded but its result is empty, which is not a sarif document");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn failures_of_the_tool_are_kept() {
         "sarif",
         r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"invocations":[{"executionSuccessful":false}],
             "results":[{"message":{"text":"one"}}]}]}"#,
-        "unparsable\nthe tool says that it failed: the tool says that its execution did not succeed",
+        "unparsable\nthe tool reported that it failed: the tool reported that its execution failed",
     );
 }
 
@@ -86,7 +86,7 @@ fn what_cannot_be_read_is_unparsable() {
         "{\"results\":[",
         "unparsable\noutput:1:12: the file ends in the middle of its JSON (EOF while parsing a list); copy the whole file, or run the tool to its end",
     );
-    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected JSON, which starts with `{` or `[`, and found `T`");
+    check("sarif", "Traceback:", "unparsable\noutput:1:1: expected JSON, which starts with `{` or `[`, found `T`");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn our_own_format() {
     check(
         "karat",
         r#"{"outcome":"crashed","notes":["no key"]}"#,
-        "unparsable\nthe tool says that its own outcome is crashed: no key",
+        "unparsable\nthe tool reported its own outcome as crashed: no key",
     );
 }
 
@@ -124,7 +124,7 @@ fn our_own_format_in_a_fence() {
     check("karat", "Nothing is wrong with it.", none);
     check("karat", "So: {\"findings\": []}", none);
     check("karat", "```json\n[]\n", none);
-    let several = "unparsable\nthe result has 2 fences of JSON, and which is the answer cannot be told";
+    let several = "unparsable\nthe result has 2 fences of JSON, and it is unknown which is the answer";
     check("karat", "```json\n[]\n```\n```json\n[{\"title\":\"a\"}]\n```", several);
 }
 

@@ -1,4 +1,4 @@
-//! The built-in baseline: one regular expression a line, held against the lines that changed. What does a reviewer add to
+//! The built-in baseline: one regular expression a line, matched against the lines that changed. What does a reviewer add to
 //! this?
 //!
 //! The rules are honest grep, written from what is commonly known to go wrong and not from any suite. Every rule carries a
@@ -30,7 +30,7 @@ const LONGEST_LINE: usize = 2000;
 /// What the expressions of a file may take up once compiled.
 const LARGEST_SET: usize = 64 << 20;
 
-/// Rules, ready to be held against code.
+/// Rules, ready to be matched with code.
 #[derive(Debug)]
 pub struct Patterns {
     rules: Vec<Compiled>,

@@ -42,17 +42,17 @@ pub(super) fn compile(rule: &RuleV1, earlier: &[RuleV1]) -> Result<Option<Regex>
     let mut faults = Vec::new();
     let mut fault = |key, code, message: String| faults.push(RuleFault { key, code, message });
     if earlier.iter().any(|other| other.id == rule.id) {
-        fault("id", "duplicate-id", format!("the rule `{}` stands twice", rule.id));
+        fault("id", "duplicate-id", format!("duplicate rule `{}`", rule.id));
     }
     if rule.languages.is_empty() && rule.extensions.is_empty() {
-        fault("id", "no-language", format!("`{}` is for no file; name its languages or extensions", rule.id));
+        fault("id", "no-language", format!("`{}` applies to no file; give languages or extensions", rule.id));
     }
     for unknown in rule.languages.iter().filter(|name| !LANGUAGES.iter().any(|(known, _)| known == name)) {
         let names: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).collect();
         fault(
             "languages",
             "unknown-language",
-            format!("there is no language `{unknown}`; there are {}", names.join(", ")),
+            format!("unknown language `{unknown}`; available: {}", names.join(", ")),
         );
     }
     let build = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build();

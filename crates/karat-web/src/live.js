@@ -1,0 +1,144 @@
+// The live page of a run. Text from tools is inserted only as text nodes.
+const live = document.getElementById("live");
+const part = (id) => document.getElementById(id);
+
+const node = (name, content, attributes = {}) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  for (const piece of [content].flat()) made.append(piece instanceof Node ? piece : plain(piece ?? ""));
+  return made;
+};
+const whole = (number) => Math.round(number).toLocaleString("en");
+const share = (value, most) => node("progress", "", { value: Math.min(value, most), max: Math.max(most, 1) });
+
+const span = (ms) => {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+};
+const money = (usd) => `USD ${usd.toFixed(usd < 0.01 ? 5 : 3)}`;
+const words = (outcome) => outcome.replaceAll("_", " ");
+
+const numbers = ["Trials", "Failed", "Spent", "Tokens", "Count", "Took"];
+const table = (heads, rows) => {
+  const style = (at) => (at === 0 ? { class: "whole" } : numbers.includes(heads[at]) ? { class: "n" } : {});
+  const head = node("thead", node("tr", heads.map((name, at) => node("th", name, { scope: "col", ...style(at) }))));
+  const line = (cells) => node("tr", cells.map((cell, at) => node("td", cell, { "data-label": heads[at], ...style(at) })));
+  return node("table", [head, node("tbody", rows.map(line))], { class: "cards" });
+};
+const boxed = (content, kind) => node("span", content, kind ? { class: kind } : {});
+
+const spent = (of) => {
+  if (of.priced === 0) return "not reported";
+  return `${money(of.usd)}${of.priced < of.attempts ? ` by ${of.priced} of ${of.attempts}` : ""}`;
+};
+const tokens = (of) => (of.metered === 0 ? "not reported" : `${whole(of.tokens_in)} in, ${whole(of.tokens_out)} out`);
+
+const figure = (name, value, small) =>
+  node("div", [node("dt", name), node("dd", small ? [value, node("small", small)] : value)]);
+
+const draw = (told) => {
+  const going = told.state === "running";
+  part("state").textContent = told.state;
+  part("state").className = `state ${told.state}`;
+  part("bar").max = Math.max(told.planned, 1);
+  part("bar").value = told.done;
+  const percent = told.planned === 0 ? 100 : Math.floor((100 * told.done) / told.planned);
+  part("sum").textContent = `${whole(told.done)} of ${whole(told.planned)} trials, ${percent} %`;
+  document.title = going ? `${percent} % · ${live.querySelector("h1").textContent}` : `${told.state} · ${live.querySelector("h1").textContent}`;
+  const took = (told.ended_ms ?? told.now_ms) - told.begun_ms;
+  const left = told.left_ms === null ? "–" : told.done >= told.planned ? "scoring" : `about ${span(told.left_ms)}`;
+  part("figures").replaceChildren(
+    ...(going
+      ? [
+          figure("elapsed", span(took)),
+          figure("left", left),
+          figure("pace", told.per_minute === null ? "–" : `${told.per_minute.toFixed(told.per_minute < 10 ? 1 : 0)} a minute`),
+        ]
+      : [figure("took", told.ended_ms === null ? "–" : span(took))]),
+    figure("failed", whole(told.failed), told.failed > 0 ? `${((100 * told.failed) / told.done).toFixed(0)} % of those done` : ""),
+    figure("spent", told.spent.priced === 0 ? "–" : money(told.spent.usd), told.spent.priced === 0 ? "no trial reports a price" : `${told.spent.priced} of ${told.spent.attempts} attempts report a price`),
+    figure("tokens", told.spent.metered === 0 ? "–" : whole(told.spent.tokens_in + told.spent.tokens_out), told.spent.metered === 0 ? "no trial reports tokens" : tokens(told.spent)),
+  );
+  part("tools").replaceChildren(
+    table(
+      ["Tool", "Done", "Trials", "Failed", "Spent", "Tokens"],
+      told.tools.map((tool) => [
+        node("strong", tool.tool),
+        share(tool.done, tool.planned),
+        boxed(`${whole(tool.done)} of ${whole(tool.planned)}`),
+        boxed(whole(tool.failed), tool.failed > 0 ? "bad" : ""),
+        boxed(spent(tool)),
+        boxed(tokens(tool)),
+      ]),
+    ),
+  );
+  part("failed").hidden = told.failures.length === 0;
+  const failures = told.failures.map((one) => [
+    node("strong", one.tool),
+    boxed(words(one.outcome)),
+    boxed(`${one.times} ×`),
+    boxed(one.reason),
+    boxed(one.case),
+  ]);
+  part("failures").replaceChildren(table(["Tool", "Outcome", "Count", "Reason", "Last case"], failures));
+  if (told.more_failures > 0) part("failures").append(node("p", `and ${told.more_failures} more reasons`, { class: "dim" }));
+  const last = told.last.map((one) => [
+    node("strong", one.tool),
+    boxed(`${one.case}, trial ${one.number}${one.attempt > 1 ? `, attempt ${one.attempt}` : ""}`),
+    boxed(one.findings === null ? words(one.outcome) : `${one.findings} finding${one.findings === 1 ? "" : "s"}`, one.failed ? "bad" : ""),
+    boxed(one.took_ms === null ? "–" : one.took_ms < 10000 ? `${(one.took_ms / 1000).toFixed(1)} s` : span(one.took_ms)),
+  ]);
+  part("last").replaceChildren(
+    last.length === 0 ? node("p", "No trial has finished yet.", { class: "dim" }) : table(["Tool", "Case", "Result", "Took"], last),
+  );
+  over(told, going);
+};
+
+const over = (told, going) => {
+  const place = part("over");
+  place.hidden = going;
+  if (going) return;
+  const report = node("a", "Show the report", { href: live.dataset.report });
+  const said = {
+    complete: "Every planned trial is done. ",
+    stopped: "The run was stopped early. ",
+    interrupted: `The run was interrupted. Resume it with: karat run --resume ${told.short_id}. `,
+  };
+  place.className = told.state;
+  place.replaceChildren(said[told.state] ?? "", report);
+};
+
+let drawn = "";
+let pause = 1500;
+let waiting;
+
+const ask = async () => {
+  clearTimeout(waiting);
+  // Pause while the page is hidden.
+  if (document.hidden) return;
+  try {
+    const answer = await fetch(live.dataset.progress);
+    const told = await answer.json();
+    if (!answer.ok) throw new Error(told.error ?? answer.statusText);
+    part("lost").hidden = true;
+    const { now_ms, ...rest } = told;
+    // Leave unchanged parts alone, so that selections and screen readers are not disturbed.
+    if (told.state === "running" || JSON.stringify(rest) !== drawn) draw(told);
+    drawn = JSON.stringify(rest);
+    live.dataset.ready = "true";
+    pause = told.state === "running" ? 1500 : 10000;
+  } catch (error) {
+    const said = error instanceof TypeError ? "the server is unreachable" : error.message;
+    part("lost").textContent = `This page is out of date: ${said}. Retrying.`;
+    part("lost").hidden = false;
+    pause = Math.min(pause * 2, 30000);
+  }
+  waiting = setTimeout(ask, pause);
+};
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) ask();
+});
+ask();

@@ -1,0 +1,83 @@
+//! The live page of a run.
+
+use super::fault::Fault;
+use super::reply::Reply;
+use super::run_lookup::{display_name, find_run};
+use super::run_progress::RunProgress;
+use super::state::State;
+use super::summary::state_word;
+use axum::Router;
+use axum::extract::{Path, State as Shared};
+use axum::routing::get;
+use karat_report::page::{PLAIN, Page, THEME, text};
+use karat_store::{RunInfo, Store};
+use serde_json::{Value, json};
+use std::sync::PoisonError;
+use std::time::SystemTime;
+
+pub(super) fn routes() -> Router<State> {
+    Router::new().route("/runs/{run}/live", get(page)).route("/runs/{run}/progress.json", get(progress))
+}
+
+async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+    let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
+    let link = format!("/runs/{}", run.id);
+    let title = format!("Karat: {} live", display_name(&run));
+    let body = format!(
+        "<div id=\"live\" data-progress=\"{link}/progress.json\" data-report=\"{link}\">\n\
+         <div class=\"headline\"><h1>{}</h1><span id=\"state\" class=\"state\">…</span></div>\n\
+         <p class=\"dim\">{} · started {} UTC · <a href=\"{link}\">report</a></p>\n\
+         <noscript><p class=\"careful\">This page needs JavaScript; \
+         <a href=\"{link}/progress.json\">progress.json</a> has the same data.</p></noscript>\n\
+         <p id=\"lost\" class=\"careful\" role=\"alert\" hidden></p>\n<p id=\"over\" role=\"status\" hidden></p>\n\
+         <p class=\"sum\"><progress id=\"bar\" value=\"0\" max=\"1\"></progress><span id=\"sum\"></span></p>\n\
+         <dl id=\"figures\" class=\"figures\"></dl>\n<h2>Tools</h2>\n<div id=\"tools\"></div>\n\
+         <section id=\"failed\" hidden><h2>Failures</h2><div id=\"failures\"></div></section>\n\
+         <h2>Recently finished</h2>\n<div id=\"last\"></div>\n</div>\n",
+        text(display_name(&run)),
+        text(&run.suite),
+        text(&karat_store::timestamp::format_utc(run.created_ms)),
+    );
+    Ok(Reply::page(&Page {
+        title: &title,
+        nav: &state.nav(""),
+        body: &body,
+        styles: &[super::STYLE, include_str!("live.css")],
+        scripts: &[THEME, PLAIN, include_str!("live.js")],
+        connects: true,
+        ..Page::default()
+    }))
+}
+
+async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+    let own = state.clone();
+    let progress = state.read(move |store| {
+        let (run, _) = find_run(store, &reference)?;
+        progress_json(&own, store, &run)
+    });
+    Ok(Reply::json(&progress.await?))
+}
+
+fn progress_json(state: &State, store: &mut Store, run: &RunInfo) -> Result<Value, Fault> {
+    // Read before the trials: if the run has ended by now, all of them are stored.
+    let word = state_word(store, run);
+    let cached = state.progress(&run.id);
+    let mut cached = cached.lock().unwrap_or_else(PoisonError::into_inner);
+    let progress = match cached.as_mut() {
+        Some(progress) => progress,
+        None => cached.insert(RunProgress::new(&store.plan(&run.id)?)),
+    };
+    progress.update(store, &run.id)?;
+    let now_ms = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now_ms = i64::try_from(now_ms.as_millis()).unwrap_or(i64::MAX);
+    let mut value = json!({
+        "run": run.id, "short_id": run.short_id, "name": run.name, "suite": run.suite, "state": word,
+        "begun_ms": run.created_ms, "ended_ms": run.ended_ms, "now_ms": now_ms, "planned": run.planned,
+        "report": run.has_report,
+    });
+    let progress = json!(progress.snapshot(run.planned, word == "running", now_ms));
+    if let (Value::Object(value), Value::Object(progress)) = (&mut value, progress) {
+        value.extend(progress);
+    }
+    Ok(value)
+}

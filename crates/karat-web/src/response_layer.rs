@@ -1,0 +1,127 @@
+//! The last layer over every response: faults become pages, slow answers time out, and security headers are set.
+
+use super::access_log::Access;
+use super::fault::Fault;
+use super::markup::code_spans;
+use super::reply::{IsReply, Reply};
+use super::server::Peer;
+use super::state::State;
+use axum::body::{HttpBody, to_bytes};
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use karat_report::page::{Page, THEME};
+use std::time::{Duration, Instant};
+
+/// Timeout of a response; connections stay open longer. Work that takes longer continues, and its result is there for the next
+/// request.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Maximum length of an error message that is shown.
+const LONGEST_MESSAGE: usize = 4096;
+
+pub(super) async fn finish_response(Shared(state): Shared<State>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let method = request.method().clone();
+    let address = request.extensions().get::<Peer>().map(|peer| peer.0);
+    let safe = matches!(method, Method::GET | Method::HEAD);
+    let path = request.uri().path().to_owned();
+    let json = !safe || path.ends_with(".json") || path.starts_with("/api/");
+    let response = tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
+        let said = "This takes a while and is still in progress; try again in a moment.";
+        Fault::new(StatusCode::SERVICE_UNAVAILABLE, said).into_response()
+    });
+    let mut response = complete(response, json, &state).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::CACHE_CONTROL, "no-store, private"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Some(log) = state.access_log() {
+        let bytes = if method == Method::HEAD { 0 } else { response.body().size_hint().lower() };
+        // The path may contain a token by mistake.
+        let path = &state.auth().without_secrets(&path);
+        log.write(
+            &Access { address, method: &method, path, status: response.status(), bytes, took: began.elapsed() },
+            state.auth().notify,
+        );
+    }
+    response
+}
+
+/// The response itself, or the page of an error.
+async fn complete(mut response: Response, json: bool, state: &State) -> Response {
+    if response.extensions().get::<IsReply>().is_some() {
+        return response;
+    }
+    let allow = response.headers().get(header::ALLOW).cloned();
+    let fault = match response.extensions_mut().remove::<Fault>() {
+        Some(fault) => fault,
+        // Extractors reject requests with plain text.
+        None => {
+            let status = response.status();
+            let said = to_bytes(response.into_body(), LONGEST_MESSAGE).await.unwrap_or_default();
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            let said = if said.is_empty() { format!("The status is {status}.") } else { said };
+            Fault::new(status, said)
+        }
+    };
+    let mut response = fault_reply(&fault, json, &state.nav("")).into_response();
+    if let Some(allow) = allow {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+    response
+}
+
+/// Renders an error as a page or as JSON, as requested.
+fn fault_reply(fault: &Fault, json: bool, nav: &str) -> Reply {
+    let reply = if json {
+        Reply::json(&serde_json::json!({ "error": fault.message, "status": fault.status.as_u16() }))
+    } else {
+        let title = fault_title(fault.status);
+        let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", code_spans(&fault.message), fault.more);
+        let styles = [super::STYLE];
+        Reply::page(&Page {
+            title,
+            nav,
+            body: &body,
+            styles: &styles,
+            scripts: &[THEME],
+            connects: true,
+            ..Page::default()
+        })
+    };
+    let reply = match fault.status {
+        StatusCode::UNAUTHORIZED => {
+            reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""))
+        }
+        _ => reply,
+    };
+    let reply = match fault.retry_after {
+        Some(seconds) => reply.with(header::RETRY_AFTER, HeaderValue::from(seconds)),
+        None => reply,
+    };
+    reply.status(fault.status)
+}
+
+fn fault_title(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::MULTIPLE_CHOICES => "Ambiguous run",
+        StatusCode::UNAUTHORIZED => "Token required",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::METHOD_NOT_ALLOWED => "Method not allowed",
+        StatusCode::CONFLICT => "Conflict",
+        StatusCode::TOO_MANY_REQUESTS => "Too many wrong tokens",
+        StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable",
+        status if status.is_server_error() => "Server error",
+        _ => "Invalid request",
+    }
+}

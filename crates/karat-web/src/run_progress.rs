@@ -1,0 +1,325 @@
+//! Progress of a run, updated attempt by attempt.
+
+use karat::run::drive::failed;
+use karat_core::trial::Outcome;
+use karat_format::run::PlanV1;
+use karat_store::record::TrialKey;
+use karat_store::{RunId, Store, StoreError, StoredTrial};
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Number of attempts read at a time.
+const AT_A_TIME: u32 = 2_000;
+
+/// Number of attempts listed one by one, and of attempts the pace is based on.
+const LAST: usize = 12;
+const PACE: usize = 40;
+
+/// A pause of this many milliseconds means that the run was interrupted, and the earlier pace is dropped.
+const PAUSE_MS: i64 = 60_000;
+
+/// Maximum number of failure reasons shown.
+const REASONS: usize = 20;
+
+/// Maximum length of a shown reason.
+const LONGEST_REASON: usize = 400;
+
+/// Counts of a run's trials. Each attempt is read once.
+#[derive(Debug)]
+pub(super) struct RunProgress {
+    /// The last attempt read.
+    place: i64,
+    tools: Vec<ToolProgress>,
+    /// The outcome of the latest attempt of each trial.
+    latest: BTreeMap<TrialKey, Outcome>,
+    /// By tool, outcome and reason: the count and the last occurrence.
+    reasons: BTreeMap<(String, &'static str, String), (u64, String)>,
+    last: VecDeque<Attempt>,
+    /// Start and end times of the latest attempts.
+    pace: VecDeque<(i64, i64)>,
+}
+
+/// One tool's trials.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ToolProgress {
+    tool: String,
+    planned: u64,
+    done: u64,
+    failed: u64,
+    #[serde(flatten)]
+    spent: Spending,
+}
+
+/// The cost of attempts. Attempts without a stated cost are not free.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Spending {
+    attempts: u64,
+    /// Attempts with a price.
+    priced: u64,
+    usd: f64,
+    /// Attempts with token counts.
+    metered: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+}
+
+/// An attempt at a trial.
+#[derive(Clone, Debug, Serialize)]
+struct Attempt {
+    tool: String,
+    case: String,
+    number: u32,
+    attempt: u32,
+    outcome: &'static str,
+    failed: bool,
+    /// `None` if the tool failed before reporting any.
+    findings: Option<usize>,
+    ended_ms: i64,
+    took_ms: Option<f64>,
+    reason: Option<String>,
+}
+
+/// Why trials failed.
+#[derive(Debug, Serialize)]
+struct Reason<'t> {
+    tool: &'t str,
+    outcome: &'t str,
+    reason: &'t str,
+    times: u64,
+    case: &'t str,
+}
+
+/// The progress of a run.
+#[derive(Debug, Serialize)]
+pub(super) struct Snapshot<'t> {
+    done: u64,
+    failed: u64,
+    tools: &'t [ToolProgress],
+    spent: Spending,
+    per_minute: Option<f64>,
+    left_ms: Option<f64>,
+    failures: Vec<Reason<'t>>,
+    more_failures: usize,
+    last: Vec<&'t Attempt>,
+}
+
+impl RunProgress {
+    /// Starts with no attempts read.
+    pub(super) fn new(plan: &PlanV1) -> Self {
+        let cases = plan.cases.len() as u64;
+        let tool = |tool: &karat_format::run::PlannedToolV1| ToolProgress {
+            tool: tool.name.clone(),
+            planned: u64::from(tool.trials).saturating_mul(cases),
+            done: 0,
+            failed: 0,
+            spent: Spending::default(),
+        };
+        Self {
+            place: 0,
+            tools: plan.tools.iter().map(tool).collect(),
+            latest: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            last: VecDeque::new(),
+            pace: VecDeque::new(),
+        }
+    }
+
+    /// Reads attempts that finished since the last time.
+    pub(super) fn update(&mut self, store: &mut Store, run: &RunId) -> Result<(), StoreError> {
+        loop {
+            let new = store.attempts_after(run, self.place, AT_A_TIME)?;
+            let whole = new.len() == AT_A_TIME as usize;
+            for (place, stored) in new {
+                self.place = place;
+                self.add(&stored);
+            }
+            if !whole {
+                return Ok(());
+            }
+        }
+    }
+
+    fn add(&mut self, stored: &StoredTrial) {
+        let (trial, detail) = (&stored.trial, &stored.detail);
+        let before = self.latest.insert(TrialKey::from_trial(trial), trial.outcome);
+        let bad = failed(trial.outcome);
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.tool == trial.tool.as_str()) {
+            // A new attempt replaces the earlier one, but the earlier cost still counts.
+            match before {
+                Some(outcome) => tool.failed -= u64::from(failed(outcome)),
+                None => tool.done += 1,
+            }
+            tool.failed += u64::from(bad);
+            tool.spent.add(stored);
+        }
+        let reason = detail.reason.as_deref().map(shortened);
+        if bad {
+            let why = reason.clone().unwrap_or_else(|| "unknown reason".to_owned());
+            let key = (trial.tool.to_string(), trial.outcome.as_str(), why);
+            let seen = self.reasons.entry(key).or_default();
+            *seen = (seen.0 + 1, trial.case.to_string());
+        }
+        let stages = (!detail.stages_ms.is_empty()).then(|| detail.stages_ms.values().sum());
+        let took_ms: Option<f64> = stages.or(trial.latency_ms);
+        let ended_ms = detail.started_ms.saturating_add(took_ms.unwrap_or_default() as i64);
+        let idle_since = self.pace.iter().map(|(_, ended)| *ended).max();
+        if idle_since.is_some_and(|ended| detail.started_ms.saturating_sub(ended) > PAUSE_MS) {
+            self.pace.clear();
+        }
+        push(&mut self.pace, (detail.started_ms, ended_ms), PACE);
+        let attempt = Attempt {
+            tool: trial.tool.to_string(),
+            case: trial.case.to_string(),
+            number: trial.number,
+            attempt: stored.attempt,
+            outcome: trial.outcome.as_str(),
+            failed: bad,
+            findings: (trial.outcome == Outcome::Reported).then_some(trial.findings.len()),
+            ended_ms,
+            took_ms,
+            reason,
+        };
+        push(&mut self.last, attempt, LAST);
+    }
+
+    /// The current progress; only a running run has a pace.
+    pub(super) fn snapshot(&self, planned: u64, going: bool, now_ms: i64) -> Snapshot<'_> {
+        let mut spent = Spending::default();
+        for tool in &self.tools {
+            spent.join(&tool.spent);
+        }
+        let done = self.latest.len() as u64;
+        let per_ms = self.per_ms(now_ms).filter(|_| going);
+        let mut failures: Vec<Reason<'_>> = self
+            .reasons
+            .iter()
+            .map(|((tool, outcome, reason), (times, case))| Reason { tool, outcome, reason, times: *times, case })
+            .collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.times));
+        let more_failures = failures.len().saturating_sub(REASONS);
+        failures.truncate(REASONS);
+        Snapshot {
+            done,
+            failed: self.tools.iter().map(|tool| tool.failed).sum(),
+            tools: &self.tools,
+            spent,
+            per_minute: per_ms.map(|pace| pace * 60_000.0),
+            left_ms: per_ms.map(|pace| planned.saturating_sub(done) as f64 / pace),
+            failures,
+            more_failures,
+            last: self.last.iter().rev().collect(),
+        }
+    }
+
+    /// Trials per millisecond, from the start of the latest attempts until now: it falls if no trial ends.
+    fn per_ms(&self, now_ms: i64) -> Option<f64> {
+        let began = self.pace.iter().map(|(began, _)| *began).min()?;
+        let time = now_ms.saturating_sub(began);
+        (time > 0).then(|| self.pace.len() as f64 / time as f64)
+    }
+}
+
+impl Spending {
+    fn add(&mut self, stored: &StoredTrial) {
+        let trial = &stored.trial;
+        self.attempts += 1;
+        if let Some(usd) = trial.cost_usd {
+            self.priced += 1;
+            self.usd += usd;
+        }
+        if trial.tokens_in.is_some() || trial.tokens_out.is_some() {
+            self.metered += 1;
+            self.tokens_in = self.tokens_in.saturating_add(trial.tokens_in.unwrap_or_default());
+            self.tokens_out = self.tokens_out.saturating_add(trial.tokens_out.unwrap_or_default());
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.attempts += other.attempts;
+        self.priced += other.priced;
+        self.usd += other.usd;
+        self.metered += other.metered;
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
+    queue.push_back(value);
+    if queue.len() > most {
+        queue.pop_front();
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let end = text.char_indices().nth(LONGEST_REASON).map(|(end, _)| end);
+    end.map_or_else(|| text.to_owned(), |end| format!("{}…", &text[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_core::ids::{CaseId, ToolName};
+    use karat_core::trial::Trial;
+    use karat_format::run::TrialDetailV1;
+
+    fn tally(tool: &str, planned: u64) -> RunProgress {
+        let tool = ToolProgress { tool: tool.to_owned(), planned, done: 0, failed: 0, spent: Spending::default() };
+        RunProgress {
+            place: 0,
+            tools: vec![tool],
+            latest: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            last: VecDeque::new(),
+            pace: VecDeque::new(),
+        }
+    }
+
+    fn attempt(case: &str, attempt: u32, outcome: Outcome, started_ms: i64) -> StoredTrial {
+        let mut trial = Trial::reported(CaseId::new(case), ToolName::new("t"), 1);
+        trial.outcome = outcome;
+        trial.cost_usd = Some(0.5);
+        trial.latency_ms = Some(1_000.0);
+        let reason = failed(outcome).then(|| "no such file".to_owned());
+        StoredTrial { trial, attempt, detail: TrialDetailV1 { reason, started_ms, ..TrialDetailV1::default() } }
+    }
+
+    #[test]
+    fn a_further_attempt_replaces_the_one_before_it_and_both_were_paid() {
+        let mut tally = tally("t", 2);
+        tally.add(&attempt("a", 1, Outcome::Crashed, 0));
+        let told = tally.snapshot(2, true, 1_000);
+        assert_eq!((told.done, told.failed, told.failures.len()), (1, 1, 1));
+        tally.add(&attempt("a", 2, Outcome::Reported, 1_000));
+        let told = tally.snapshot(2, true, 2_000);
+        assert_eq!((told.done, told.failed, told.spent.attempts), (1, 0, 2));
+        assert!((told.spent.usd - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_pace_falls_where_nothing_ends_any_more_and_one_that_ended_has_none() {
+        let mut tally = tally("t", 4);
+        tally.add(&attempt("a", 1, Outcome::Reported, 0));
+        tally.add(&attempt("b", 1, Outcome::Reported, 1_000));
+        let told = tally.snapshot(4, true, 2_000);
+        assert!((told.per_minute.unwrap() - 60.0).abs() < 1e-9 && (told.left_ms.unwrap() - 2_000.0).abs() < 1e-9);
+        assert!((tally.snapshot(4, true, 4_000).left_ms.unwrap() - 4_000.0).abs() < 1e-9);
+        assert!(tally.snapshot(4, false, 4_000).left_ms.is_none());
+    }
+    #[test]
+    fn a_pause_before_a_run_went_on_does_not_slow_its_pace() {
+        let mut tally = tally("t", 9);
+        let hour = 3_600_000;
+        for (number, started_ms) in [0, 1_000, hour, hour + 1_000].into_iter().enumerate() {
+            tally.add(&attempt(&format!("c{number}"), 1, Outcome::Reported, started_ms));
+        }
+        let per_minute = |tally: &RunProgress, now_ms| tally.snapshot(9, true, now_ms).per_minute.unwrap();
+        assert!((per_minute(&tally, hour + 2_000) - 60.0).abs() < 1e-9);
+        // A trial that ran the whole time is not a pause.
+        let mut slow = attempt("slow", 1, Outcome::Reported, hour + 2_000);
+        slow.trial.latency_ms = Some(200_000.0);
+        tally.add(&slow);
+        tally.add(&attempt("next", 1, Outcome::Reported, hour + 202_000));
+        assert!((per_minute(&tally, hour + 240_000) - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,197 @@
+//! Tokens and session secrets, and their expiry.
+
+use karat::failure::Failure;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A secret. A generated one is printed once, a chosen one never.
+#[derive(Clone)]
+pub(crate) struct Token {
+    secret: String,
+    chosen: bool,
+}
+
+/// A shorter token could be guessed.
+const SHORTEST: usize = 16;
+/// A longer one would not fit into a cookie.
+const LONGEST: usize = 256;
+
+impl Token {
+    /// A token chosen by the user.
+    pub(crate) fn chosen(text: &str) -> Result<Self, Failure> {
+        let advice = "generate one with `openssl rand -hex 24`, or omit --token to let Karat generate one";
+        // The token must need no escaping in an address, a cookie or a header.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+        if text.len() < SHORTEST || text.len() > LONGEST {
+            return Err(Failure::usage(format!(
+                "invalid token: expected {SHORTEST} to {LONGEST} characters; {advice}"
+            )));
+        }
+        if !text.chars().all(plain) {
+            return Err(Failure::usage(format!(
+                "invalid token: expected only letters, digits, -, ., _ and ~; {advice}"
+            )));
+        }
+        Ok(Self { secret: text.to_owned(), chosen: true })
+    }
+
+    /// Generates a token from the system's random bytes.
+    pub(crate) fn made() -> Result<Self, Failure> {
+        let mut bytes = [0; 24];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| Failure::failed(format!("could not read random bytes from the system: {error}")))?;
+        Ok(Self { secret: bytes.iter().map(|byte| format!("{byte:02x}")).collect(), chosen: false })
+    }
+
+    /// Compares a presented token in constant time.
+    pub(crate) fn is(&self, shown: &str) -> bool {
+        let (own, shown) = (self.secret.as_bytes(), shown.as_bytes());
+        let differ = own.iter().zip(shown).fold(0, |differ, (a, b)| std::hint::black_box(differ | (a ^ b)));
+        own.len() == shown.len() && differ == 0
+    }
+
+    /// The secret as text, for an address or a cookie.
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
+    /// Whether the user chose it.
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.chosen
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(secret)")
+    }
+}
+
+/// A token, which a browser presents once, and the secret of the session cookie that it gets in return.
+///
+/// The cookie does not contain the token: after many wrong tokens, tokens are refused unchecked, and that must not lock out
+/// browsers with a session. So its secret is always generated here, too long to be guessed.
+#[derive(Debug)]
+pub(crate) struct Access {
+    credentials: Mutex<Credentials>,
+    /// After this time without a request, browsers must present the token again, and a generated token is replaced.
+    lifetime: Duration,
+}
+
+#[derive(Debug)]
+struct Credentials {
+    token: Token,
+    cookie: Token,
+    last_used: Instant,
+}
+
+impl Access {
+    /// Starts access with a token.
+    pub(crate) fn new(token: Token, lifetime: Duration) -> Result<Self, Failure> {
+        let credentials = Credentials { token, cookie: Token::made()?, last_used: Instant::now() };
+        Ok(Self { credentials: Mutex::new(credentials), lifetime })
+    }
+
+    /// The current token.
+    pub(crate) fn token(&self) -> Token {
+        self.credentials().token.clone()
+    }
+
+    /// The current secret of the cookie.
+    pub(super) fn cookie(&self) -> Token {
+        self.credentials().cookie.clone()
+    }
+
+    /// Expires secrets unused for their lifetime. Returns whether there is a new token: a chosen one stays, since its user could
+    /// not learn a new one.
+    pub(super) fn expire(&self, now: Instant) -> Result<bool, Failure> {
+        let mut credentials = self.credentials();
+        if now.saturating_duration_since(credentials.last_used) < self.lifetime {
+            return Ok(false);
+        }
+        credentials.cookie = Token::made()?;
+        credentials.last_used = now;
+        if credentials.token.is_chosen() {
+            return Ok(false);
+        }
+        credentials.token = Token::made()?;
+        Ok(true)
+    }
+
+    /// Whether this is the token; if so, it counts as used.
+    pub(super) fn takes_token(&self, shown: &str, now: Instant) -> bool {
+        self.takes(shown, now, |credentials| &credentials.token)
+    }
+
+    /// Whether this is the secret of the cookie; if so, it counts as used.
+    pub(super) fn takes_cookie(&self, shown: &str, now: Instant) -> bool {
+        self.takes(shown, now, |credentials| &credentials.cookie)
+    }
+
+    fn takes(&self, shown: &str, now: Instant, expected: fn(&Credentials) -> &Token) -> bool {
+        let mut credentials = self.credentials();
+        let is_right = expected(&credentials).is(shown);
+        if is_right {
+            credentials.last_used = now;
+        }
+        is_right
+    }
+
+    fn credentials(&self) -> MutexGuard<'_, Credentials> {
+        self.credentials.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn use_keeps_a_token_and_a_pause_ends_it() {
+        let hour = Duration::from_secs(3600);
+        let access = Access::new(Token::made().unwrap(), hour).unwrap();
+        let (token, cookie, began) = (access.token(), access.cookie(), access.credentials().last_used);
+        assert!(!access.expire(began + hour / 2).unwrap() && access.takes_cookie(cookie.secret(), began + hour / 2));
+        assert!(!access.expire(began + hour).unwrap(), "it was used meanwhile");
+        assert!(access.takes_token(token.secret(), began + hour));
+        assert!(
+            !access.takes_token("wrong", began + hour * 3 / 2) && !access.takes_cookie("wrong", began + hour * 3 / 2)
+        );
+        assert!(access.expire(began + 2 * hour).unwrap(), "wrong ones are no use");
+        assert!(!access.takes_token(token.secret(), began) && !access.takes_cookie(cookie.secret(), began));
+        assert!(access.takes_token(access.token().secret(), began));
+    }
+
+    #[test]
+    fn a_chosen_token_stays_and_its_cookies_end() {
+        let access = Access::new(Token::chosen("0123456789abcdef").unwrap(), Duration::from_secs(1)).unwrap();
+        let (cookie, began) = (access.cookie(), access.credentials().last_used);
+        assert!(!access.expire(began + Duration::from_secs(1)).unwrap());
+        assert!(access.takes_token("0123456789abcdef", began) && !access.takes_cookie(cookie.secret(), began));
+    }
+
+    #[test]
+    fn a_token_is_itself_and_nothing_else() {
+        let token = Token::chosen("0123456789abcdef").unwrap();
+        let check = |shown: &str, expect: bool| assert_eq!(token.is(shown), expect, "{shown}");
+        check("0123456789abcdef", true);
+        check("0123456789abcdeF", false);
+        check("0123456789abcde", false);
+        check("0123456789abcdef0", false);
+        check("", false);
+        assert_eq!(format!("{token:?}"), "Token(secret)");
+    }
+
+    #[test]
+    fn tokens_are_long_plain_and_never_the_same() {
+        let check = |text: &str, taken: bool| assert_eq!(Token::chosen(text).is_ok(), taken, "{text:?}");
+        check("0123456789abcdef", true);
+        check("0123456789abcde", false);
+        check("0123456789abcde ", false);
+        check("0123456789abcde;", false);
+        check(&"x".repeat(257), false);
+        let (a, b) = (Token::made().unwrap(), Token::made().unwrap());
+        assert!(!a.is(b.secret()) && Token::chosen(a.secret()).is_ok());
+    }
+}

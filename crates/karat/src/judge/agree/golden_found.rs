@@ -1,0 +1,143 @@
+//! Whether a golden was found: any of its pairs matched, and nobody has to say so where there is nothing to judge.
+
+use super::item::{Item, Rated, RatingValue};
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use karat_core::wording::plural;
+use karat_format::diagnostic::Faults;
+use karat_format::recorded::{NamedLines, read_trials};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which goldens there were to be found.
+#[derive(Clone, Copy, Debug)]
+pub struct Trials<'a> {
+    /// The goldens.
+    pub suite: &'a Suite,
+    /// The trials, which may stand in several submissions.
+    pub trials: &'a [Trial],
+}
+
+/// Reads submissions one by one, because judges who saw other findings of the same trials each have a submission of their own.
+pub fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial>, Faults> {
+    let (mut trials, mut faults) = (Vec::new(), Vec::new());
+    for input in inputs {
+        match read_trials(vec![input], Some(suite)) {
+            Ok(own) => trials.extend(own),
+            Err(own) => faults.extend(own.0),
+        }
+    }
+    if faults.is_empty() { Ok(trials) } else { Err(Faults(faults)) }
+}
+
+/// The trial a judgement is about.
+type Key<'a> = (&'a str, &'a str, u32);
+
+/// What one judge said of one golden.
+#[derive(Default)]
+struct Voice<'a> {
+    found: bool,
+    explanation: Option<&'a String>,
+}
+
+/// Whether each judge takes each golden of each trial for found.
+pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes: &mut Vec<String>) -> Vec<Rated> {
+    let mut voices: BTreeMap<(Key<'_>, &str, &str), Voice<'_>> = BTreeMap::new();
+    let mut judged: BTreeMap<Key<'_>, BTreeSet<&str>> = BTreeMap::new();
+    let mut nameless = 0;
+    for judgement in judgements {
+        let Decision::Pair(pair) = &judgement.decision else { continue };
+        let (key, judge) = (key(judgement), judgement.judge.as_str());
+        judged.entry(key).or_default().insert(judge);
+        let Some(golden) = &pair.golden else {
+            nameless += usize::from(pair.matched);
+            continue;
+        };
+        let voice = voices.entry((key, golden.as_str(), judge)).or_default();
+        // The words of the pair that decided: the first match, else the last that was none.
+        if !voice.found {
+            voice.explanation = pair.explanation.as_ref();
+        }
+        voice.found |= pair.matched;
+    }
+    if judged.is_empty() {
+        return targets(judgements);
+    }
+    if nameless > 0 {
+        notes.push(format!("{} no golden and count for none", plural(nameless, "match names", "matches name")));
+    }
+    if let Some(trials) = trials {
+        fill(&mut voices, &judged, trials, notes);
+    }
+    let rated = |((key, golden, judge), voice): ((Key<'_>, &str, &str), Voice<'_>)| Rated {
+        item: Item { golden: Some(golden.to_owned()), ..Item::of_trial(key.0, key.1, key.2) },
+        rater: judge.to_owned(),
+        value: RatingValue::Listed(usize::from(voice.found)),
+        explanation: voice.explanation.cloned(),
+    };
+    voices.into_iter().map(rated).collect()
+}
+
+fn key(judgement: &Judgement) -> Key<'_> {
+    (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial)
+}
+
+/// Adds what nobody had to say. Who judged anything of a trial found what they said, and nothing else. A trial without findings,
+/// or one that nobody judged, found nothing for anybody. A trial that others judged says nothing of a judge who did not.
+fn fill<'a>(
+    voices: &mut BTreeMap<(Key<'a>, &'a str, &'a str), Voice<'a>>,
+    judged: &BTreeMap<Key<'a>, BTreeSet<&'a str>>,
+    trials: &Trials<'a>,
+    notes: &mut Vec<String>,
+) {
+    let judges: BTreeSet<&str> = judged.values().flatten().copied().collect();
+    let goldens: BTreeMap<&str, Vec<&str>> = trials
+        .suite
+        .cases
+        .iter()
+        .map(|case| (case.id.as_str(), case.goldens.iter().map(|g| g.id.as_str()).collect()))
+        .collect();
+    let mut silent: BTreeMap<Key<'_>, bool> = BTreeMap::new();
+    for trial in trials.trials {
+        let key = (trial.case.as_str(), trial.tool.as_str(), trial.number);
+        *silent.entry(key).or_default() |= trial.findings.is_empty();
+    }
+    let mut unheard = 0;
+    for (key, silent) in &silent {
+        let heard = judged.get(key);
+        for judge in &judges {
+            if !silent && heard.is_some_and(|heard| !heard.contains(judge)) {
+                unheard += 1;
+                continue;
+            }
+            for golden in goldens.get(key.0).into_iter().flatten() {
+                voices.entry((*key, golden, judge)).or_default();
+            }
+        }
+    }
+    if unheard > 0 {
+        notes.push(format!(
+            "{} a judge decided nothing about a trial that others judged; treated as missing",
+            plural(unheard, "time", "times")
+        ));
+    }
+    let foreign = judged.keys().filter(|key| !silent.contains_key(*key)).count();
+    if foreign > 0 {
+        notes.push(format!("{foreign} judged trials are not in the submissions; of those, only judged goldens count"));
+    }
+}
+
+/// Where there are audits alone: whether the target was found.
+fn targets(judgements: &[Judgement]) -> Vec<Rated> {
+    let rated = |judgement: &Judgement| {
+        let Decision::Audit(audit) = &judgement.decision else { return None };
+        let (case, tool, trial) = key(judgement);
+        Some(Rated {
+            item: Item::of_trial(case, tool, trial),
+            rater: judgement.judge.to_string(),
+            value: RatingValue::Listed(usize::from(audit.target.as_ref()?.found)),
+            explanation: audit.explanation.clone(),
+        })
+    };
+    judgements.iter().filter_map(rated).collect()
+}
