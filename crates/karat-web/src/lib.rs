@@ -1,7 +1,7 @@
 //! Pages over the store, as `karat serve` shows them.
 //!
-//! A request comes in through [`server`], which cuts off slow clients; is checked by [`auth`] (host, token, permission to write);
-//! is answered by the module that has its route; and passes [`response_layer`], which sets headers and turns faults into pages.
+//! A request comes in through `server`, which cuts off slow clients; is checked by `auth` (host, token, permission to write);
+//! is answered by the module that has its route; and passes `response_layer`, which sets headers and turns faults into pages.
 
 mod access_log;
 mod attempts;

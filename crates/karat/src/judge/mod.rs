@@ -1,10 +1,8 @@
-//! Judges: who decides whether a finding reports a golden, and how far to trust them.
+//! Judges: the local model, language models, human labels and panels of these.
 //!
-//! [`local`] decides without asking anybody. To ask a language model, a [`template::Question`] is rendered to a prompt, a
-//! [`provider::Provider`] sends it, [`mod@answer`] reads what comes back, and [`engine::Engine`] does that for many questions
-//! at once: in turn, within a budget, again where it failed, and never for what the [`ledger`] has already. [`registry`] knows
-//! judges by name, and [`asking`] puts to them what matching leaves open; [`mod@audit`] asks about a whole response. [`labels`]
-//! are what people say, [`agree`] tells how far several judges agree, and [`probing`] how easily one is fooled.
+//! A judge decides whether a finding reports a golden. [`run`] is the use case: it opens a session for every judge ([`session`]), asks
+//! about the pairs that matching is unsure of, and stores the decisions. Questions to language models are worded by [`template`] and
+//! sent by `karat_llm`, which keeps every answer in its ledger.
 
 pub mod agree;
 pub mod audit;
