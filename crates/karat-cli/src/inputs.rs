@@ -77,12 +77,7 @@ pub(crate) fn trials(
     }
     let mut own = Vec::new();
     if args.submissions.is_empty() {
-        let found = loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))?;
-        for path in found {
-            let shown = loaded.files.display(&path);
-            let reader = loaded.files.open(&path).map_err(|error| Failure::io(&shown, error))?;
-            own.extend(reader.map(|reader| NamedLines { file: shown, reader }));
-        }
+        own = own_submission_lines(loaded)?;
         if own.is_empty() {
             return Err(Failure::usage("nothing to score; add a submission with --submission FILE"));
         }
@@ -194,6 +189,27 @@ pub(crate) fn unplaced(placed: &PlacementResult) -> Result<Vec<String>, Failure>
         return Err(Failure::bad_input(format!("{text}; {help}")));
     }
     Ok(vec![text])
+}
+
+/// Opens the submissions that were named, or the suite's own if none was.
+pub(crate) fn submission_lines<'a>(
+    paths: &'a [PathBuf],
+    loaded: &'a LoadedSuite,
+) -> Result<Vec<NamedLines<'a>>, Failure> {
+    match paths {
+        [] => own_submission_lines(loaded),
+        paths => paths.iter().map(|path| lines(path)).collect(),
+    }
+}
+
+fn own_submission_lines(loaded: &LoadedSuite) -> Result<Vec<NamedLines<'_>>, Failure> {
+    let mut files = Vec::new();
+    for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
+        let file = loaded.files.display(&path);
+        let reader = loaded.files.open(&path).map_err(|error| Failure::io(&file, error))?;
+        files.extend(reader.map(|reader| NamedLines { file, reader }));
+    }
+    Ok(files)
 }
 
 /// Opens a file of lines; `-` is standard input.

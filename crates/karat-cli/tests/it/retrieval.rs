@@ -155,16 +155,25 @@ fn vectors_come_from_a_server_in_batches() {
 fn a_key_is_missed_and_entrusted_as_with_judges() {
     let server = Server::start(&[(200, "", vectors)]);
     let here = embedder(&server, |_| {});
-    assert_eq!((here.lacks(), here.entrusts(), here.tells()), (None, None, None));
+    assert_eq!((here.missing_setting(), here.unconfirmed_key_host(), here.remote_host()), (None, None, None));
     let elsewhere = embedder(&server, |config| config.base_url = Some("https://vectors.example.com/v1".into()));
-    assert_eq!((elsewhere.entrusts(), elsewhere.tells()), (Some("vectors.example.com"), Some("vectors.example.com")));
+    assert_eq!(
+        (elsewhere.unconfirmed_key_host(), elsewhere.remote_host()),
+        (Some("vectors.example.com"), Some("vectors.example.com"))
+    );
     let keyless = embedder(&server, |config| {
         config.base_url = Some("https://vectors.example.com/v1".into());
         config.key_env = None;
     });
-    assert_eq!((keyless.lacks(), keyless.entrusts(), keyless.tells()), (None, None, Some("vectors.example.com")));
+    assert_eq!(
+        (keyless.missing_setting(), keyless.unconfirmed_key_host(), keyless.remote_host()),
+        (None, None, Some("vectors.example.com"))
+    );
     let missed = embedder(&server, |config| config.key_env = Some("OTHER_KEY".into()));
-    assert_eq!(missed.lacks(), Some("the variable OTHER_KEY holds no key; set it, or name another with `key_env`"));
+    assert_eq!(
+        missed.missing_setting(),
+        Some("the variable OTHER_KEY holds no key; set it, or name another with `key_env`")
+    );
     let told = missed.embed(&texts(&["a"]), Side::Query).unwrap_err().to_string();
     assert!(told.contains("OTHER_KEY holds no key") && server.requests().is_empty(), "{told}");
     // No variable is named, so no key is sent, whatever the environment holds.

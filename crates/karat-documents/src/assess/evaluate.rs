@@ -78,7 +78,7 @@ pub fn open(
         let around = ProviderEnv { variable, folder: &folder };
         let wrong = |source| EvaluationError::Provider { name: name.to_owned(), source };
         let model = Model::open(name, &config, &around, cache).map_err(wrong)?;
-        if let Some(why) = model.lacks().filter(|_| cache != CacheMode::Only) {
+        if let Some(why) = model.missing_setting().filter(|_| cache != CacheMode::Only) {
             return Err(EvaluationError::NotReady { name: name.to_owned(), why: why.to_owned() });
         }
         described.push(ModelGroup { templates: vec![template.display_path()], config, folder: files, model });

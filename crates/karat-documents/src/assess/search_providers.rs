@@ -40,7 +40,7 @@ pub fn embedder(
     };
     let folder = folder(template, typed);
     let opened = open_embedder(&config, &ProviderEnv { variable, folder: &folder })?;
-    ready(opened.as_ref().and_then(|embedder| embedder.lacks()), name)?;
+    ready(opened.as_ref().and_then(|embedder| embedder.missing_setting()), name)?;
     Ok(opened)
 }
 
@@ -69,7 +69,7 @@ pub fn reranker(
     };
     let folder = folder(template, typed);
     let opened = open_reranker(&config, &ProviderEnv { variable, folder: &folder })?;
-    ready(opened.as_ref().and_then(|reranker| reranker.lacks()), name)?;
+    ready(opened.as_ref().and_then(|reranker| reranker.missing_setting()), name)?;
     Ok(opened)
 }
 

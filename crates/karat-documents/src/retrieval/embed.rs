@@ -36,17 +36,17 @@ pub trait Embedder: Send + Sync {
     fn id(&self) -> String;
 
     /// What must be configured first, such as a key; `None` if ready.
-    fn lacks(&self) -> Option<&str> {
+    fn missing_setting(&self) -> Option<&str> {
         None
     }
 
     /// The host that gets a key only because the configuration says so, which its user may not have written.
-    fn entrusts(&self) -> Option<&str> {
+    fn unconfirmed_key_host(&self) -> Option<&str> {
         None
     }
 
     /// The remote host that gets the texts, if any.
-    fn tells(&self) -> Option<&str> {
+    fn remote_host(&self) -> Option<&str> {
         None
     }
 

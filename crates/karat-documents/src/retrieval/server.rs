@@ -46,11 +46,11 @@ impl Server {
         Ok(Self { who, endpoint, adaptation: Mutex::default(), runtime: OnceLock::new() })
     }
 
-    pub(super) fn lacks(&self) -> Option<&str> {
+    pub(super) fn missing_setting(&self) -> Option<&str> {
         self.endpoint.missing_setup()
     }
 
-    pub(super) fn entrusts(&self) -> Option<&str> {
+    pub(super) fn unconfirmed_key_host(&self) -> Option<&str> {
         self.endpoint.key_recipient()
     }
 

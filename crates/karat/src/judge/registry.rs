@@ -166,10 +166,10 @@ impl JudgeRegistry<'_> {
 
 impl Judge {
     /// What must be set before they can be asked, such as a key; nothing where all is there.
-    pub fn lacks(&self) -> Option<&str> {
+    pub fn missing_setting(&self) -> Option<&str> {
         match &self.kind {
             Kind::Model(engine) => engine.provider().missing_setup(),
-            Kind::Panel(panel) => panel.members.iter().find_map(Self::lacks),
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::missing_setting),
             Kind::Local(_) | Kind::People => None,
         }
     }
@@ -184,10 +184,10 @@ impl Judge {
     }
 
     /// The host to which a key is sent because the suite says so, and nobody else.
-    pub fn entrusts(&self) -> Option<&str> {
+    pub fn unconfirmed_key_host(&self) -> Option<&str> {
         match &self.kind {
             Kind::Model(engine) => engine.provider().key_recipient(),
-            Kind::Panel(panel) => panel.members.iter().find_map(Self::entrusts),
+            Kind::Panel(panel) => panel.members.iter().find_map(Self::unconfirmed_key_host),
             Kind::Local(_) | Kind::People => None,
         }
     }

@@ -149,7 +149,7 @@ pub fn planned(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profi
     let name = named(request, profile, loaded);
     let judge = with_registry(loaded, request, |registry| registry.open(&name))?;
     agreed(request, judge.as_ref())?;
-    if let Some(lacks) = judge.as_ref().and_then(Judge::lacks).filter(|_| request.cache != CacheMode::Only) {
+    if let Some(lacks) = judge.as_ref().and_then(Judge::missing_setting).filter(|_| request.cache != CacheMode::Only) {
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
@@ -166,7 +166,7 @@ fn agreed(request: &JudgeRequest, judge: Option<&Judge>) -> Result<(), Failure> 
     let Some(judge) = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only) else {
         return Ok(());
     };
-    judge.entrusts().map_or(Ok(()), |host| {
+    judge.unconfirmed_key_host().map_or(Ok(()), |host| {
         let name = &judge.name;
         Err(Failure::usage(format!(
             "the suite asks for the judge `{name}`, and would have your key sent to {host}; say --judge {name} to agree, or \

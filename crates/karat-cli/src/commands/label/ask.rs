@@ -45,11 +45,11 @@ impl Table<'_> {
             return self.ask(&mut session, &mut std::io::stdin().lock());
         }
         match open.get(self.skip) {
-            None if self.skip > 0 => self.tell_progress(&session, "nothing left after the skipped ones"),
-            None => self.tell_progress(&session, "nothing left"),
+            None if self.skip > 0 => self.print_progress(&session, "nothing left after the skipped ones"),
+            None => self.print_progress(&session, "nothing left"),
             Some(item) => {
                 print(&self.drawn(item))?;
-                self.tell_progress(&session, "");
+                self.print_progress(&session, "");
                 tell(&format!("{}\n  {}", self.instruction(), self.command(&session, item)));
             }
         }
@@ -72,7 +72,7 @@ impl Table<'_> {
     fn ask(&self, session: &mut AnnotationSession<'_>, input: &mut dyn BufRead) -> Result<(), Failure> {
         while let Some(item) = session.next() {
             print(&format!("\n{}\n", self.drawn(item)))?;
-            self.tell_progress(session, "");
+            self.print_progress(session, "");
             match Input::read(input, &self.question(), self.queue.kind())? {
                 Input::Quit => return Ok(()),
                 Input::Skip => session.skip(&item.key),
@@ -87,7 +87,7 @@ impl Table<'_> {
                 }
             }
         }
-        self.tell_progress(session, &format!("this is the last {}", self.queue.kind().noun()));
+        self.print_progress(session, &format!("this is the last {}", self.queue.kind().noun()));
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl Table<'_> {
         }
     }
 
-    fn tell_progress(&self, session: &AnnotationSession<'_>, more: &str) {
+    fn print_progress(&self, session: &AnnotationSession<'_>, more: &str) {
         let (progress, all) = (session.progress(), self.queue.items().len());
         let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator());
         tell(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));

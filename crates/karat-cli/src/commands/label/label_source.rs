@@ -17,7 +17,7 @@ use karat_core::profile::Profile;
 use karat_core::scorecard::{Scorecard, score};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
-use karat_format::recorded::{NamedLines, read_trials};
+use karat_format::recorded::read_trials;
 use karat_store::Store;
 use karat_store::label::{
     AuditKey, AuditSubject, ExtraKey, ExtraSubject, FindingText, GoldenText, PairKey, PairSubject,
@@ -92,17 +92,9 @@ impl LabelSource {
     fn of_suite(place: &str, args: &SeenArgs, stated: Option<&Path>) -> Result<Self, Failure> {
         let loaded = inputs::suite(place)?;
         let mut flags = format!(" --suite {}", word(place));
-        let mut files: Vec<NamedLines<'_>> = Vec::new();
+        let files = inputs::submission_lines(&args.submissions, &loaded)?;
         for path in &args.submissions {
-            files.push(inputs::lines(path)?);
             flags.push_str(&format!(" --submission {}", word(&path.display().to_string())));
-        }
-        if args.submissions.is_empty() {
-            for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
-                let file = loaded.files.display(&path);
-                let reader = loaded.files.open(&path).map_err(|error| Failure::io(&file, error))?;
-                files.extend(reader.map(|reader| NamedLines { file, reader }));
-            }
         }
         if files.is_empty() {
             return Err(Failure::usage("nothing to label; add a submission with --submission FILE"));

@@ -15,7 +15,7 @@ use karat_core::scorecard::score;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::recorded::{NamedLines, read_trials};
+use karat_format::recorded::read_trials;
 use karat_io::atomic_write;
 use karat_io::files::Files;
 use karat_store::Store;
@@ -66,17 +66,7 @@ fn trials(args: &SuiteAdoptArgs, loaded: &LoadedSuite) -> Result<Vec<Trial>, Fai
         let run = run_loader::run(&mut store_path::open(args.store.as_deref())?, run)?;
         return Ok(run.trials.into_iter().map(|stored| stored.trial).collect());
     }
-    let mut files: Vec<NamedLines<'_>> = Vec::new();
-    for path in &args.submissions {
-        files.push(inputs::lines(path)?);
-    }
-    if args.submissions.is_empty() {
-        for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
-            let file = loaded.files.display(&path);
-            let reader = loaded.files.open(&path).map_err(|error| Failure::io(&file, error))?;
-            files.extend(reader.map(|reader| NamedLines { file, reader }));
-        }
-    }
+    let files = inputs::submission_lines(&args.submissions, loaded)?;
     if files.is_empty() {
         return Err(Failure::usage("nothing to adopt from; name a run, or add a submission with --submission FILE"));
     }

@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// What must be configured first, such as a key.
-    pub fn lacks(&self) -> Option<&str> {
+    pub fn missing_setting(&self) -> Option<&str> {
         self.engine.provider().missing_setup()
     }
 

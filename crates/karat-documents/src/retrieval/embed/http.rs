@@ -35,15 +35,15 @@ impl Embedder for HttpEmbedder {
         format!("http/{}", self.model)
     }
 
-    fn lacks(&self) -> Option<&str> {
-        self.server.lacks()
+    fn missing_setting(&self) -> Option<&str> {
+        self.server.missing_setting()
     }
 
-    fn entrusts(&self) -> Option<&str> {
-        self.server.entrusts()
+    fn unconfirmed_key_host(&self) -> Option<&str> {
+        self.server.unconfirmed_key_host()
     }
 
-    fn tells(&self) -> Option<&str> {
+    fn remote_host(&self) -> Option<&str> {
         self.server.elsewhere()
     }
 
